@@ -69,7 +69,7 @@ class Caller:
             services=self.services,
             path={"id": object_id},
             query=query or {},
-            body=_checked(route, body),
+            body=_convert_body(route, body),
             raw=raw,
         )
         answer = await route.handler(request)
@@ -80,7 +80,7 @@ class Caller:
         return HandlerReply(body, reply.status, reply.headers, reply.media_type)
 
 
-def _checked(route: Route, body: Any) -> Any:
+def _convert_body(route: Route, body: Any) -> Any:
     if route.raw_body or route.body is None:
         return None
     sent = json_text.parse(msgspec.json.encode(body if body is not None else {}), exact=False)

@@ -67,7 +67,7 @@ def job(**other: Any) -> dict[str, Any]:
     }
 
 
-def ended(state: str, code: int = 0, **other: Any) -> dict[str, Any]:
+def finished_job(state: str, code: int = 0, **other: Any) -> dict[str, Any]:
     result = {
         "code": code,
         "log": "",

@@ -13,8 +13,8 @@ import engines
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.server import ports
-from manual_clock import HandClock
-from people import Cast, assemble
+from manual_clock import ManualClock
+from people import Actors, assemble
 
 pytest_plugins = ["session_rules"]
 # As every server does before its first operation.
@@ -63,10 +63,10 @@ def database_url(engine: str, tmp_path: Path, request: pytest.FixtureRequest) ->
 @pytest.fixture
 def db(database_url: str) -> Iterator[Database]:
     """That database, open."""
-    database = engines.opened(database_url)
+    database = engines.open_fast(database_url)
     database.sealer = Keyring(SECRET)
     yield database
-    engines.closed(database)
+    engines.close(database)
 
 
 @pytest.fixture
@@ -76,15 +76,15 @@ def logs(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterato
         yield request.getfixturevalue("db")
         return
     template = request.getfixturevalue("sqlite_logs_template")
-    database = engines.opened(str(shutil.copyfile(template, tmp_path / "logs.db")))
+    database = engines.open_fast(str(shutil.copyfile(template, tmp_path / "logs.db")))
     yield database
-    engines.closed(database)
+    engines.close(database)
 
 
 @pytest.fixture
-def clock(db: Database) -> HandClock:
+def clock(db: Database) -> ManualClock:
     """The clock of `db`: every transaction's `now`."""
-    hands = HandClock()
+    hands = ManualClock()
     db.clock = hands
     return hands
 
@@ -96,7 +96,7 @@ def keys() -> Keyring:
 
 
 @pytest.fixture
-def cast(db: Database, keys: Keyring) -> Cast:
+def actors(db: Database, keys: Keyring) -> Actors:
     """Everybody, in `db`."""
     return db.write_blocking(assemble, keys)
 

@@ -23,7 +23,7 @@ _number = itertools.count()
 _operators: dict[str, psycopg.Connection] = {}
 
 
-def opened(url: str) -> Database:
+def open_fast(url: str) -> Database:
     """Open, and as careless as our PostgreSQL: no test waits for the disk."""
     db = open_database(url)
     if isinstance(db, Sqlite):
@@ -31,15 +31,15 @@ def opened(url: str) -> Database:
     return db
 
 
-def closed(db: Database) -> None:
+def close(db: Database) -> None:
     """Close it, but never wait for a write that a dead event loop left behind."""
     asyncio.run(asyncio.wait_for(db.close(), 10))
 
 
 def sqlite_template(path: Path, steps: str = "migrations") -> Path:
-    draft = opened(str(path))
+    draft = open_fast(str(path))
     migrate(draft, steps)
-    closed(draft)
+    close(draft)
     return path
 
 
@@ -53,30 +53,30 @@ def postgres_template() -> Iterator[str]:
     """
     given = os.environ.get("BELVEDERE_TEST_POSTGRES")
     if not given:
-        with pgguard.guarded() as server:
-            yield _migrated(_within(server, "template"))
+        with pgguard.start_guarded() as server:
+            yield _create_migrated(_within(server, "template"))
             _leave(server)
         return
     # Leave nothing behind on a server that is not ours.
     template = _within(given, f"belvedere_test_{secrets.token_hex(4)}")
-    yield _migrated(template)
+    yield _create_migrated(template)
     _administer(template, "drop database {}", _name(template))
     _leave(template)
 
 
-def migrated(server: str, name: str) -> str:
+def create_migrated(server: str, name: str) -> str:
     """The URL of a new migrated database on this server."""
-    url = _migrated(_within(server, name))
+    url = _create_migrated(_within(server, name))
     _leave(server)
     return url
 
 
-def _migrated(template: str) -> str:
+def _create_migrated(template: str) -> str:
     _administer(template, "create database {}", _name(template))
     draft = open_database(template)
     migrate(draft)
     migrate(draft, "logs")
-    closed(draft)
+    close(draft)
     return template
 
 

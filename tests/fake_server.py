@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 @dataclass
-class Asked:
+class RecordedRequest:
     """One request as it arrived."""
 
     method: str
@@ -26,7 +26,7 @@ class Asked:
 
 
 @dataclass
-class Say:
+class CannedResponse:
     """One answer. `raw` is sent as it is, piece by piece, and then the connection is cut."""
 
     body: Any = None
@@ -40,7 +40,7 @@ class Say:
     silent: bool = False
 
 
-Answerer = Say | Callable[[Asked], Say]
+Answerer = CannedResponse | Callable[[RecordedRequest], CannedResponse]
 
 
 class FakeServer(ThreadingHTTPServer):
@@ -48,7 +48,7 @@ class FakeServer(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.asked: list[Asked] = []
+        self.asked: list[RecordedRequest] = []
         self.answers: dict[tuple[str, str], list[Answerer]] = {}
         self.connections = 0
         self.scheme = "http"
@@ -62,20 +62,23 @@ class FakeServer(ThreadingHTTPServer):
 
     def on(self, method: str, path: str, *answers: Any, **how: Any) -> None:
         """What to answer, one after the other; the last one stays."""
-        said = [a if isinstance(a, Say) or callable(a) else Say(a, **how) for a in answers]
+        said = [
+            a if isinstance(a, CannedResponse) or callable(a) else CannedResponse(a, **how)
+            for a in answers
+        ]
         self.answers[method, path] = said
 
     def bodies(self, method: str, path: str) -> list[Any]:
         return [item.body for item in self.asked if (item.method, item.path) == (method, path)]
 
-    def answer(self, asked: Asked) -> Say:
+    def answer(self, asked: RecordedRequest) -> CannedResponse:
         self.asked.append(asked)
         waiting = self.answers.get((asked.method, asked.path))
         if not waiting:
             told = {"statusCode": 404, "code": "not_found", "message": f"No {asked.path} here."}
-            return Say(told, 404)
+            return CannedResponse(told, 404)
         said = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-        return said if isinstance(said, Say) else said(asked)
+        return said if isinstance(said, CannedResponse) else said(asked)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -93,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         text = self.rfile.read(length)
         query = _query(where.query)
         is_strict = query.pop("strict", "") == "1"
-        asked = Asked(
+        asked = RecordedRequest(
             self.command,
             where.path,
             query,
@@ -106,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = reply
 
-    def send(self, say: Say) -> None:
+    def send(self, say: CannedResponse) -> None:
         self.close_connection = say.hang_up or say.silent or say.raw is not None
         if say.silent:
             return
@@ -137,7 +140,7 @@ def _query(text: str) -> dict[str, str]:
     return found
 
 
-def running(tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
+def run_server(tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
     """For a fixture: a server that runs while the test does."""
     server = FakeServer()
     if tls is not None:
@@ -151,7 +154,7 @@ def running(tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
     server.server_close()
 
 
-def stream(*events: tuple[str, str, str], end: bytes = b"") -> Say:
+def stream(*events: tuple[str, str, str], end: bytes = b"") -> CannedResponse:
     """An answer of server-sent events (kind, data, id), cut after `end`."""
     pieces = [
         f"event: {kind}\n".encode()
@@ -159,4 +162,4 @@ def stream(*events: tuple[str, str, str], end: bytes = b"") -> Say:
         + f"id: {id_}\n\n".encode()
         for kind, data, id_ in events
     ]
-    return Say(raw=[*pieces, end], media_type="text/event-stream")
+    return CannedResponse(raw=[*pieces, end], media_type="text/event-stream")

@@ -3,7 +3,7 @@
 from belvedere.base.clock import SECOND, Millis, wall
 
 
-class HandClock:
+class ManualClock:
     """A clock that stands still until a test moves it."""
 
     def __init__(self) -> None:

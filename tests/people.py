@@ -26,7 +26,7 @@ LEVELS = {
 
 
 @dataclass(frozen=True)
-class Cast:
+class Actors:
     """Everybody as the actor that a verb gets; `tokens` has a session of each for HTTP."""
 
     acme: Customer
@@ -40,10 +40,10 @@ class Cast:
     tokens: dict[str, str]
 
 
-def assemble(tx: Tx, keys: Keyring) -> Cast:
+def assemble(tx: Tx, keys: Keyring) -> Actors:
     """Make both organizations through the operator's own verbs."""
-    acme, olga = _found(tx, keys, "acme", "olga@acme.test")
-    globex, _ = _found(tx, keys, "globex", "gus@globex.test")
+    acme, olga = _create_customer(tx, keys, "acme", "olga@acme.test")
+    globex, _ = _create_customer(tx, keys, "globex", "gus@globex.test")
     people = {"olga": olga}
     for name, level in LEVELS.items():
         people[name] = _admit(tx, acme, f"{name}@acme.test", level)
@@ -52,10 +52,10 @@ def assemble(tx: Tx, keys: Keyring) -> Cast:
     entered = {name: _enter(tx, keys, one, names[one.customer_id]) for name, one in people.items()}
     actors = {name: actor for name, (actor, _) in entered.items()}
     tokens = {name: token for name, (_, token) in entered.items()}
-    return Cast(acme, globex, tokens=tokens, **actors)
+    return Actors(acme, globex, tokens=tokens, **actors)
 
 
-def _found(tx: Tx, keys: Keyring, name: str, owner: str) -> tuple[Customer, Member]:
+def _create_customer(tx: Tx, keys: Keyring, name: str, owner: str) -> tuple[Customer, Member]:
     customer = service.create_customer(
         tx, keys, name, owner, reserved=frozenset(), password_hash=PASSWORD_HASH
     )

@@ -13,7 +13,7 @@ import pgserver
 
 
 @contextmanager
-def guarded() -> Iterator[str]:
+def start_guarded() -> Iterator[str]:
     """The URL of a new server for tests."""
     guard = subprocess.Popen(
         [sys.executable, __file__],

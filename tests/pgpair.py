@@ -80,7 +80,7 @@ class Node:
         self._process.wait()
 
 
-class Pair:
+class PostgresPair:
     def __init__(self, primary: Node, standby: Node) -> None:
         self.primary = primary
         self.standby = standby
@@ -116,7 +116,7 @@ class Pair:
 
 
 @contextmanager
-def pair() -> Iterator[Pair]:
+def postgres_pair() -> Iterator[PostgresPair]:
     folder = Path(tempfile.mkdtemp(prefix="belvedere-pair-", dir="/tmp"))
     home, identity = pgserver.binaries(folder, folder)
     nodes = []
@@ -129,7 +129,7 @@ def pair() -> Iterator[Pair]:
     try:
         pgserver.make_data(home, primary.folder, identity)
         primary.start()
-        yield Pair(primary, standby)
+        yield PostgresPair(primary, standby)
     finally:
         for node in nodes:
             node.kill()

@@ -7,13 +7,13 @@ from belvedere.access.crypto import totp
 from belvedere.access.signin import second_factors
 from belvedere.base.clock import SECOND
 from belvedere.db import Database
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 @dataclass
 class Authenticator:
     secret: str
-    clock: HandClock
+    clock: ManualClock
 
     def code(self) -> str:
         """One that has not been shown yet: the hands move on to the next step."""
@@ -30,8 +30,8 @@ class Authenticator:
         return next(code for n in range(10) if (code := f"{n:06}") not in taken)
 
 
-def equip(
-    db: Database, keys: Keyring, clock: HandClock, actor: Actor
+def enable_second_factor(
+    db: Database, keys: Keyring, clock: ManualClock, actor: Actor
 ) -> tuple[Authenticator, list[str]]:
     """A second factor that is on, and its recovery codes."""
     app = Authenticator(db.write_blocking(second_factors.begin, keys, actor.user_id), clock)

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from access.endpoints import Doors
+from access.endpoints import Endpoints
 from belvedere.access import Actor, Keyring, Level, LoginLimits, PasswordChecker
 from belvedere.base.fair_queue import Lane
 from belvedere.db import Database
 from belvedere.db.search_lane import SearchLane
 from belvedere.rest.response_budget import HeavyReads
 from belvedere.settings import Settings
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 RESERVED = frozenset({"job", "task", "api", "ui", "-"})
 
@@ -22,8 +22,8 @@ def stranger() -> Actor:
 
 
 @pytest.fixture
-def doors(db: Database, keys: Keyring, clock: HandClock) -> Doors:
-    made = Doors(None)
+def endpoints(db: Database, keys: Keyring, clock: ManualClock) -> Endpoints:
+    made = Endpoints(None)
 
     async def sleep(seconds: float) -> None:
         made.slept.append(seconds)

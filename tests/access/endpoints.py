@@ -14,20 +14,20 @@ from call_handler import no_body
 
 
 @dataclass
-class Answer:
+class EndpointResponse:
     status: int
     headers: dict[str, str]
     body: Any
 
 
 @dataclass
-class Doors:
+class Endpoints:
     """`knock` finds the row by method and template and calls its handler."""
 
     runtime: Any
     slept: list[float] = field(default_factory=list)
 
-    async def knock(
+    async def call(
         self,
         door: str,
         actor: Actor,
@@ -38,7 +38,7 @@ class Doors:
         customer: str | None = None,
         scheme: str = "http",
         **path: str,
-    ) -> Answer:
+    ) -> EndpointResponse:
         route = find(door)
         if not actor.level.reaches(Level(route.level)):
             raise Forbidden("The level is too low.", code="level")
@@ -58,7 +58,7 @@ class Doors:
         await self.runtime.passwords.wait_idle()
         reply = found if isinstance(found, Reply) else Reply(found)
         text = msgspec.json.decode(msgspec.json.encode(reply.body))
-        return Answer(reply.status, reply.headers, text)
+        return EndpointResponse(reply.status, reply.headers, text)
 
 
 def find(door: str) -> Route:

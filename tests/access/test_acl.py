@@ -24,53 +24,55 @@ from belvedere.access.customers import member_changes
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from people import Cast
+from people import Actors
 
 TASK = new_id()
 
 
-def tag(db: Database, cast: Cast, who: Actor, *tags: str) -> None:
-    db.write_blocking(member_changes.change, cast.ada, who.member_id, tags=list(tags))
+def tag(db: Database, actors: Actors, who: Actor, *tags: str) -> None:
+    db.write_blocking(member_changes.change, actors.ada, who.member_id, tags=list(tags))
 
 
-def test_it_works(db: Database, cast: Cast) -> None:
-    acl = db.write_blocking(replace_acl, cast.max, "task", TASK, ["Vic@acme.test", "uma"])
+def test_it_works(db: Database, actors: Actors) -> None:
+    acl = db.write_blocking(replace_acl, actors.max, "task", TASK, ["Vic@acme.test", "uma"])
     assert acl == ["uma@acme.test", "vic@acme.test"]
-    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == acl
+    assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == acl
     event = db.write_blocking(events.after, 0, 0)[-1]
     assert (event.kind, event.object_id) == ("task.acl_changed", TASK)
-    row = db.write_blocking(audit.list_entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (row.before, row.after) == (
         '{"acl":[]}',
         '{"acl":["uma@acme.test","vic@acme.test"]}',
     )
 
 
-def test_entries_are_found_by_any_name(db: Database, cast: Cast) -> None:
-    tag(db, cast, cast.vic, "team:blue")
-    for entry in ("vic@acme.test", " VIC ", cast.vic.user_id, cast.vic.member_id):
-        assert db.write_blocking(replace_acl, cast.max, "task", TASK, [entry]) == ["vic@acme.test"]
-    assert db.write_blocking(replace_acl, cast.max, "task", TASK, ["Team:Blue"]) == ["team:blue"]
+def test_entries_are_found_by_any_name(db: Database, actors: Actors) -> None:
+    tag(db, actors, actors.vic, "team:blue")
+    for entry in ("vic@acme.test", " VIC ", actors.vic.user_id, actors.vic.member_id):
+        assert db.write_blocking(replace_acl, actors.max, "task", TASK, [entry]) == [
+            "vic@acme.test"
+        ]
+    assert db.write_blocking(replace_acl, actors.max, "task", TASK, ["Team:Blue"]) == ["team:blue"]
 
 
-def test_one_named_twice_is_there_once(db: Database, cast: Cast) -> None:
-    assert db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic", "vic@acme.test"]) == [
+def test_one_named_twice_is_there_once(db: Database, actors: Actors) -> None:
+    assert db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic", "vic@acme.test"]) == [
         "vic@acme.test"
     ]
 
 
-def test_unknown_ones_are_named_and_nothing_changes(db: Database, cast: Cast) -> None:
-    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
+def test_unknown_ones_are_named_and_nothing_changes(db: Database, actors: Actors) -> None:
+    db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
     expected = ["uma", "nobody", "eve@globex.test", "team:blue"]
     with pytest.raises(Invalid) as caught:
-        db.write_blocking(replace_acl, cast.max, "task", TASK, expected)
+        db.write_blocking(replace_acl, actors.max, "task", TASK, expected)
     assert [fault.field for fault in caught.value.faults] == ["users[1]", "users[2]", "users[3]"]
-    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
+    assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == ["vic@acme.test"]
 
 
-def test_some_are_added_and_removed(db: Database, cast: Cast) -> None:
+def test_some_are_added_and_removed(db: Database, actors: Actors) -> None:
     def change(action: str, *users: str) -> list[str]:
-        return db.write_blocking(change_acl, cast.max, "task", TASK, action, list(users))
+        return db.write_blocking(change_acl, actors.max, "task", TASK, action, list(users))
 
     assert change("add", "vic", "uma") == ["uma@acme.test", "vic@acme.test"]
     assert change("add", "vic") == ["uma@acme.test", "vic@acme.test"]
@@ -80,66 +82,66 @@ def test_some_are_added_and_removed(db: Database, cast: Cast) -> None:
         change("remove", "nobody")
 
 
-def test_a_tag_that_nobody_carries_any_more_can_be_removed(db: Database, cast: Cast) -> None:
-    tag(db, cast, cast.vic, "team:blue")
-    db.write_blocking(replace_acl, cast.max, "task", TASK, ["team:blue"])
-    tag(db, cast, cast.vic)
+def test_a_tag_that_nobody_carries_any_more_can_be_removed(db: Database, actors: Actors) -> None:
+    tag(db, actors, actors.vic, "team:blue")
+    db.write_blocking(replace_acl, actors.max, "task", TASK, ["team:blue"])
+    tag(db, actors, actors.vic)
     with pytest.raises(Invalid):
-        db.write_blocking(change_acl, cast.max, "task", TASK, "add", ["team:blue"])
-    assert db.write_blocking(change_acl, cast.max, "task", TASK, "remove", ["team:blue"]) == []
+        db.write_blocking(change_acl, actors.max, "task", TASK, "add", ["team:blue"])
+    assert db.write_blocking(change_acl, actors.max, "task", TASK, "remove", ["team:blue"]) == []
 
 
 @pytest.mark.parametrize(("action", "users"), [("", ["vic"]), ("drop", ["vic"]), ("add", [])])
 def test_a_change_says_what_and_whom(
-    db: Database, cast: Cast, action: str, users: list[str]
+    db: Database, actors: Actors, action: str, users: list[str]
 ) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(change_acl, cast.max, "task", TASK, action, users)
+        db.write_blocking(change_acl, actors.max, "task", TASK, action, users)
 
 
-def test_it_is_emptied(db: Database, cast: Cast) -> None:
-    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
-    assert db.write_blocking(clear_acl, cast.max, "task", TASK) == []
-    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == []
+def test_it_is_emptied(db: Database, actors: Actors) -> None:
+    db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
+    assert db.write_blocking(clear_acl, actors.max, "task", TASK) == []
+    assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == []
 
 
-def test_changing_nothing_is_no_event(db: Database, cast: Cast) -> None:
-    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
+def test_changing_nothing_is_no_event(db: Database, actors: Actors) -> None:
+    db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
     before = len(db.write_blocking(events.after, 0, 0))
-    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
+    db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
     assert len(db.write_blocking(events.after, 0, 0)) == before
 
 
 @pytest.mark.parametrize("who", ["uma", "vic"])
-def test_below_manager_nobody_edits(db: Database, cast: Cast, who: str) -> None:
-    actor = getattr(cast, who)
+def test_below_manager_nobody_edits(db: Database, actors: Actors, who: str) -> None:
+    actor = getattr(actors, who)
     with pytest.raises(Forbidden):
         db.write_blocking(replace_acl, actor, "task", TASK, [])
     with pytest.raises(Forbidden):
         db.write_blocking(change_acl, actor, "task", TASK, "add", [actor.email])
 
 
-def test_organizations_and_objects_are_apart(db: Database, cast: Cast) -> None:
-    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
-    assert db.write_blocking(acl_of, cast.globex.id, "task", TASK) == []
-    assert db.write_blocking(acl_of, cast.acme.id, "workflow", TASK) == []
-    db.write_blocking(delete_acl, cast.globex.id, "task", TASK)
-    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
+def test_organizations_and_objects_are_apart(db: Database, actors: Actors) -> None:
+    db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
+    assert db.write_blocking(acl_of, actors.globex.id, "task", TASK) == []
+    assert db.write_blocking(acl_of, actors.acme.id, "workflow", TASK) == []
+    db.write_blocking(delete_acl, actors.globex.id, "task", TASK)
+    assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == ["vic@acme.test"]
 
 
-def test_there_is_an_end_to_an_acl(db: Database, cast: Cast) -> None:
+def test_there_is_an_end_to_an_acl(db: Database, actors: Actors) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"] * (MAX_ENTRIES + 1))
+        db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"] * (MAX_ENTRIES + 1))
 
 
-async def test_of_two_who_add_at_once_neither_is_lost(db: Database, cast: Cast) -> None:
+async def test_of_two_who_add_at_once_neither_is_lost(db: Database, actors: Actors) -> None:
     await asyncio.gather(
         *(
-            db.write(change_acl, cast.max, "task", TASK, "add", [name])
+            db.write(change_acl, actors.max, "task", TASK, "add", [name])
             for name in ("vic", "uma", "max", "ada", "olga")
         )
     )
-    assert len(await db.read(acl_of, cast.acme.id, "task", TASK)) == 5
+    assert len(await db.read(acl_of, actors.acme.id, "task", TASK)) == 5
 
 
 def things(tx: Tx, where: str, params: list[Any]) -> list[tuple[Any, ...]]:
@@ -151,7 +153,7 @@ ACLS: tuple[list[str], ...] = (["uma@acme.test"], ["vic@acme.test", "team:blue"]
 
 @pytest.mark.parametrize("open_when_empty", [False, True])
 def test_the_filter_shows_what_the_rule_allows(
-    db: Database, cast: Cast, open_when_empty: bool
+    db: Database, actors: Actors, open_when_empty: bool
 ) -> None:
     """`visible` against `may_see`, for every kind of actor and several ACLs."""
     ids = [new_id() for _ in ACLS]
@@ -162,12 +164,12 @@ def test_the_filter_shows_what_the_rule_allows(
         for item, acl in zip(ids, ACLS, strict=True):
             tx.execute_many(
                 "insert into acl (customer_id, object, object_id, entry) values (?, ?, ?, ?)",
-                [(cast.acme.id, "task", item, entry) for entry in acl],
+                [(actors.acme.id, "task", item, entry) for entry in acl],
             )
 
     db.write_blocking(fill)
     people = [
-        Actor(cast.acme.id, "acme", level, "member", username="uma", email=email, tags=tags)
+        Actor(actors.acme.id, "acme", level, "member", username="uma", email=email, tags=tags)
         for level, email, tags in itertools.product(
             Level, ("uma@acme.test", "Vic@acme.test", ""), ((), ("team:blue",), ("a:b", "team:red"))
         )

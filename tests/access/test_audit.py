@@ -10,20 +10,20 @@ from belvedere.access.audit import AuditFilter
 from belvedere.access.crypto.keyring import make_token
 from belvedere.base.ids import new_id
 from belvedere.db import Database
-from people import Cast
+from people import Actors
 
 
-def test_it_works(db: Database, cast: Cast) -> None:
+def test_it_works(db: Database, actors: Actors) -> None:
     task_id = new_id()
     db.write_blocking(
-        audit.record, cast.ada, "task.change", "task", task_id, {"name": "a"}, {"name": "b"}
+        audit.record, actors.ada, "task.change", "task", task_id, {"name": "a"}, {"name": "b"}
     )
-    row = db.write_blocking(audit.list_entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (row.actor_id, row.actor_name, row.actor_kind, row.address) == (
-        cast.ada.user_id,
+        actors.ada.user_id,
         "ada@acme.test",
         "member",
-        cast.ada.address,
+        actors.ada.address,
     )
     assert (row.action, row.object, row.object_id) == ("task.change", "task", task_id)
     assert (row.before, row.after) == ('{"name":"a"}', '{"name":"b"}')
@@ -57,40 +57,42 @@ def test_the_rest_stays() -> None:
     assert audit.without_secrets(value) == value
 
 
-def test_records_are_accepted(db: Database, cast: Cast) -> None:
+def test_records_are_accepted(db: Database, actors: Actors) -> None:
     class Inner(msgspec.Struct):
         level: Level
 
     after = {"inner": Inner(Level.USER)}
-    db.write_blocking(audit.record, cast.ada, "x.y", "x", new_id(), None, after)
-    row = db.write_blocking(audit.list_entries, cast.ada)[0]
+    db.write_blocking(audit.record, actors.ada, "x.y", "x", new_id(), None, after)
+    row = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (row.before, row.after) == (None, '{"inner":{"level":"user"}}')
 
 
-def test_it_is_read_page_by_page_newest_first(db: Database, cast: Cast) -> None:
+def test_it_is_read_page_by_page_newest_first(db: Database, actors: Actors) -> None:
     ids = [new_id() for _ in range(5)]
     for object_id in ids:
-        db.write_blocking(audit.record, cast.ada, "x.y", "x", object_id)
-    first = db.write_blocking(audit.list_entries, cast.ada, 2)
-    second = db.write_blocking(audit.list_entries, cast.ada, 2, AuditFilter(after=first[-1].id))
+        db.write_blocking(audit.record, actors.ada, "x.y", "x", object_id)
+    first = db.write_blocking(audit.list_entries, actors.ada, 2)
+    second = db.write_blocking(audit.list_entries, actors.ada, 2, AuditFilter(after=first[-1].id))
     assert [row.object_id for row in first + second] == ids[:0:-1]
-    (only,) = db.write_blocking(audit.list_entries, cast.ada, 100, AuditFilter(object_id=ids[2]))
+    (only,) = db.write_blocking(audit.list_entries, actors.ada, 100, AuditFilter(object_id=ids[2]))
     assert only.object_id == ids[2]
 
 
-def test_others_do_not_read_it(db: Database, cast: Cast) -> None:
+def test_others_do_not_read_it(db: Database, actors: Actors) -> None:
     object_id = new_id()
-    db.write_blocking(audit.record, cast.ada, "x.y", "x", object_id)
+    db.write_blocking(audit.record, actors.ada, "x.y", "x", object_id)
     assert (
-        db.write_blocking(audit.list_entries, cast.eve, 100, AuditFilter(object_id=object_id)) == []
+        db.write_blocking(audit.list_entries, actors.eve, 100, AuditFilter(object_id=object_id))
+        == []
     )
     assert all(
-        row.customer_id == cast.globex.id for row in db.write_blocking(audit.list_entries, cast.eve)
+        row.customer_id == actors.globex.id
+        for row in db.write_blocking(audit.list_entries, actors.eve)
     )
 
 
-def test_an_actor_that_is_not_a_person_is_shown_by_its_kind(db: Database, cast: Cast) -> None:
-    secret = Actor(cast.acme.id, "acme", Level.ANONYMOUS, "secret", credential_id="k")
+def test_an_actor_that_is_not_a_person_is_shown_by_its_kind(db: Database, actors: Actors) -> None:
+    secret = Actor(actors.acme.id, "acme", Level.ANONYMOUS, "secret", credential_id="k")
     db.write_blocking(audit.record, secret, "job.create", "job", new_id())
-    row = db.write_blocking(audit.list_entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (row.actor_id, row.actor_name, row.actor_kind) == ("k", "secret", "secret")

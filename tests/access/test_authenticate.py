@@ -5,13 +5,13 @@ import pytest
 from belvedere.access import Keyring, Level, authenticate
 from belvedere.access.customers import member_changes
 from belvedere.db import Database
-from people import Cast
+from people import Actors
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
-    for name, token in cast.tokens.items():
+def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+    for name, token in actors.tokens.items():
         actor = db.write_blocking(authenticate, keys, token)
-        expected = getattr(cast, name)
+        expected = getattr(actors, name)
         assert actor is not None
         assert (actor.customer_id, actor.level, actor.email, actor.member_id) == (
             expected.customer_id,
@@ -35,33 +35,35 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
         "bvs_" + "x" * 10_000,
     ],
 )
-def test_what_is_unknown_is_nobody(db: Database, keys: Keyring, cast: Cast, token: str) -> None:
+def test_what_is_unknown_is_nobody(db: Database, keys: Keyring, actors: Actors, token: str) -> None:
     assert db.write_blocking(authenticate, keys, token) is None
 
 
-def test_a_token_under_another_prefix_is_nobody(db: Database, keys: Keyring, cast: Cast) -> None:
-    assert db.write_blocking(authenticate, keys, "bvt_" + cast.tokens["ada"][4:]) is None
+def test_a_token_under_another_prefix_is_nobody(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
+    assert db.write_blocking(authenticate, keys, "bvt_" + actors.tokens["ada"][4:]) is None
 
 
-def test_another_server_secret_knows_nobody(db: Database, cast: Cast) -> None:
-    assert db.write_blocking(authenticate, Keyring(b"x" * 32), cast.tokens["ada"]) is None
+def test_another_server_secret_knows_nobody(db: Database, actors: Actors) -> None:
+    assert db.write_blocking(authenticate, Keyring(b"x" * 32), actors.tokens["ada"]) is None
 
 
-def test_the_level_is_the_one_of_now(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_the_level_is_the_one_of_now(db: Database, keys: Keyring, actors: Actors) -> None:
     db.write_blocking(
         lambda tx: tx.execute(
-            "update members set level = ? where id = ?", "viewer", cast.ada.member_id
+            "update members set level = ? where id = ?", "viewer", actors.ada.member_id
         )
     )
-    actor = db.write_blocking(authenticate, keys, cast.tokens["ada"])
+    actor = db.write_blocking(authenticate, keys, actors.tokens["ada"])
     assert actor is not None
     assert actor.level is Level.VIEWER
 
 
-def test_a_removed_member_is_nobody(db: Database, keys: Keyring, cast: Cast) -> None:
-    db.write_blocking(member_changes.remove, cast.ada, cast.vic.member_id)
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+def test_a_removed_member_is_nobody(db: Database, keys: Keyring, actors: Actors) -> None:
+    db.write_blocking(member_changes.remove, actors.ada, actors.vic.member_id)
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
 
 
-async def test_it_needs_no_write(db: Database, keys: Keyring, cast: Cast) -> None:
-    assert await db.read(authenticate, keys, cast.tokens["ada"]) is not None
+async def test_it_needs_no_write(db: Database, keys: Keyring, actors: Actors) -> None:
+    assert await db.read(authenticate, keys, actors.tokens["ada"]) is not None

@@ -3,22 +3,22 @@
 import msgspec
 import pytest
 
-from access.endpoints import Doors, find
+from access.endpoints import Endpoints, find
 from belvedere.access import Actor, Keyring, Level, authenticate, redeem_enrolment
 from belvedere.access.actor import LEVEL_ORDER
 from belvedere.access.api import ROUTES
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
-from people import Cast
+from people import Actors
 
 MEMBER, MEMBERS = "PATCH /api/member/{id}", "GET /api/member"
 
 
-async def test_it_works(doors: Doors, cast: Cast) -> None:
-    answer = await doors.knock(MEMBERS, cast.vic)
+async def test_it_works(endpoints: Endpoints, actors: Actors) -> None:
+    answer = await endpoints.call(MEMBERS, actors.vic)
     vic = answer.body[-1]
     assert vic["user"] == {
-        "id": cast.vic.user_id,
+        "id": actors.vic.user_id,
         "name": "",
         "username": "vic",
         "email": "vic@acme.test",
@@ -31,30 +31,32 @@ async def test_it_works(doors: Doors, cast: Cast) -> None:
         False,
     )
     assert vic["customer_name"] == "acme"
-    one = await doors.knock("GET /api/member/{id}", cast.vic, id=vic["id"])
+    one = await endpoints.call("GET /api/member/{id}", actors.vic, id=vic["id"])
     assert one.body == vic
 
 
-async def test_tags_come_as_pairs_and_as_texts(doors: Doors, cast: Cast) -> None:
+async def test_tags_come_as_pairs_and_as_texts(endpoints: Endpoints, actors: Actors) -> None:
     body = {"tags": [{"k": "team", "v": "Blue"}, "site:rome"], "disabled": True}
-    answer = await doors.knock(MEMBER, cast.max, body, id=cast.vic.member_id)
+    answer = await endpoints.call(MEMBER, actors.max, body, id=actors.vic.member_id)
     assert answer.body["tags"] == [{"k": "team", "v": "blue"}, {"k": "site", "v": "rome"}]
     assert answer.body["disabled"] is True
-    again = await doors.knock(MEMBER, cast.max, {"disabled": False}, id=cast.vic.member_id)
+    again = await endpoints.call(MEMBER, actors.max, {"disabled": False}, id=actors.vic.member_id)
     assert (again.body["disabled"], len(again.body["tags"])) == (False, 2)
 
 
-async def test_a_level_has_its_word(doors: Doors, cast: Cast) -> None:
+async def test_a_level_has_its_word(endpoints: Endpoints, actors: Actors) -> None:
     with pytest.raises(Invalid):
-        await doors.knock(MEMBER, cast.max, {"credential": "root"}, id=cast.vic.member_id)
-    answer = await doors.knock(MEMBER, cast.max, {"credential": "user"}, id=cast.vic.member_id)
+        await endpoints.call(MEMBER, actors.max, {"credential": "root"}, id=actors.vic.member_id)
+    answer = await endpoints.call(
+        MEMBER, actors.max, {"credential": "user"}, id=actors.vic.member_id
+    )
     assert answer.body["credential"] == "user"
 
 
-async def test_a_stale_edit_is_refused(doors: Doors, cast: Cast) -> None:
+async def test_a_stale_edit_is_refused(endpoints: Endpoints, actors: Actors) -> None:
     for headers, fits in (({"if-match": "1"}, True), ({"if-match": '"1"'}, False)):
         body = {"tags": [f"a:{new_id()}"]}
-        knock = doors.knock(MEMBER, cast.max, body, headers=headers, id=cast.vic.member_id)
+        knock = endpoints.call(MEMBER, actors.max, body, headers=headers, id=actors.vic.member_id)
         if fits:
             assert (await knock).body["version"] == 2
         else:
@@ -62,19 +64,19 @@ async def test_a_stale_edit_is_refused(doors: Doors, cast: Cast) -> None:
                 await knock
 
 
-async def test_a_member_is_removed(doors: Doors, cast: Cast) -> None:
+async def test_a_member_is_removed(endpoints: Endpoints, actors: Actors) -> None:
     door = "DELETE /api/member/{id}"
-    answer = await doors.knock(door, cast.max, id=cast.vic.member_id)
-    assert (answer.status, answer.body["id"]) == (200, cast.vic.member_id)
+    answer = await endpoints.call(door, actors.max, id=actors.vic.member_id)
+    assert (answer.status, answer.body["id"]) == (200, actors.vic.member_id)
     with pytest.raises(NotFound):
-        await doors.knock(door, cast.max, id=cast.vic.member_id)
+        await endpoints.call(door, actors.max, id=actors.vic.member_id)
 
 
-async def test_a_token_is_shown_once(doors: Doors, keys: Keyring, cast: Cast) -> None:
-    made = await doors.knock("POST /api/token", cast.ada, {"name": "ci", "expires_in": 60})
+async def test_a_token_is_shown_once(endpoints: Endpoints, keys: Keyring, actors: Actors) -> None:
+    made = await endpoints.call("POST /api/token", actors.ada, {"name": "ci", "expires_in": 60})
     assert made.status == 200
-    assert await doors.runtime.db.read(authenticate, keys, made.body["token"])
-    listed = await doors.knock("GET /api/token", cast.ada)
+    assert await endpoints.runtime.db.read(authenticate, keys, made.body["token"])
+    listed = await endpoints.call("GET /api/token", actors.ada)
     (one,) = listed.body
     assert "token" not in one
     assert (one["id"], one["username"], one["created_by"]) == (
@@ -82,50 +84,54 @@ async def test_a_token_is_shown_once(doors: Doors, keys: Keyring, cast: Cast) ->
         "ci",
         "ada@acme.test",
     )
-    gone = await doors.knock("DELETE /api/token/{id}", cast.ada, id=one["id"])
+    gone = await endpoints.call("DELETE /api/token/{id}", actors.ada, id=one["id"])
     assert (gone.status, gone.body["id"]) == (200, one["id"])
-    assert (await doors.knock("GET /api/token", cast.ada)).body == []
+    assert (await endpoints.call("GET /api/token", actors.ada)).body == []
 
 
 async def test_an_enrolment_is_created_listed_and_revoked(
-    doors: Doors, keys: Keyring, cast: Cast
+    endpoints: Endpoints, keys: Keyring, actors: Actors
 ) -> None:
-    made = await doors.knock("POST /api/enrolment", cast.ada, {"name": "farm", "uses": 2})
+    made = await endpoints.call("POST /api/enrolment", actors.ada, {"name": "farm", "uses": 2})
     assert (made.status, made.body["uses_left"]) == (201, 2)
-    await doors.runtime.db.write(redeem_enrolment, keys, made.body["token"], "web-1", "x")
-    (one,) = (await doors.knock("GET /api/enrolment", cast.ada)).body
+    await endpoints.runtime.db.write(redeem_enrolment, keys, made.body["token"], "web-1", "x")
+    (one,) = (await endpoints.call("GET /api/enrolment", actors.ada)).body
     assert (one["uses_left"], one["last_use"] is None) == (1, False)
     assert "token" not in one
-    await doors.knock("DELETE /api/enrolment/{id}", cast.ada, id=one["id"])
-    assert (await doors.knock("GET /api/enrolment", cast.ada)).body == []
-    plain = await doors.knock("POST /api/enrolment", cast.ada)
+    await endpoints.call("DELETE /api/enrolment/{id}", actors.ada, id=one["id"])
+    assert (await endpoints.call("GET /api/enrolment", actors.ada)).body == []
+    plain = await endpoints.call("POST /api/enrolment", actors.ada)
     assert plain.body["uses_left"] == 1
 
 
-async def test_the_organization_is_shown_renamed_and_handed_on(doors: Doors, cast: Cast) -> None:
-    assert (await doors.knock("GET /api/customer", cast.vic)).body["name"] == "acme"
-    renamed = await doors.knock("PUT /api/customer", cast.olga, {"name": "apex"})
+async def test_the_organization_is_shown_renamed_and_handed_on(
+    endpoints: Endpoints, actors: Actors
+) -> None:
+    assert (await endpoints.call("GET /api/customer", actors.vic)).body["name"] == "acme"
+    renamed = await endpoints.call("PUT /api/customer", actors.olga, {"name": "apex"})
     assert renamed.body["name"] == "apex"
     for name, refusal in (("globex", Conflict), ("job", Invalid)):
         with pytest.raises(refusal):
-            await doors.knock("PUT /api/customer", cast.olga, {"name": name})
-    heir = {"member_id": cast.ada.member_id}
-    handed = await doors.knock("PUT /api/customer/owner", cast.olga, heir)
+            await endpoints.call("PUT /api/customer", actors.olga, {"name": name})
+    heir = {"member_id": actors.ada.member_id}
+    handed = await endpoints.call("PUT /api/customer/owner", actors.olga, heir)
     assert handed.body["credential"] == "owner"
 
 
-async def test_the_organization_is_disabled_with_its_name(doors: Doors, cast: Cast) -> None:
+async def test_the_organization_is_disabled_with_its_name(
+    endpoints: Endpoints, actors: Actors
+) -> None:
     with pytest.raises(Invalid):
-        await doors.knock("DELETE /api/customer", cast.olga)
+        await endpoints.call("DELETE /api/customer", actors.olga)
     query = {"confirm": ["acme"]}
-    answer = await doors.knock("DELETE /api/customer", cast.olga, query=query)
+    answer = await endpoints.call("DELETE /api/customer", actors.olga, query=query)
     assert answer.body["enabled"] is False
 
 
-async def test_the_audit_is_read_by_admins(doors: Doors, cast: Cast) -> None:
-    await doors.knock(MEMBER, cast.max, {"tags": ["a:b"]}, id=cast.vic.member_id)
+async def test_the_audit_is_read_by_admins(endpoints: Endpoints, actors: Actors) -> None:
+    await endpoints.call(MEMBER, actors.max, {"tags": ["a:b"]}, id=actors.vic.member_id)
     query = {"limit": ["1"]}
-    (row,) = (await doors.knock("GET /api/audit", cast.ada, query=query)).body
+    (row,) = (await endpoints.call("GET /api/audit", actors.ada, query=query)).body
     assert (row["action"], row["user"], row["kind"]) == (
         "member.change",
         "max@acme.test",
@@ -134,7 +140,7 @@ async def test_the_audit_is_read_by_admins(doors: Doors, cast: Cast) -> None:
     assert row["before"]["tags"] == []
     assert row["after"]["tags"] == ["a:b"]
     query["after"] = [row["id"]]
-    (older,) = (await doors.knock("GET /api/audit", cast.ada, query=query)).body
+    (older,) = (await endpoints.call("GET /api/audit", actors.ada, query=query)).body
     assert older["id"] < row["id"]
 
 
@@ -149,25 +155,25 @@ async def test_the_audit_is_read_by_admins(doors: Doors, cast: Cast) -> None:
     ],
 )
 async def test_the_audit_refuses_bad_pages(
-    doors: Doors, cast: Cast, query: dict[str, list[str]]
+    endpoints: Endpoints, actors: Actors, query: dict[str, list[str]]
 ) -> None:
     with pytest.raises(Invalid):
-        await doors.knock("GET /api/audit", cast.ada, query=query)
+        await endpoints.call("GET /api/audit", actors.ada, query=query)
 
 
 @pytest.mark.parametrize("door", [f"{route.method} {route.path}" for route in ROUTES])
 async def test_every_route_requires_the_level_it_declares(
-    doors: Doors, cast: Cast, door: str
+    endpoints: Endpoints, actors: Actors, door: str
 ) -> None:
     expected = Level(find(door).level)
     for level in LEVEL_ORDER[: LEVEL_ORDER.index(expected)]:
         with pytest.raises(Forbidden):
-            await doors.knock(door, Actor(cast.acme.id, "acme", level, "member"))
+            await endpoints.call(door, Actor(actors.acme.id, "acme", level, "member"))
 
 
 def test_no_route_exists_twice() -> None:
-    doors = [(route.method, route.path) for route in ROUTES]
-    assert len(set(doors)) == len(doors)
+    endpoints = [(route.method, route.path) for route in ROUTES]
+    assert len(set(endpoints)) == len(endpoints)
 
 
 def test_every_route_is_declared_correctly() -> None:

@@ -17,31 +17,31 @@ from belvedere.access.credentials import tokens
 from belvedere.access.customers import service
 from belvedere.base.errors import Forbidden, Invalid, NotFound, Unauthenticated
 from belvedere.db import Database
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
-    made, text = db.write_blocking(create_enrolment, keys, cast.ada)
+def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+    made, text = db.write_blocking(create_enrolment, keys, actors.ada)
     assert text.startswith("bve_")
     leave = db.write_blocking(redeem_enrolment, keys, text, "web-1", "machine")
     assert (leave.token_id, leave.customer_id, leave.customer_name) == (
         made.id,
-        cast.acme.id,
+        actors.acme.id,
         "acme",
     )
     assert db.write_blocking(events.after, 0, 0)[-1].kind == "enrolment.redeemed"
-    row = db.write_blocking(audit.list_entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (row.action, row.actor_name) == ("enrolment.redeem", "web-1")
 
 
-def test_it_is_no_credential(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+def test_it_is_no_credential(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     assert db.write_blocking(authenticate, keys, text) is None
 
 
-def test_it_can_be_used_as_often_as_it_allows(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada, "farm", 2)
+def test_it_can_be_used_as_often_as_it_allows(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada, "farm", 2)
     db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
     db.write_blocking(redeem_enrolment, keys, text, "web-2", "b")
     with pytest.raises(Unauthenticated) as caught:
@@ -50,17 +50,17 @@ def test_it_can_be_used_as_often_as_it_allows(db: Database, keys: Keyring, cast:
     assert text not in caught.value.message
 
 
-async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = await db.write(create_enrolment, keys, cast.ada, "farm", 3)
+async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = await db.write(create_enrolment, keys, actors.ada, "farm", 3)
     tries = (db.write(redeem_enrolment, keys, text, f"web-{n}", "x") for n in range(12))
     found = await asyncio.gather(*tries, return_exceptions=True)
     assert sum(isinstance(item, Unauthenticated) for item in found) == 9
-    (listed,) = await db.read(tokens.list_active, cast.ada, tokens.ENROLMENT)
+    (listed,) = await db.read(tokens.list_active, actors.ada, tokens.ENROLMENT)
     assert listed.uses_left == 0
 
 
-def test_it_lives_an_hour(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada, "", 2)
+def test_it_lives_an_hour(db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada, "", 2)
     clock.move(3_599)
     db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
     clock.move(1)
@@ -69,31 +69,31 @@ def test_it_lives_an_hour(db: Database, keys: Keyring, cast: Cast, clock: HandCl
 
 
 def test_revoked_or_of_a_disabled_organization_it_is_dead(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made, revoked = db.write_blocking(create_enrolment, keys, cast.ada)
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
-    db.write_blocking(tokens.revoke, cast.ada, made.id, tokens.ENROLMENT)
-    db.write_blocking(service.disable, cast.olga, "acme")
+    made, revoked = db.write_blocking(create_enrolment, keys, actors.ada)
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada)
+    db.write_blocking(tokens.revoke, actors.ada, made.id, tokens.ENROLMENT)
+    db.write_blocking(service.disable, actors.olga, "acme")
     for dead in (revoked, text, "bve_unknown", ""):
         with pytest.raises(Unauthenticated):
             db.write_blocking(redeem_enrolment, keys, dead, "web-1", "a")
 
 
-def test_other_tokens_do_not_enrol(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+def test_other_tokens_do_not_enrol(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     with pytest.raises(Unauthenticated):
         db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
 
 
 @pytest.mark.parametrize("who", ["max", "uma", "vic"])
-def test_only_admins_make_them(db: Database, keys: Keyring, cast: Cast, who: str) -> None:
+def test_only_admins_make_them(db: Database, keys: Keyring, actors: Actors, who: str) -> None:
     with pytest.raises(Forbidden):
-        db.write_blocking(create_enrolment, keys, getattr(cast, who))
+        db.write_blocking(create_enrolment, keys, getattr(actors, who))
 
 
-def test_a_token_makes_none(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+def test_a_token_makes_none(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     with pytest.raises(Forbidden):
@@ -102,21 +102,21 @@ def test_a_token_makes_none(db: Database, keys: Keyring, cast: Cast) -> None:
 
 @pytest.mark.parametrize(("uses", "life_s"), [(0, 60), (10_001, 60), (1, 0), (1, 10**9)])
 def test_uses_and_life_have_bounds(
-    db: Database, keys: Keyring, cast: Cast, uses: int, life_s: int
+    db: Database, keys: Keyring, actors: Actors, uses: int, life_s: int
 ) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(create_enrolment, keys, cast.ada, "", uses, life_s)
+        db.write_blocking(create_enrolment, keys, actors.ada, "", uses, life_s)
 
 
-def test_others_do_not_revoke_it(db: Database, keys: Keyring, cast: Cast) -> None:
-    made, _ = db.write_blocking(create_enrolment, keys, cast.ada)
+def test_others_do_not_revoke_it(db: Database, keys: Keyring, actors: Actors) -> None:
+    made, _ = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, cast.eve, made.id, tokens.ENROLMENT)
+        db.write_blocking(tokens.revoke, actors.eve, made.id, tokens.ENROLMENT)
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, cast.ada, made.id)
+        db.write_blocking(tokens.revoke, actors.ada, made.id)
 
 
-def test_what_an_agent_says_can_be_stored(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+def test_what_an_agent_says_can_be_stored(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     db.write_blocking(redeem_enrolment, keys, text, "web\0", "\ud800")
-    assert db.write_blocking(audit.list_entries, cast.ada)[0].actor_name == "web\ufffd"
+    assert db.write_blocking(audit.list_entries, actors.ada)[0].actor_name == "web\ufffd"

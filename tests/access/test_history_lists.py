@@ -10,27 +10,27 @@ from belvedere.notifications.delivery import messages
 from belvedere.rest import listing as filters
 from belvedere.rest.listing import Listing
 from belvedere.webhooks.deliveries import store as deliveries
-from people import Cast
+from people import Actors
 from statements import RecordingTx, plan
 
 OTHER = "0" * 24
 ROWS = 3
 
 
-def _audit(tx: Tx, cast: Cast, listing: Listing) -> object:
-    return audit.read_page(tx, cast.ada, listing, None, ROWS)
+def _audit(tx: Tx, actors: Actors, listing: Listing) -> object:
+    return audit.read_page(tx, actors.ada, listing, None, ROWS)
 
 
-def _messages(tx: Tx, cast: Cast, listing: Listing) -> object:
-    return messages.read_page(tx, cast.acme.id, listing, None, ROWS)
+def _messages(tx: Tx, actors: Actors, listing: Listing) -> object:
+    return messages.read_page(tx, actors.acme.id, listing, None, ROWS)
 
 
-def _inbox(tx: Tx, cast: Cast, listing: Listing) -> object:
-    return inbox.read_page(tx, cast.ada, listing, None, ROWS)
+def _inbox(tx: Tx, actors: Actors, listing: Listing) -> object:
+    return inbox.read_page(tx, actors.ada, listing, None, ROWS)
 
 
-def _deliveries(tx: Tx, cast: Cast, listing: Listing) -> object:
-    return deliveries.read_page(tx, cast.acme.id, OTHER, listing, None, ROWS)
+def _deliveries(tx: Tx, actors: Actors, listing: Listing) -> object:
+    return deliveries.read_page(tx, actors.acme.id, OTHER, listing, None, ROWS)
 
 
 def _query(name: str, value: str, of: filters.Listable) -> Listing:
@@ -78,7 +78,9 @@ LISTS = {
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_rows_are_read_along_the_index_of_their_order(db: Database, cast: Cast, name: str) -> None:
+def test_rows_are_read_along_the_index_of_their_order(
+    db: Database, actors: Actors, name: str
+) -> None:
     read, listing, index = LISTS[name]
 
     def plans(tx: Tx) -> list[str]:
@@ -87,7 +89,7 @@ def test_rows_are_read_along_the_index_of_their_order(db: Database, cast: Cast, 
             for way in ("bitmapscan", "sort"):
                 tx.execute(f"set local enable_{way} = off")
         recording = RecordingTx(tx)
-        read(recording, cast, listing)
+        read(recording, actors, listing)
         # An empty table has no large texts, so the rows themselves are not selected.
         assert len(recording.statements) >= 2
         return ["\n".join(plan(tx, statement)) for statement in recording.statements]

@@ -13,8 +13,8 @@ from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Database
-from manual_clock import HandClock
-from people import PASSWORD_HASH, Cast
+from manual_clock import ManualClock
+from people import PASSWORD_HASH, Actors
 
 HASH = password_hash.digest("maple-heron-cello")
 
@@ -22,18 +22,18 @@ HASH = password_hash.digest("maple-heron-cello")
 def invite(
     db: Database,
     keys: Keyring,
-    cast: Cast,
+    actors: Actors,
     email: str = "new@acme.test",
     level: Level = Level.USER,
     who: str = "max",
 ) -> Invitation:
     return db.write_blocking(
-        invitations.invite, keys, getattr(cast, who), email, "New", level, ["team:blue"]
+        invitations.invite, keys, getattr(actors, who), email, "New", level, ["team:blue"]
     )
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
-    made = invite(db, keys, cast)
+def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+    made = invite(db, keys, actors)
     assert made.member.invited_at is not None
     greeting = db.write_blocking(invitations.link_details, keys, made.token)
     assert greeting is not None
@@ -46,66 +46,76 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     assert kinds[-2:] == ["member.invited", "member.accepted"]
 
 
-def test_a_link_works_once(db: Database, keys: Keyring, cast: Cast) -> None:
-    made = invite(db, keys, cast)
+def test_a_link_works_once(db: Database, keys: Keyring, actors: Actors) -> None:
+    made = invite(db, keys, actors)
     db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
     assert db.write_blocking(invitations.link_details, keys, made.token) is None
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
 
 
-def test_a_link_has_its_time(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
-    made = invite(db, keys, cast)
+def test_a_link_has_its_time(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
+) -> None:
+    made = invite(db, keys, actors)
     clock.move(7 * DAY / SECOND)
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
 
 
 @pytest.mark.parametrize("token", ["", "bvl_x", "nonsense"])
-def test_an_unknown_link_is_not_found(db: Database, keys: Keyring, cast: Cast, token: str) -> None:
+def test_an_unknown_link_is_not_found(
+    db: Database, keys: Keyring, actors: Actors, token: str
+) -> None:
     assert db.write_blocking(invitations.link_details, keys, token) is None
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
 
-def test_a_link_for_a_password_is_no_invitation(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, token = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+def test_a_link_for_a_password_is_no_invitation(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
+    _, token = db.write_blocking(
+        password_recovery.issue_link, keys, actors.max, actors.vic.member_id
+    )
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
 
-def test_a_member_is_not_invited_again(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_a_member_is_not_invited_again(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(Conflict) as caught:
-        invite(db, keys, cast, "VIC@acme.test")
+        invite(db, keys, actors, "VIC@acme.test")
     assert caught.value.code == "already_member"
 
 
-def test_bad_input_leaves_nothing_behind(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_bad_input_leaves_nothing_behind(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(Invalid):
         db.write_blocking(
-            invitations.invite, keys, cast.max, "new@acme.test", "", Level.USER, ["no tag"]
+            invitations.invite, keys, actors.max, "new@acme.test", "", Level.USER, ["no tag"]
         )
     with pytest.raises(Invalid):
-        invite(db, keys, cast, "no address")
+        invite(db, keys, actors, "no address")
     assert db.write_blocking(users.by_identifier, "new@acme.test") is None
 
 
 @pytest.mark.parametrize(("who", "level"), [("max", Level.ADMIN), ("ada", Level.OWNER)])
 def test_nobody_invites_above_the_own_level(
-    db: Database, keys: Keyring, cast: Cast, who: str, level: Level
+    db: Database, keys: Keyring, actors: Actors, who: str, level: Level
 ) -> None:
     with pytest.raises(Forbidden):
-        invite(db, keys, cast, level=level, who=who)
+        invite(db, keys, actors, level=level, who=who)
 
 
 @pytest.mark.parametrize("who", ["uma", "vic"])
-def test_users_and_viewers_invite_nobody(db: Database, keys: Keyring, cast: Cast, who: str) -> None:
+def test_users_and_viewers_invite_nobody(
+    db: Database, keys: Keyring, actors: Actors, who: str
+) -> None:
     with pytest.raises(Forbidden):
-        invite(db, keys, cast, level=Level.VIEWER, who=who)
+        invite(db, keys, actors, level=Level.VIEWER, who=who)
 
 
-def test_a_token_invites_nobody(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
+def test_a_token_invites_nobody(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")
     token = db.write_blocking(authenticate, keys, text)
     assert token is not None
     with pytest.raises(Forbidden):
@@ -113,27 +123,27 @@ def test_a_token_invites_nobody(db: Database, keys: Keyring, cast: Cast) -> None
 
 
 def test_one_who_is_known_comes_with_the_password_in_use(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, cast, "eve@globex.test")
+    made = invite(db, keys, actors, "eve@globex.test")
     token = db.write_blocking(invitations.accept, keys, made.token, PASSWORD_HASH, None, "").token
     actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("acme", Level.USER)
-    assert actor.user_id == cast.eve.user_id
-    kept = db.write_blocking(users.find, cast.eve.user_id)
+    assert actor.user_id == actors.eve.user_id
+    kept = db.write_blocking(users.find, actors.eve.user_id)
     assert kept is not None
     assert kept.password_hash == PASSWORD_HASH
 
 
 def test_signing_in_is_refused_until_the_link_is_used(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     """Eve's own invitation of somebody must not open what acme grants that somebody."""
     squatted = db.write_blocking(
-        invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, []
+        invitations.invite, keys, actors.eve, "new@acme.test", "", Level.VIEWER, []
     )
-    expected = invite(db, keys, cast, level=Level.MANAGER)
+    expected = invite(db, keys, actors, level=Level.MANAGER)
     token = db.write_blocking(invitations.accept, keys, squatted.token, None, HASH, "").token
     actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
@@ -143,46 +153,46 @@ def test_signing_in_is_refused_until_the_link_is_used(
     assert [place.customer_name for place in places] == ["globex"]
 
 
-def test_a_link_dies_when_the_level_changes(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_a_link_dies_when_the_level_changes(db: Database, keys: Keyring, actors: Actors) -> None:
     """Max keeps the link of one whom Ada makes an admin; it must not make Max one."""
-    made = invite(db, keys, cast)
-    db.write_blocking(member_changes.change, cast.ada, made.member.id, level=Level.ADMIN)
+    made = invite(db, keys, actors)
+    db.write_blocking(member_changes.change, actors.ada, made.member.id, level=Level.ADMIN)
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
     with pytest.raises(Forbidden):
-        db.write_blocking(password_recovery.issue_link, keys, cast.max, made.member.id)
-    link, token = db.write_blocking(password_recovery.issue_link, keys, cast.ada, made.member.id)
+        db.write_blocking(password_recovery.issue_link, keys, actors.max, made.member.id)
+    link, token = db.write_blocking(password_recovery.issue_link, keys, actors.ada, made.member.id)
     assert link.kind == one_time_links.INVITATION
     db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
 
 def test_a_link_stays_valid_when_its_creator_changes_the_level(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     made = db.write_blocking(
-        invitations.invite, keys, cast.ada, "new@acme.test", "", Level.VIEWER, []
+        invitations.invite, keys, actors.ada, "new@acme.test", "", Level.VIEWER, []
     )
     member, new_link = db.write_blocking(
-        invitations.change_member, keys, cast.ada, made.member.id, level=Level.ADMIN
+        invitations.change_member, keys, actors.ada, made.member.id, level=Level.ADMIN
     )
     assert (member.level, new_link) == (Level.ADMIN, None)
     db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
 
 
 def test_a_link_stays_valid_when_the_level_is_lowered(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, cast, level=Level.USER)
-    db.write_blocking(member_changes.change, cast.ada, made.member.id, level=Level.VIEWER)
+    made = invite(db, keys, actors, level=Level.USER)
+    db.write_blocking(member_changes.change, actors.ada, made.member.id, level=Level.VIEWER)
     db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
 
 
 def test_whoever_makes_a_link_invalid_gets_a_new_one(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, cast)
+    made = invite(db, keys, actors)
     _, new_link = db.write_blocking(
-        invitations.change_member, keys, cast.ada, made.member.id, level=Level.ADMIN
+        invitations.change_member, keys, actors.ada, made.member.id, level=Level.ADMIN
     )
     assert new_link is not None
     with pytest.raises(NotFound):
@@ -191,11 +201,11 @@ def test_whoever_makes_a_link_invalid_gets_a_new_one(
 
 
 def test_disabling_an_invited_member_ends_the_invitation(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, cast)
+    made = invite(db, keys, actors)
     _, new_link = db.write_blocking(
-        invitations.change_member, keys, cast.max, made.member.id, enabled=False
+        invitations.change_member, keys, actors.max, made.member.id, enabled=False
     )
     assert new_link is None
     with pytest.raises(NotFound):
@@ -203,9 +213,9 @@ def test_disabling_an_invited_member_ends_the_invitation(
 
 
 def test_a_password_that_changed_meanwhile_accepts_nothing(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, cast, "eve@globex.test")
+    made = invite(db, keys, actors, "eve@globex.test")
     with pytest.raises(Conflict) as caught:
         db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
     assert caught.value.code == "password_changed"
@@ -213,18 +223,20 @@ def test_a_password_that_changed_meanwhile_accepts_nothing(
 
 
 def test_an_invitation_that_was_never_accepted_leaves_no_trace(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, cast)
-    db.write_blocking(member_changes.remove, cast.max, made.member.id)
+    made = invite(db, keys, actors)
+    db.write_blocking(member_changes.remove, actors.max, made.member.id)
     assert db.write_blocking(users.by_identifier, "new@acme.test") is None
     assert db.write_blocking(one_time_links.find, keys, made.token) is None
-    invite(db, keys, cast)
+    invite(db, keys, actors)
 
 
-def test_nobody_owns_by_invitation_alone(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_nobody_owns_by_invitation_alone(db: Database, keys: Keyring, actors: Actors) -> None:
     """An invited owner is no owner yet: the last real one cannot go."""
-    invite(db, keys, cast, level=Level.OWNER, who="olga")
+    invite(db, keys, actors, level=Level.OWNER, who="olga")
     with pytest.raises(Conflict):
-        db.write_blocking(member_changes.remove, cast.olga, cast.olga.member_id)
-    assert db.write_blocking(memberships.find, cast.acme.id, cast.olga.member_id).level == "owner"
+        db.write_blocking(member_changes.remove, actors.olga, actors.olga.member_id)
+    assert (
+        db.write_blocking(memberships.find, actors.acme.id, actors.olga.member_id).level == "owner"
+    )

@@ -13,17 +13,17 @@ from belvedere.access.limits.rate_limits import (
 )
 from belvedere.base.errors import TooMany
 from belvedere.base.networks import client_network
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 
 
-def limits(clock: HandClock, room: int = 1_000) -> LoginLimits:
+def limits(clock: ManualClock, room: int = 1_000) -> LoginLimits:
     return LoginLimits(clock, max_keys=room)
 
 
 def test_it_works() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     login_limits = limits(clock)
     for _ in range(WRONG_PER_MINUTE):
         login_limits.check(HERE)
@@ -35,7 +35,7 @@ def test_it_works() -> None:
 
 
 def test_the_window_slides() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     login_limits = limits(clock)
     for _ in range(WRONG_PER_MINUTE):
         login_limits.record_failure(HERE)
@@ -52,14 +52,14 @@ def test_the_window_slides() -> None:
 
 
 def test_right_ones_do_not_count() -> None:
-    login_limits = limits(HandClock())
+    login_limits = limits(ManualClock())
     for _ in range(100):
         login_limits.record_success("digest")
         login_limits.check(HERE, AttemptKind.SECRET, proof="digest")
 
 
 def test_a_name_gets_slower_and_never_closes() -> None:
-    login_limits = limits(HandClock())
+    login_limits = limits(ManualClock())
     waits = []
     for n in range(40):
         waits.append(login_limits.delay_s("ada"))
@@ -71,7 +71,7 @@ def test_a_name_gets_slower_and_never_closes() -> None:
 
 
 def test_kinds_are_counted_apart() -> None:
-    login_limits = limits(HandClock())
+    login_limits = limits(ManualClock())
     for _ in range(WRONG_PER_MINUTE):
         login_limits.record_failure(HERE, kind=AttemptKind.SECRET, target="a task")
     with pytest.raises(TooMany):
@@ -82,7 +82,7 @@ def test_kinds_are_counted_apart() -> None:
 
 
 def test_wrong_secrets_for_many_targets_end_as_well() -> None:
-    login_limits = limits(HandClock())
+    login_limits = limits(ManualClock())
     for n in range(WRONG_SECRETS_PER_MINUTE):
         login_limits.check(HERE, AttemptKind.SECRET, f"task {n}")
         login_limits.record_failure(HERE, kind=AttemptKind.SECRET, target=f"task {n}")
@@ -91,7 +91,7 @@ def test_wrong_secrets_for_many_targets_end_as_well() -> None:
 
 
 def test_a_recently_valid_secret_passes_whatever_others_try() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     login_limits = limits(clock)
     login_limits.record_success("digest")
     for _ in range(WRONG_PER_MINUTE):
@@ -107,7 +107,7 @@ def test_a_recently_valid_secret_passes_whatever_others_try() -> None:
 
 
 def test_a_browser_of_the_owner_has_a_count_of_its_own() -> None:
-    login_limits = limits(HandClock())
+    login_limits = limits(ManualClock())
     for _ in range(WRONG_PER_MINUTE):
         login_limits.record_failure(HERE, "ada")
     login_limits.check(HERE, browser="of ada")
@@ -119,7 +119,7 @@ def test_a_browser_of_the_owner_has_a_count_of_its_own() -> None:
 
 
 def test_a_name_recovers() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     login_limits = limits(clock)
     for _ in range(40):
         login_limits.record_failure(HERE, "ada")
@@ -128,7 +128,7 @@ def test_a_name_recovers() -> None:
 
 
 def test_a_forgotten_password_is_reported_at_intervals() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     login_limits = limits(clock)
     assert login_limits.may_report("ada")
     assert not login_limits.may_report("ada")
@@ -138,7 +138,7 @@ def test_a_forgotten_password_is_reported_at_intervals() -> None:
 
 
 def test_memory_is_bounded_and_the_longest_idle_go_first() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     window = RateWindow(3, 60_000, clock, max_keys=10)
     for n in range(100):
         window.add(n)
@@ -150,7 +150,7 @@ def test_memory_is_bounded_and_the_longest_idle_go_first() -> None:
 
 
 def test_expired_keys_are_removed_without_being_used() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     window = RateWindow(3, 60_000, clock)
     for n in range(5):
         window.add(n)
@@ -161,7 +161,7 @@ def test_expired_keys_are_removed_without_being_used() -> None:
 
 
 def test_expired_entries_use_no_memory() -> None:
-    clock = HandClock()
+    clock = ManualClock()
     window = RateWindow(3, 60_000, clock)
     window.add("a")
     clock.move(60)

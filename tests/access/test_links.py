@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from access.endpoints import Doors
+from access.endpoints import Endpoints
 from belvedere.access import Actor, Keyring, authenticate
 from belvedere.access.people import users
 from belvedere.base.errors import Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
-from people import PASSWORD, Cast
+from people import PASSWORD, Actors
 
 NEW = "maple-heron-cello"
 ACCEPT, LOOK = "POST /api/auth/invitation", "POST /api/auth/link"
@@ -17,17 +17,21 @@ RESET, CHANGE = "PUT /api/auth/password/reset", "POST /api/auth/password/change"
 RECOVER = "POST /api/auth/password/recover"
 
 
-async def invited(doors: Doors, actor: Actor, email: str = "new@acme.test") -> dict[str, Any]:
+async def invite(
+    endpoints: Endpoints, actor: Actor, email: str = "new@acme.test"
+) -> dict[str, Any]:
     body = {"user": {"email": email, "name": "New"}, "credential": "user"}
-    answer = await doors.knock("POST /api/member", actor, body, scheme="https")
+    answer = await endpoints.call("POST /api/member", actor, body, scheme="https")
     link: dict[str, Any] = answer.body["invitation"]
     return link
 
 
-async def test_it_works(doors: Doors, keys: Keyring, cast: Cast, stranger: Actor) -> None:
-    link = await invited(doors, cast.max)
+async def test_it_works(
+    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
+) -> None:
+    link = await invite(endpoints, actors.max)
     assert link["link"] == f"https://belvedere.test/ui/link#{link['token']}"
-    shown = await doors.knock(LOOK, stranger, {"token": link["token"]})
+    shown = await endpoints.call(LOOK, stranger, {"token": link["token"]})
     assert shown.body == {
         "kind": "invitation",
         "email": "new@acme.test",
@@ -35,96 +39,102 @@ async def test_it_works(doors: Doors, keys: Keyring, cast: Cast, stranger: Actor
         "has_password": False,
         "password": True,
     }
-    answer = await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": NEW})
-    actor = await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
+    answer = await endpoints.call(ACCEPT, stranger, {"token": link["token"], "password": NEW})
+    actor = await endpoints.runtime.db.read(authenticate, keys, answer.body["access_token"])
     assert (actor.email, actor.level) == ("new@acme.test", "user")
     assert "set-cookie" in answer.headers
-    await doors.knock("POST /api/auth/login", stranger, {"email": "new", "password": NEW})
+    await endpoints.call("POST /api/auth/login", stranger, {"email": "new", "password": NEW})
 
 
 async def test_a_bad_password_leaves_the_link_good(
-    doors: Doors, cast: Cast, stranger: Actor
+    endpoints: Endpoints, actors: Actors, stranger: Actor
 ) -> None:
-    link = await invited(doors, cast.max)
+    link = await invite(endpoints, actors.max)
     with pytest.raises(Invalid):
-        await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": "short"})
-    await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": NEW})
+        await endpoints.call(ACCEPT, stranger, {"token": link["token"], "password": "short"})
+    await endpoints.call(ACCEPT, stranger, {"token": link["token"], "password": NEW})
 
 
 async def test_one_who_is_known_gives_the_password_in_use(
-    doors: Doors, keys: Keyring, cast: Cast, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
 ) -> None:
-    link = await invited(doors, cast.eve, "vic@acme.test")
+    link = await invite(endpoints, actors.eve, "vic@acme.test")
     body = {"token": link["token"], "account": True}
     with pytest.raises(Unauthenticated):
-        await doors.knock(ACCEPT, stranger, {**body, "password": NEW})
-    answer = await doors.knock(ACCEPT, stranger, {**body, "password": PASSWORD})
-    actor = await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
-    assert (actor.user_id, actor.customer_name) == (cast.vic.user_id, "globex")
+        await endpoints.call(ACCEPT, stranger, {**body, "password": NEW})
+    answer = await endpoints.call(ACCEPT, stranger, {**body, "password": PASSWORD})
+    actor = await endpoints.runtime.db.read(authenticate, keys, answer.body["access_token"])
+    assert (actor.user_id, actor.customer_name) == (actors.vic.user_id, "globex")
 
 
-async def test_an_invitation_reveals_nothing_about_other_accounts(doors: Doors, cast: Cast) -> None:
+async def test_an_invitation_reveals_nothing_about_other_accounts(
+    endpoints: Endpoints, actors: Actors
+) -> None:
     """Known to the server or not: the answers differ in names and numbers only."""
     door, person = "POST /api/member", {"credential": "user"}
-    known = await doors.knock(door, cast.eve, {**person, "user": {"email": "vic@acme.test"}})
-    fresh = await doors.knock(door, cast.eve, {**person, "user": {"email": "new@acme.test"}})
+    known = await endpoints.call(door, actors.eve, {**person, "user": {"email": "vic@acme.test"}})
+    fresh = await endpoints.call(door, actors.eve, {**person, "user": {"email": "new@acme.test"}})
     assert known.body.keys() == fresh.body.keys()
     assert known.body["invited"] is fresh.body["invited"] is True
 
 
 @pytest.mark.parametrize("door", [ACCEPT, LOOK, RESET])
-async def test_links_are_not_guessed(doors: Doors, cast: Cast, stranger: Actor, door: str) -> None:
+async def test_links_are_not_guessed(
+    endpoints: Endpoints, actors: Actors, stranger: Actor, door: str
+) -> None:
     body = {"token": "bvl_" + "x" * 43, "password": NEW}
     if door == LOOK:
         del body["password"]
     for _ in range(20):
         with pytest.raises(NotFound):
-            await doors.knock(door, stranger, body)
+            await endpoints.call(door, stranger, body)
     with pytest.raises(TooMany):
-        await doors.knock(door, stranger, body)
+        await endpoints.call(door, stranger, body)
 
 
 async def test_a_reset_link_sets_a_new_password(
-    doors: Doors, keys: Keyring, cast: Cast, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
 ) -> None:
-    made = await doors.knock("POST /api/member/{id}/reset", cast.max, id=cast.vic.member_id)
+    made = await endpoints.call("POST /api/member/{id}/reset", actors.max, id=actors.vic.member_id)
     assert (made.status, made.body["kind"]) == (201, "reset")
     body = {"token": made.body["token"], "password": NEW}
     with pytest.raises(NotFound):
-        await doors.knock(ACCEPT, stranger, body)
-    assert (await doors.knock(RESET, stranger, body)).status == 200
-    assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"]) is None
-    await doors.knock("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
+        await endpoints.call(ACCEPT, stranger, body)
+    assert (await endpoints.call(RESET, stranger, body)).status == 200
+    assert await endpoints.runtime.db.read(authenticate, keys, actors.tokens["vic"]) is None
+    await endpoints.call("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
     with pytest.raises(NotFound):
-        await doors.knock(RESET, stranger, body)
+        await endpoints.call(RESET, stranger, body)
 
 
 async def test_one_changes_the_own_password(
-    doors: Doors, keys: Keyring, cast: Cast, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
 ) -> None:
     body = {"current": PASSWORD, "password": NEW}
-    await doors.knock(CHANGE, cast.vic, body)
-    assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"])
-    await doors.knock("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
+    await endpoints.call(CHANGE, actors.vic, body)
+    assert await endpoints.runtime.db.read(authenticate, keys, actors.tokens["vic"])
+    await endpoints.call("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
 
 
-async def test_the_current_password_is_required(doors: Doors, db: Database, cast: Cast) -> None:
+async def test_the_current_password_is_required(
+    endpoints: Endpoints, db: Database, actors: Actors
+) -> None:
     with pytest.raises(Forbidden) as caught:
-        await doors.knock(CHANGE, cast.vic, {"current": "wrong", "password": NEW})
+        await endpoints.call(CHANGE, actors.vic, {"current": "wrong", "password": NEW})
     assert caught.value.code == "wrong_password"
     with pytest.raises(Invalid):
-        await doors.knock(CHANGE, cast.vic, {"current": PASSWORD, "password": "short"})
-    user = await db.read(users.find, cast.vic.user_id)
+        await endpoints.call(CHANGE, actors.vic, {"current": PASSWORD, "password": "short"})
+    user = await db.read(users.find, actors.vic.user_id)
     assert user is not None
-    await doors.knock("POST /api/auth/login", cast.vic, {"email": "vic", "password": PASSWORD})
+    await endpoints.call("POST /api/auth/login", actors.vic, {"email": "vic", "password": PASSWORD})
 
 
 async def test_a_forgotten_password_is_answered_alike(
-    doors: Doors, db: Database, cast: Cast, stranger: Actor
+    endpoints: Endpoints, db: Database, actors: Actors, stranger: Actor
 ) -> None:
-    known = await doors.knock(RECOVER, stranger, {"email": "vic@acme.test"})
-    unknown = await doors.knock(RECOVER, stranger, {"email": "nobody@acme.test"})
-    again = await doors.knock(RECOVER, stranger, {"email": "vic@acme.test"})
+    known = await endpoints.call(RECOVER, stranger, {"email": "vic@acme.test"})
+    unknown = await endpoints.call(RECOVER, stranger, {"email": "nobody@acme.test"})
+    again = await endpoints.call(RECOVER, stranger, {"email": "vic@acme.test"})
     assert known == unknown == again
     text = await db.read(
         lambda tx: tx.value("select count(*) from events where kind = 'member.recovery_asked'")
@@ -132,8 +142,10 @@ async def test_a_forgotten_password_is_answered_alike(
     assert text == 1
 
 
-async def test_recovery_requests_are_limited(doors: Doors, cast: Cast, stranger: Actor) -> None:
+async def test_recovery_requests_are_limited(
+    endpoints: Endpoints, actors: Actors, stranger: Actor
+) -> None:
     for n in range(20):
-        await doors.knock(RECOVER, stranger, {"email": f"{n}@x.test"})
+        await endpoints.call(RECOVER, stranger, {"email": f"{n}@x.test"})
     with pytest.raises(TooMany):
-        await doors.knock(RECOVER, stranger, {"email": "vic@acme.test"})
+        await endpoints.call(RECOVER, stranger, {"email": "vic@acme.test"})

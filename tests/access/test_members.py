@@ -16,7 +16,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.db.signals import ACCESS_CHANGED, Signal
-from people import Cast
+from people import Actors
 
 
 def change(db: Database, actor: Actor, target: Actor, **wanted: Any) -> Member:
@@ -25,23 +25,23 @@ def change(db: Database, actor: Actor, target: Actor, **wanted: Any) -> Member:
     )
 
 
-def test_it_works(db: Database, cast: Cast) -> None:
-    changed = change(db, cast.max, cast.vic, level=Level.USER, tags=["Team:Blue"])
+def test_it_works(db: Database, actors: Actors) -> None:
+    changed = change(db, actors.max, actors.vic, level=Level.USER, tags=["Team:Blue"])
     assert (changed.level, changed.tag_list, changed.version) == ("user", ["team:blue"], 2)
     (event,) = [
         event for event in db.write_blocking(events.after, 0, 0) if event.kind == "member.changed"
     ]
-    assert event.object_id == cast.vic.member_id
+    assert event.object_id == actors.vic.member_id
     (row,) = db.write_blocking(
-        audit.list_entries, cast.ada, 100, AuditFilter(object_id=cast.vic.member_id)
+        audit.list_entries, actors.ada, 100, AuditFilter(object_id=actors.vic.member_id)
     )[:1]
     assert (row.action, row.actor_name) == ("member.change", "max@acme.test")
     assert '"level":"viewer"' in (row.before or "")
     assert '"level":"user"' in (row.after or "")
 
 
-def test_all_members_are_listed_and_no_one_else(db: Database, cast: Cast) -> None:
-    found = db.write_blocking(memberships.list_members, cast.vic)
+def test_all_members_are_listed_and_no_one_else(db: Database, actors: Actors) -> None:
+    found = db.write_blocking(memberships.list_members, actors.vic)
     assert {item.email for item in found} == {
         f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")
     }
@@ -68,124 +68,136 @@ GRANTS = [
 
 @pytest.mark.parametrize(("who", "whom", "level", "may"), GRANTS)
 def test_nobody_grants_or_touches_above_the_own_level(
-    db: Database, cast: Cast, who: str, whom: str, level: Level, may: bool
+    db: Database, actors: Actors, who: str, whom: str, level: Level, may: bool
 ) -> None:
-    actor, target = getattr(cast, who), getattr(cast, whom)
+    actor, target = getattr(actors, who), getattr(actors, whom)
     if may:
         assert change(db, actor, target, level=level).level == level
         return
     with pytest.raises(Forbidden):
         change(db, actor, target, level=level)
-    assert db.write_blocking(memberships.find, cast.acme.id, target.member_id).level == target.level
+    assert (
+        db.write_blocking(memberships.find, actors.acme.id, target.member_id).level == target.level
+    )
 
 
 @pytest.mark.parametrize("whom", ["ada", "olga"])
 def test_a_manager_neither_disables_nor_removes_those_above(
-    db: Database, cast: Cast, whom: str
+    db: Database, actors: Actors, whom: str
 ) -> None:
-    target = getattr(cast, whom)
+    target = getattr(actors, whom)
     with pytest.raises(Forbidden):
-        change(db, cast.max, target, enabled=False)
+        change(db, actors.max, target, enabled=False)
     with pytest.raises(Forbidden):
-        change(db, cast.max, target, tags=["team:blue"])
+        change(db, actors.max, target, tags=["team:blue"])
     with pytest.raises(Forbidden):
-        db.write_blocking(member_changes.remove, cast.max, target.member_id)
+        db.write_blocking(member_changes.remove, actors.max, target.member_id)
 
 
-def test_a_token_changes_no_members(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
+def test_a_token_changes_no_members(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")
     token = db.write_blocking(authenticate, keys, text)
     assert token is not None
     with pytest.raises(Forbidden):
-        change(db, token, cast.vic, tags=["team:blue"])
+        change(db, token, actors.vic, tags=["team:blue"])
     with pytest.raises(Forbidden):
-        db.write_blocking(member_changes.remove, token, cast.vic.member_id)
+        db.write_blocking(member_changes.remove, token, actors.vic.member_id)
 
 
-def test_another_organization_finds_nobody(db: Database, cast: Cast) -> None:
-    for member_id in (cast.vic.member_id, new_id()):
+def test_another_organization_finds_nobody(db: Database, actors: Actors) -> None:
+    for member_id in (actors.vic.member_id, new_id()):
         with pytest.raises(NotFound) as caught:
-            db.write_blocking(member_changes.change, cast.eve, member_id, level=Level.USER)
+            db.write_blocking(member_changes.change, actors.eve, member_id, level=Level.USER)
         assert caught.value.message == "There is no such member."
         with pytest.raises(NotFound):
-            db.write_blocking(member_changes.remove, cast.eve, member_id)
+            db.write_blocking(member_changes.remove, actors.eve, member_id)
 
 
 @pytest.mark.parametrize("wanted", [{"level": Level.ADMIN}, {"enabled": False}, None])
-def test_the_last_owner_stays(db: Database, cast: Cast, wanted: dict[str, object] | None) -> None:
+def test_the_last_owner_stays(
+    db: Database, actors: Actors, wanted: dict[str, object] | None
+) -> None:
     with pytest.raises(Conflict) as caught:
         if wanted is None:
-            db.write_blocking(member_changes.remove, cast.olga, cast.olga.member_id)
+            db.write_blocking(member_changes.remove, actors.olga, actors.olga.member_id)
         else:
-            change(db, cast.olga, cast.olga, **wanted)
+            change(db, actors.olga, actors.olga, **wanted)
     assert caught.value.code == "last_owner"
 
 
-def test_of_two_owners_one_may_go(db: Database, cast: Cast) -> None:
-    change(db, cast.olga, cast.ada, level=Level.OWNER)
-    assert change(db, cast.olga, cast.olga, level=Level.VIEWER).level == "viewer"
+def test_of_two_owners_one_may_go(db: Database, actors: Actors) -> None:
+    change(db, actors.olga, actors.ada, level=Level.OWNER)
+    assert change(db, actors.olga, actors.olga, level=Level.VIEWER).level == "viewer"
 
 
 @pytest.mark.parametrize("wanted", [{"level": Level.USER}, {"enabled": False}])
 def test_a_new_level_or_being_disabled_ends_the_sessions(
-    db: Database, keys: Keyring, cast: Cast, wanted: dict[str, object]
+    db: Database, keys: Keyring, actors: Actors, wanted: dict[str, object]
 ) -> None:
     signals: set[Signal] = set()
     db.on_signals = signals.update
-    change(db, cast.max, cast.vic, **wanted)
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
-    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is not None
+    change(db, actors.max, actors.vic, **wanted)
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
+    assert db.write_blocking(authenticate, keys, actors.tokens["uma"]) is not None
     assert ACCESS_CHANGED in signals
 
 
-def test_new_tags_end_no_session_and_count_at_once(db: Database, keys: Keyring, cast: Cast) -> None:
-    change(db, cast.max, cast.vic, tags=["team:blue"])
-    actor = db.write_blocking(authenticate, keys, cast.tokens["vic"])
+def test_new_tags_end_no_session_and_count_at_once(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
+    change(db, actors.max, actors.vic, tags=["team:blue"])
+    actor = db.write_blocking(authenticate, keys, actors.tokens["vic"])
     assert actor is not None
     assert actor.tags == ("team:blue",)
 
 
-def test_a_disabled_member_cannot_begin_a_session(db: Database, keys: Keyring, cast: Cast) -> None:
-    change(db, cast.max, cast.vic, enabled=False)
+def test_a_disabled_member_cannot_begin_a_session(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
+    change(db, actors.max, actors.vic, enabled=False)
     with pytest.raises(Forbidden):
-        db.write_blocking(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
-    change(db, cast.max, cast.vic, enabled=True)
-    db.write_blocking(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
+        db.write_blocking(sessions.begin, keys, actors.vic.user_id, "acme", "", "")
+    change(db, actors.max, actors.vic, enabled=True)
+    db.write_blocking(sessions.begin, keys, actors.vic.user_id, "acme", "", "")
 
 
-def test_one_who_was_demoted_meanwhile_is_refused(db: Database, cast: Cast) -> None:
-    change(db, cast.ada, cast.max, level=Level.VIEWER)
+def test_one_who_was_demoted_meanwhile_is_refused(db: Database, actors: Actors) -> None:
+    change(db, actors.ada, actors.max, level=Level.VIEWER)
     with pytest.raises(Forbidden):
-        change(db, cast.max, cast.vic, level=Level.MANAGER)
+        change(db, actors.max, actors.vic, level=Level.MANAGER)
 
 
-def test_a_stale_edit_is_refused(db: Database, cast: Cast) -> None:
-    change(db, cast.max, cast.vic, tags=["a:b"], version=1)
+def test_a_stale_edit_is_refused(db: Database, actors: Actors) -> None:
+    change(db, actors.max, actors.vic, tags=["a:b"], version=1)
     with pytest.raises(Stale):
-        change(db, cast.max, cast.vic, tags=["c:d"], version=1)
+        change(db, actors.max, actors.vic, tags=["c:d"], version=1)
 
 
-def test_bad_tags_change_nothing(db: Database, cast: Cast) -> None:
+def test_bad_tags_change_nothing(db: Database, actors: Actors) -> None:
     with pytest.raises(Invalid):
-        change(db, cast.max, cast.vic, level=Level.USER, tags=["bad"])
-    assert db.write_blocking(memberships.find, cast.acme.id, cast.vic.member_id).level == "viewer"
+        change(db, actors.max, actors.vic, level=Level.USER, tags=["bad"])
+    assert (
+        db.write_blocking(memberships.find, actors.acme.id, actors.vic.member_id).level == "viewer"
+    )
 
 
-def test_changing_nothing_is_no_event(db: Database, cast: Cast) -> None:
-    assert change(db, cast.max, cast.vic, level=Level.VIEWER).version == 1
+def test_changing_nothing_is_no_event(db: Database, actors: Actors) -> None:
+    assert change(db, actors.max, actors.vic, level=Level.VIEWER).version == 1
     kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert "member.changed" not in kinds
 
 
-def test_one_who_is_removed_is_out_of_the_acls_too(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_one_who_is_removed_is_out_of_the_acls_too(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     task_id = new_id()
-    db.write_blocking(replace_acl, cast.max, "task", task_id, ["uma", "vic"])
-    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
-    assert db.write_blocking(acl_of, cast.acme.id, "task", task_id) == ["uma@acme.test"]
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+    db.write_blocking(replace_acl, actors.max, "task", task_id, ["uma", "vic"])
+    db.write_blocking(member_changes.remove, actors.max, actors.vic.member_id)
+    assert db.write_blocking(acl_of, actors.acme.id, "task", task_id) == ["uma@acme.test"]
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
     with pytest.raises(NotFound):
-        db.write_blocking(memberships.find, cast.acme.id, cast.vic.member_id)
-    assert db.write_blocking(users.find, cast.vic.user_id) is not None
+        db.write_blocking(memberships.find, actors.acme.id, actors.vic.member_id)
+    assert db.write_blocking(users.find, actors.vic.user_id) is not None
 
 
 # (table, its other columns) of what a person may have.
@@ -198,53 +210,53 @@ OWN = (
 
 @pytest.mark.parametrize(("table", "names", "values"), OWN)
 def test_one_without_a_password_goes_with_what_was_theirs(
-    db: Database, cast: Cast, table: str, names: str, values: str
+    db: Database, actors: Actors, table: str, names: str, values: str
 ) -> None:
     """Who signs in through a provider has no password, and may have set the console up."""
 
     def prepare(tx: Tx) -> None:
-        user_id = cast.vic.user_id
+        user_id = actors.vic.user_id
         tx.execute("update users set password_hash = null where id = ?", user_id)
         tx.execute("delete from sessions where user_id = ?", user_id)
         tx.execute(f"insert into {table} (user_id, {names}) values (?, {values})", user_id)
 
     db.write_blocking(prepare)
-    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
-    assert db.write_blocking(users.find, cast.vic.user_id) is None
+    db.write_blocking(member_changes.remove, actors.max, actors.vic.member_id)
+    assert db.write_blocking(users.find, actors.vic.user_id) is None
     assert db.write_blocking(lambda tx: tx.rows(f"select 1 from {table}")) == []
 
 
-def test_whom_another_organizations_provider_knows_stays(db: Database, cast: Cast) -> None:
+def test_whom_another_organizations_provider_knows_stays(db: Database, actors: Actors) -> None:
     def prepare(tx: Tx) -> None:
-        user_id = cast.vic.user_id
+        user_id = actors.vic.user_id
         tx.execute("update users set password_hash = null where id = ?", user_id)
         tx.execute("delete from sessions where user_id = ?", user_id)
         tx.execute(
             "insert into providers (id, customer_id, name, issuer, client_id, box, scopes, domains,"
             " level, level_claim, level_map, enabled, endpoints, version, created_at, updated_at)"
             " values ('p', ?, 'P', 'i', 'c', '', '', '', '', '', '', 1, '', 1, 0, 0)",
-            cast.globex.id,
+            actors.globex.id,
         )
         tx.execute("insert into identities values ('p', 'vic', ?, 0)", user_id)
 
     db.write_blocking(prepare)
-    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
-    assert db.write_blocking(users.find, cast.vic.user_id) is not None
+    db.write_blocking(member_changes.remove, actors.max, actors.vic.member_id)
+    assert db.write_blocking(users.find, actors.vic.user_id) is not None
 
 
 def test_a_change_kills_the_links_that_were_handed_out(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     _, text = db.write_blocking(
-        one_time_links.create, keys, "reset", cast.vic.user_id, cast.acme.id, "max"
+        one_time_links.create, keys, "reset", actors.vic.user_id, actors.acme.id, "max"
     )
-    change(db, cast.ada, cast.vic, level=Level.ADMIN)
+    change(db, actors.ada, actors.vic, level=Level.ADMIN)
     assert db.write_blocking(one_time_links.find, keys, text) is None
 
 
-def test_only_the_operator_admits_without_a_link(db: Database, cast: Cast) -> None:
+def test_only_the_operator_admits_without_a_link(db: Database, actors: Actors) -> None:
     with pytest.raises(Forbidden):
-        db.write_blocking(member_changes.add_member, cast.olga, "new@acme.test", Level.USER)
+        db.write_blocking(member_changes.add_member, actors.olga, "new@acme.test", Level.USER)
 
 
 def test_two_people_with_the_same_local_part_get_two_user_names(db: Database) -> None:

@@ -10,19 +10,19 @@ from belvedere.access.customers import service
 from belvedere.access.people import memberships, users
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Database
-from people import PASSWORD_HASH, Cast
+from people import PASSWORD_HASH, Actors
 
 RESERVED = frozenset({"job"})
 
 
-def found(
+def create(
     db: Database, keys: Keyring, name: str, owner: str = "olga@acme.test"
 ) -> service.NewCustomer:
     return db.write_blocking(create_customer, keys, name, owner, reserved=RESERVED)
 
 
 def test_it_works(db: Database, keys: Keyring) -> None:
-    made = found(db, keys, "Acme")
+    made = create(db, keys, "Acme")
     assert made.customer.name == "acme"
     assert made.owner.level == "owner"
     assert made.token is not None
@@ -42,7 +42,9 @@ def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keyring) -> N
     assert made.token is None
 
 
-def test_a_person_who_is_known_keeps_the_password(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_a_person_who_is_known_keeps_the_password(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     other = password_hash.digest("another-good-password")
     made = db.write_blocking(
         create_customer,
@@ -53,49 +55,51 @@ def test_a_person_who_is_known_keeps_the_password(db: Database, keys: Keyring, c
         password_hash=other,
     )
     kept = db.write_blocking(users.find, made.owner.user_id)
-    assert made.owner.user_id == cast.ada.user_id
+    assert made.owner.user_id == actors.ada.user_id
     assert kept is not None
     assert kept.password_hash == PASSWORD_HASH
 
 
 @pytest.mark.parametrize("name", ["acme", "ACME"])
 def test_a_name_is_taken_in_every_spelling(db: Database, keys: Keyring, name: str) -> None:
-    found(db, keys, "acme")
+    create(db, keys, "acme")
     with pytest.raises(Conflict) as caught:
-        found(db, keys, name)
+        create(db, keys, name)
     assert caught.value.code == "name_taken"
 
 
 def test_words_of_the_interface_are_no_names(db: Database, keys: Keyring) -> None:
     with pytest.raises(Invalid):
-        found(db, keys, "job")
+        create(db, keys, "job")
     assert db.write_blocking(service.by_name, "job") is None
 
 
-def test_it_is_found_however_it_is_spelt(db: Database, cast: Cast) -> None:
-    assert db.write_blocking(service.by_name, "AcMe") == cast.acme
+def test_it_is_found_however_it_is_spelt(db: Database, actors: Actors) -> None:
+    assert db.write_blocking(service.by_name, "AcMe") == actors.acme
     assert db.write_blocking(service.by_name, "a\0b") is None
 
 
-def test_the_owner_renames_it(db: Database, keys: Keyring, cast: Cast) -> None:
-    renamed = db.write_blocking(service.rename, cast.olga, "Apex", RESERVED)
+def test_the_owner_renames_it(db: Database, keys: Keyring, actors: Actors) -> None:
+    renamed = db.write_blocking(service.rename, actors.olga, "Apex", RESERVED)
     assert renamed.name == "apex"
     assert db.write_blocking(service.by_name, "acme") is None
-    again = db.write_blocking(authenticate, keys, cast.tokens["olga"])
+    again = db.write_blocking(authenticate, keys, actors.tokens["olga"])
     assert again is not None
     assert again.customer_name == "apex"
 
 
 @pytest.mark.parametrize("name", ["globex", "job", "no good"])
-def test_it_is_not_renamed_to_what_cannot_be(db: Database, cast: Cast, name: str) -> None:
+def test_it_is_not_renamed_to_what_cannot_be(db: Database, actors: Actors, name: str) -> None:
     with pytest.raises((Conflict, Invalid)):
-        db.write_blocking(service.rename, cast.olga, name, RESERVED)
-    assert db.write_blocking(service.by_name, "acme") == cast.acme
+        db.write_blocking(service.rename, actors.olga, name, RESERVED)
+    assert db.write_blocking(service.by_name, "acme") == actors.acme
 
 
 @pytest.mark.parametrize("who", ["ada", "max", "uma", "vic"])
-def test_only_the_owner_renames_disables_or_hands_on(db: Database, cast: Cast, who: str) -> None:
-    actor: Actor = getattr(cast, who)
+def test_only_the_owner_renames_disables_or_hands_on(
+    db: Database, actors: Actors, who: str
+) -> None:
+    actor: Actor = getattr(actors, who)
     with pytest.raises(Forbidden):
         db.write_blocking(service.rename, actor, "apex", RESERVED)
     with pytest.raises(Forbidden):
@@ -104,45 +108,47 @@ def test_only_the_owner_renames_disables_or_hands_on(db: Database, cast: Cast, w
         db.write_blocking(service.hand_over, actor, actor.member_id)
 
 
-def test_a_disabled_organization_lets_nobody_in(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
+def test_a_disabled_organization_lets_nobody_in(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")
     assert db.write_blocking(authenticate, keys, text) is not None
-    db.write_blocking(service.disable, cast.olga, "acme")
-    held = [text, *(cast.tokens[name] for name in ("olga", "ada", "max", "uma", "vic"))]
+    db.write_blocking(service.disable, actors.olga, "acme")
+    held = [text, *(actors.tokens[name] for name in ("olga", "ada", "max", "uma", "vic"))]
     assert [db.write_blocking(authenticate, keys, token) for token in held] == [None] * 6
-    assert db.write_blocking(authenticate, keys, cast.tokens["eve"]) is not None
+    assert db.write_blocking(authenticate, keys, actors.tokens["eve"]) is not None
 
 
-def test_disabling_must_be_confirmed(db: Database, cast: Cast) -> None:
+def test_disabling_must_be_confirmed(db: Database, actors: Actors) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(service.disable, cast.olga, "")
+        db.write_blocking(service.disable, actors.olga, "")
 
 
-def test_the_operator_brings_it_back(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
-    db.write_blocking(service.disable, cast.olga, "acme")
+def test_the_operator_brings_it_back(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")
+    db.write_blocking(service.disable, actors.olga, "acme")
     assert db.write_blocking(service.enable, "acme").enabled
     assert db.write_blocking(authenticate, keys, text) is not None
-    assert db.write_blocking(authenticate, keys, cast.tokens["olga"]) is None
+    assert db.write_blocking(authenticate, keys, actors.tokens["olga"]) is None
     with pytest.raises(NotFound):
         db.write_blocking(service.enable, "nowhere")
 
 
-def test_ownership_is_handed_on(db: Database, keys: Keyring, cast: Cast) -> None:
-    heir = db.write_blocking(service.hand_over, cast.olga, cast.uma.member_id)
-    giver = db.write_blocking(memberships.find, cast.acme.id, cast.olga.member_id)
+def test_ownership_is_handed_on(db: Database, keys: Keyring, actors: Actors) -> None:
+    heir = db.write_blocking(service.hand_over, actors.olga, actors.uma.member_id)
+    giver = db.write_blocking(memberships.find, actors.acme.id, actors.olga.member_id)
     assert (heir.level, giver.level) == ("owner", "admin")
-    assert db.write_blocking(authenticate, keys, cast.tokens["olga"]) is None
-    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is None
+    assert db.write_blocking(authenticate, keys, actors.tokens["olga"]) is None
+    assert db.write_blocking(authenticate, keys, actors.tokens["uma"]) is None
 
 
-def test_ownership_cannot_go_to_outsiders_or_to_the_owner(db: Database, cast: Cast) -> None:
+def test_ownership_cannot_go_to_outsiders_or_to_the_owner(db: Database, actors: Actors) -> None:
     with pytest.raises(NotFound):
-        db.write_blocking(service.hand_over, cast.olga, cast.eve.member_id)
+        db.write_blocking(service.hand_over, actors.olga, actors.eve.member_id)
     with pytest.raises(Conflict):
-        db.write_blocking(service.hand_over, cast.olga, cast.olga.member_id)
+        db.write_blocking(service.hand_over, actors.olga, actors.olga.member_id)
 
 
-def test_the_operator_can_hand_on_what_is_orphaned(db: Database, cast: Cast) -> None:
-    heir = db.write_blocking(service.hand_over, operator(cast.acme), cast.ada.member_id)
+def test_the_operator_can_hand_on_what_is_orphaned(db: Database, actors: Actors) -> None:
+    heir = db.write_blocking(service.hand_over, operator(actors.acme), actors.ada.member_id)
     assert heir.level == Level.OWNER

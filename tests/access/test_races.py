@@ -12,7 +12,7 @@ from belvedere.access.people import memberships, users
 from belvedere.access.signin import login
 from belvedere.base.errors import Refused
 from belvedere.db import Database
-from people import PASSWORD_HASH, Cast
+from people import PASSWORD_HASH, Actors
 
 HASH = password_hash.digest("maple-heron-cello")
 
@@ -31,24 +31,24 @@ async def owners(db: Database, actor: Actor) -> list[memberships.Member]:
     return [member for member in text if member.level == Level.OWNER and member.enabled]
 
 
-async def test_it_works(db: Database, cast: Cast) -> None:
-    found = await at_once(*(db.read(memberships.list_members, cast.ada) for _ in range(4)))
+async def test_it_works(db: Database, actors: Actors) -> None:
+    found = await at_once(*(db.read(memberships.list_members, actors.ada) for _ in range(4)))
     assert [len(item) for item in found] == [5] * 4
 
 
-async def test_two_owners_who_demote_each_other_leave_one(db: Database, cast: Cast) -> None:
-    olga, ada = cast.olga, cast.ada
+async def test_two_owners_who_demote_each_other_leave_one(db: Database, actors: Actors) -> None:
+    olga, ada = actors.olga, actors.ada
     for _ in range(10):
         for actor in (olga, ada):
             await db.write(
                 member_changes.change,
-                operator(cast.acme),
+                operator(actors.acme),
                 actor.member_id,
                 level=Level.OWNER,
                 enabled=True,
             )
         pair = [
-            Actor(cast.acme.id, "acme", Level.OWNER, "member", member_id=actor.member_id)
+            Actor(actors.acme.id, "acme", Level.OWNER, "member", member_id=actor.member_id)
             for actor in (olga, ada)
         ]
         await at_once(
@@ -57,11 +57,11 @@ async def test_two_owners_who_demote_each_other_leave_one(db: Database, cast: Ca
             db.write(member_changes.change, pair[0], olga.member_id, enabled=False),
             db.write(service.hand_over, pair[1], olga.member_id),
         )
-        assert len(await owners(db, cast.max)) >= 1
+        assert len(await owners(db, actors.max)) >= 1
 
 
-async def test_a_link_is_used_by_one_only(db: Database, keys: Keyring, cast: Cast) -> None:
-    made = await db.write(invitations.invite, keys, cast.max, "new@acme.test", "", Level.USER, [])
+async def test_a_link_is_used_by_one_only(db: Database, keys: Keyring, actors: Actors) -> None:
+    made = await db.write(invitations.invite, keys, actors.max, "new@acme.test", "", Level.USER, [])
     found = await at_once(
         *(db.write(invitations.accept, keys, made.token, None, HASH, "") for _ in range(8))
     )
@@ -69,30 +69,30 @@ async def test_a_link_is_used_by_one_only(db: Database, keys: Keyring, cast: Cas
 
 
 async def test_two_invitations_of_one_address_set_two_passwords(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     here, there = [
         await db.write(invitations.invite, keys, who, "new@acme.test", "", Level.VIEWER, [])
-        for who in (cast.max, cast.eve)
+        for who in (actors.max, actors.eve)
     ]
     found = await at_once(
         db.write(invitations.accept, keys, here.token, None, HASH, ""),
         db.write(invitations.accept, keys, there.token, None, PASSWORD_HASH, ""),
     )
     places = {item.session.customer_id: item.session.user_id for item in found}
-    assert places == {cast.acme.id: here.member.user_id, cast.globex.id: there.member.user_id}
+    assert places == {actors.acme.id: here.member.user_id, actors.globex.id: there.member.user_id}
     assert here.member.user_id != there.member.user_id
 
 
 async def test_no_session_with_the_old_password_outlives_the_new_one(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     for n in range(10):
-        await db.write(users.set_password, cast.vic.user_id, f"old {n}")
-        vic = await db.read(users.find, cast.vic.user_id)
+        await db.write(users.set_password, actors.vic.user_id, f"old {n}")
+        vic = await db.read(users.find, actors.vic.user_id)
         assert vic is not None
         _, link = await db.write(
-            one_time_links.create, keys, one_time_links.RESET, vic.id, cast.acme.id, "operator"
+            one_time_links.create, keys, one_time_links.RESET, vic.id, actors.acme.id, "operator"
         )
         found = await at_once(
             *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
@@ -106,17 +106,17 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
 
 
 async def test_each_organization_invites_a_person_once(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     found = await at_once(
         *(
             db.write(invitations.invite, keys, who, "new@x.test", "", Level.VIEWER, [])
-            for who in (cast.max, cast.ada, cast.eve, cast.olga)
+            for who in (actors.max, actors.ada, actors.eve, actors.olga)
         )
     )
     made = [item for item in found if not isinstance(item, Refused)]
     assert len(made) == 2
-    assert {item.member.customer_id for item in made} == {cast.acme.id, cast.globex.id}
+    assert {item.member.customer_id for item in made} == {actors.acme.id, actors.globex.id}
 
 
 async def test_two_who_found_the_same_organization_make_one(db: Database, keys: Keyring) -> None:
@@ -136,14 +136,14 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
 
 
 async def test_nobody_is_forgotten_while_being_invited_elsewhere(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     for n in range(10):
         email = f"new{n}@x.test"
-        made = await db.write(invitations.invite, keys, cast.max, email, "", Level.VIEWER, [])
+        made = await db.write(invitations.invite, keys, actors.max, email, "", Level.VIEWER, [])
         await at_once(
-            db.write(member_changes.remove, cast.max, made.member.id),
-            db.write(invitations.invite, keys, cast.eve, email, "", Level.VIEWER, []),
+            db.write(member_changes.remove, actors.max, made.member.id),
+            db.write(invitations.invite, keys, actors.eve, email, "", Level.VIEWER, []),
         )
-        text = await db.read(memberships.list_members, cast.eve)
+        text = await db.read(memberships.list_members, actors.eve)
         assert email in {member.email for member in text}

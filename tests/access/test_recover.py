@@ -12,8 +12,8 @@ from belvedere.access.signin import sessions
 from belvedere.base.clock import HOUR, SECOND
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database
-from manual_clock import HandClock
-from people import PASSWORD_HASH, Cast
+from manual_clock import ManualClock
+from people import PASSWORD_HASH, Actors
 
 HASH = password_hash.digest("maple-heron-cello")
 
@@ -23,46 +23,54 @@ def hash_of(db: Database, user_id: str) -> str | None:
     return None if found is None else found.password_hash
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
     link, token = db.write_blocking(
-        password_recovery.issue_link, keys, cast.max, cast.vic.member_id
+        password_recovery.issue_link, keys, actors.max, actors.vic.member_id
     )
     assert link.kind == one_time_links.RESET
     db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "192.0.2.9")
-    assert hash_of(db, cast.vic.user_id) == HASH
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
-    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is not None
+    assert hash_of(db, actors.vic.user_id) == HASH
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
+    assert db.write_blocking(authenticate, keys, actors.tokens["uma"]) is not None
     kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert kinds[-2:] == ["member.link_made", "member.password_changed"]
 
 
 def test_a_link_works_once_and_in_its_time(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    _, token = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+    _, token = db.write_blocking(
+        password_recovery.issue_link, keys, actors.max, actors.vic.member_id
+    )
     db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
     with pytest.raises(NotFound):
         db.write_blocking(password_recovery.redeem_reset, keys, token, PASSWORD_HASH, "")
-    _, late = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+    _, late = db.write_blocking(
+        password_recovery.issue_link, keys, actors.max, actors.vic.member_id
+    )
     clock.move(24 * HOUR / SECOND)
     with pytest.raises(NotFound):
         db.write_blocking(password_recovery.redeem_reset, keys, late, PASSWORD_HASH, "")
-    assert hash_of(db, cast.vic.user_id) == HASH
+    assert hash_of(db, actors.vic.user_id) == HASH
 
 
-def test_a_newer_link_kills_the_older(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, older = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
-    _, newer = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+def test_a_newer_link_kills_the_older(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, older = db.write_blocking(
+        password_recovery.issue_link, keys, actors.max, actors.vic.member_id
+    )
+    _, newer = db.write_blocking(
+        password_recovery.issue_link, keys, actors.max, actors.vic.member_id
+    )
     with pytest.raises(NotFound):
         db.write_blocking(password_recovery.redeem_reset, keys, older, HASH, "")
     db.write_blocking(password_recovery.redeem_reset, keys, newer, HASH, "")
 
 
 def test_an_invitation_sets_no_password_of_a_member(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     made = db.write_blocking(
-        invitations.invite, keys, cast.max, "eve@globex.test", "", Level.VIEWER, []
+        invitations.invite, keys, actors.max, "eve@globex.test", "", Level.VIEWER, []
     )
     with pytest.raises(NotFound):
         db.write_blocking(password_recovery.redeem_reset, keys, made.token, HASH, "")
@@ -70,26 +78,26 @@ def test_an_invitation_sets_no_password_of_a_member(
 
 @pytest.mark.parametrize(("who", "whom"), [("max", "ada"), ("ada", "olga"), ("uma", "vic")])
 def test_no_link_for_those_above(
-    db: Database, keys: Keyring, cast: Cast, who: str, whom: str
+    db: Database, keys: Keyring, actors: Actors, who: str, whom: str
 ) -> None:
-    actor, target = getattr(cast, who), getattr(cast, whom)
+    actor, target = getattr(actors, who), getattr(actors, whom)
     with pytest.raises(Forbidden):
         db.write_blocking(password_recovery.issue_link, keys, actor, target.member_id)
 
 
-def test_no_link_for_members_of_others(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_no_link_for_members_of_others(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(NotFound):
-        db.write_blocking(password_recovery.issue_link, keys, cast.eve, cast.vic.member_id)
+        db.write_blocking(password_recovery.issue_link, keys, actors.eve, actors.vic.member_id)
 
 
 def test_one_organization_does_not_set_the_password_of_another(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     """Eve holds a reset link of one of hers; when that person joins acme, the link must die, and
     she gets no new one."""
     db.write_blocking(
         member_changes.add_member,
-        service.operator(cast.globex),
+        service.operator(actors.globex),
         "pat@globex.test",
         Level.USER,
         password_hash=HASH,
@@ -99,33 +107,33 @@ def test_one_organization_does_not_set_the_password_of_another(
     member_id = next(
         item.member_id for item in db.write_blocking(sessions.list_memberships, pat.id)
     )
-    _, held = db.write_blocking(password_recovery.issue_link, keys, cast.eve, member_id)
+    _, held = db.write_blocking(password_recovery.issue_link, keys, actors.eve, member_id)
     made = db.write_blocking(
-        invitations.invite, keys, cast.ada, "pat@globex.test", "", Level.ADMIN, []
+        invitations.invite, keys, actors.ada, "pat@globex.test", "", Level.ADMIN, []
     )
     db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
     with pytest.raises(NotFound):
         db.write_blocking(password_recovery.redeem_reset, keys, held, PASSWORD_HASH, "")
     with pytest.raises(Forbidden) as caught:
-        db.write_blocking(password_recovery.issue_link, keys, cast.eve, member_id)
+        db.write_blocking(password_recovery.issue_link, keys, actors.eve, member_id)
     assert caught.value.code == "belongs_elsewhere"
     assert hash_of(db, pat.id) == HASH
 
 
 def test_a_link_created_while_the_membership_moves_is_invalid(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     """The rule is asked again when the link is used, since both may have happened at once."""
     db.write_blocking(
-        member_changes.add_member, service.operator(cast.acme), "eve@globex.test", Level.ADMIN
+        member_changes.add_member, service.operator(actors.acme), "eve@globex.test", Level.ADMIN
     )
-    for made_by, works in ((cast.eve.user_id, False), ("operator", True)):
+    for made_by, works in ((actors.eve.user_id, False), ("operator", True)):
         _, token = db.write_blocking(
             one_time_links.create,
             keys,
             one_time_links.RESET,
-            cast.eve.user_id,
-            cast.globex.id,
+            actors.eve.user_id,
+            actors.globex.id,
             made_by,
             proof="operator" if works else "shown",
         )
@@ -134,51 +142,53 @@ def test_a_link_created_while_the_membership_moves_is_invalid(
             continue
         with pytest.raises(NotFound):
             db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
-        assert hash_of(db, cast.eve.user_id) == PASSWORD_HASH
+        assert hash_of(db, actors.eve.user_id) == PASSWORD_HASH
 
 
 def test_an_open_invitation_elsewhere_blocks_nothing(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    db.write_blocking(invitations.invite, keys, cast.eve, "vic@acme.test", "", Level.VIEWER, [])
-    db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+    db.write_blocking(invitations.invite, keys, actors.eve, "vic@acme.test", "", Level.VIEWER, [])
+    db.write_blocking(password_recovery.issue_link, keys, actors.max, actors.vic.member_id)
 
 
-def test_one_changes_the_own_password(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, other = db.write_blocking(sessions.begin, keys, cast.vic.user_id, None, "", "phone")
-    db.write_blocking(password_recovery.change_password, cast.vic, PASSWORD_HASH, HASH)
-    assert hash_of(db, cast.vic.user_id) == HASH
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
+def test_one_changes_the_own_password(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, other = db.write_blocking(sessions.begin, keys, actors.vic.user_id, None, "", "phone")
+    db.write_blocking(password_recovery.change_password, actors.vic, PASSWORD_HASH, HASH)
+    assert hash_of(db, actors.vic.user_id) == HASH
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is not None
     assert db.write_blocking(authenticate, keys, other) is None
 
 
 def test_a_password_that_changed_meanwhile_is_not_overwritten(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     db.write_blocking(set_password, "vic", HASH)
     with pytest.raises(Unauthenticated):
-        db.write_blocking(password_recovery.change_password, cast.vic, PASSWORD_HASH, PASSWORD_HASH)
-    assert hash_of(db, cast.vic.user_id) == HASH
+        db.write_blocking(
+            password_recovery.change_password, actors.vic, PASSWORD_HASH, PASSWORD_HASH
+        )
+    assert hash_of(db, actors.vic.user_id) == HASH
 
 
-def test_the_operator_can_reset_any_password(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_the_operator_can_reset_any_password(db: Database, keys: Keyring, actors: Actors) -> None:
     user, token = db.write_blocking(reset_password, keys, "OLGA@acme.test")
-    assert user.id == cast.olga.user_id
+    assert user.id == actors.olga.user_id
     db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
-    assert hash_of(db, cast.olga.user_id) == HASH
+    assert hash_of(db, actors.olga.user_id) == HASH
     db.write_blocking(set_password, "olga", PASSWORD_HASH)
-    assert hash_of(db, cast.olga.user_id) == PASSWORD_HASH
+    assert hash_of(db, actors.olga.user_id) == PASSWORD_HASH
 
 
-def test_the_operator_learns_who_is_unknown(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_the_operator_learns_who_is_unknown(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(NotFound):
         db.write_blocking(reset_password, keys, "nobody")
-    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
+    db.write_blocking(member_changes.remove, actors.max, actors.vic.member_id)
     with pytest.raises(Conflict):
         db.write_blocking(set_password, "vic", HASH)
 
 
-def test_managers_are_notified_of_a_forgotten_password(db: Database, cast: Cast) -> None:
+def test_managers_are_notified_of_a_forgotten_password(db: Database, actors: Actors) -> None:
     db.write_blocking(password_recovery.report_forgotten, "Vic@acme.test")
     db.write_blocking(password_recovery.report_forgotten, "nobody@acme.test")
     asked = [
@@ -186,4 +196,4 @@ def test_managers_are_notified_of_a_forgotten_password(db: Database, cast: Cast)
         for event in db.write_blocking(events.after, 0, 0)
         if event.kind == "member.recovery_asked"
     ]
-    assert [event.object_id for event in asked] == [cast.vic.member_id]
+    assert [event.object_id for event in asked] == [actors.vic.member_id]

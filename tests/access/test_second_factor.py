@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from access.authenticator import Authenticator, equip
+from access.authenticator import Authenticator, enable_second_factor
 from belvedere import events
 from belvedere.access import Actor, Keyring, Level, audit, authenticate, operator
 from belvedere.access.customers import (
@@ -20,8 +20,8 @@ from belvedere.access.signin.login import LoginResult
 from belvedere.base.clock import MINUTE, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Refused, TooMany, Unauthenticated
 from belvedere.db import Database
-from manual_clock import HandClock
-from people import PASSWORD_HASH, Cast
+from manual_clock import ManualClock
+from people import PASSWORD_HASH, Actors
 
 
 def signed_in(db: Database, keys: Keyring, actor: Actor, place: str | None = None) -> LoginResult:
@@ -30,23 +30,23 @@ def signed_in(db: Database, keys: Keyring, actor: Actor, place: str | None = Non
     return db.write_blocking(login.sign_in, keys, user, None, place, "", "")
 
 
-def traded(db: Database, keys: Keyring, ticket: str, code: str) -> LoginResult | None:
+def exchange_ticket(db: Database, keys: Keyring, ticket: str, code: str) -> LoginResult | None:
     return db.write_blocking(login.exchange_ticket, keys, ticket, code, "192.0.2.9", "phone")
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
-    app = Authenticator(db.write_blocking(second_factor_changes.begin, keys, cast.vic), clock)
-    assert signed_in(db, keys, cast.vic).session is not None
-    codes = db.write_blocking(second_factor_changes.confirm, keys, cast.vic, app.code())
+def test_it_works(db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
+    app = Authenticator(db.write_blocking(second_factor_changes.begin, keys, actors.vic), clock)
+    assert signed_in(db, keys, actors.vic).session is not None
+    codes = db.write_blocking(second_factor_changes.confirm, keys, actors.vic, app.code())
     assert codes is not None and len(set(codes)) == 10
-    asked = signed_in(db, keys, cast.vic)
+    asked = signed_in(db, keys, actors.vic)
     assert (asked.session, asked.token, asked.asks) == (None, "", "totp")
-    done = traded(db, keys, asked.ticket, app.code())
+    done = exchange_ticket(db, keys, asked.ticket, app.code())
     assert done is not None and done.session is not None
     assert done.session.method == "totp"
     actor = db.write_blocking(authenticate, keys, done.token)
-    assert actor is not None and actor.member_id == cast.vic.member_id
-    newest = db.write_blocking(audit.list_entries, cast.ada)[0]
+    assert actor is not None and actor.member_id == actors.vic.member_id
+    newest = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert '"method":"totp"' in str(newest.after)
     kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
@@ -54,46 +54,48 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> 
 
 
 def test_setting_it_up_ends_the_other_sessions(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    other = signed_in(db, keys, cast.vic)
-    app = Authenticator(db.write_blocking(second_factor_changes.begin, keys, cast.vic), clock)
-    db.write_blocking(second_factor_changes.confirm, keys, cast.vic, app.code())
+    other = signed_in(db, keys, actors.vic)
+    app = Authenticator(db.write_blocking(second_factor_changes.begin, keys, actors.vic), clock)
+    db.write_blocking(second_factor_changes.confirm, keys, actors.vic, app.code())
     assert db.write_blocking(authenticate, keys, other.token) is None
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is not None
 
 
 def test_a_secret_is_sealed_and_codes_are_hashed(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, codes = equip(db, keys, clock, cast.vic)
+    app, codes = enable_second_factor(db, keys, clock, actors.vic)
     kept = str(db.write_blocking(lambda tx: tx.rows("select box from second_factors")))
     kept += str(db.write_blocking(lambda tx: tx.rows("select digest from recovery_codes")))
     assert app.secret not in kept
     assert not [code for code in codes if code in kept or code.replace("-", "") in kept]
 
 
-def test_a_code_counts_once(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
-    app, _ = equip(db, keys, clock, cast.vic)
+def test_a_code_counts_once(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
+) -> None:
+    app, _ = enable_second_factor(db, keys, clock, actors.vic)
     code = app.code()
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, code) is not None
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, code) is None
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, app.code()) is not None
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, code) is not None
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, code) is None
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.code()) is not None
 
 
 def test_the_code_that_confirmed_it_does_not_sign_in(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, _ = equip(db, keys, clock, cast.vic)
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, app.now()) is None
+    app, _ = enable_second_factor(db, keys, clock, actors.vic)
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.now()) is None
 
 
 async def test_of_many_at_once_one_gets_in(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, codes = equip(db, keys, clock, cast.vic)
+    app, codes = enable_second_factor(db, keys, clock, actors.vic)
     for code in (app.code(), codes[0]):
-        asked = [signed_in(db, keys, cast.vic).ticket for _ in range(6)]
+        asked = [signed_in(db, keys, actors.vic).ticket for _ in range(6)]
         found = await asyncio.gather(
             *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for ticket in asked)
         )
@@ -101,10 +103,10 @@ async def test_of_many_at_once_one_gets_in(
 
 
 async def test_a_ticket_is_used_by_one(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    _, codes = equip(db, keys, clock, cast.vic)
-    ticket = signed_in(db, keys, cast.vic).ticket
+    _, codes = enable_second_factor(db, keys, clock, actors.vic)
+    ticket = signed_in(db, keys, actors.vic).ticket
     found = await asyncio.gather(
         *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for code in codes[:4]),
         return_exceptions=True,
@@ -115,231 +117,244 @@ async def test_a_ticket_is_used_by_one(
 
 @pytest.mark.parametrize("spelt", [str, str.upper, lambda code: code.replace("-", " ")])
 def test_a_recovery_code_works_once_however_it_is_typed(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock, spelt: type[str]
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock, spelt: type[str]
 ) -> None:
-    _, codes = equip(db, keys, clock, cast.vic)
-    done = traded(db, keys, signed_in(db, keys, cast.vic).ticket, spelt(codes[3]))
+    _, codes = enable_second_factor(db, keys, clock, actors.vic)
+    done = exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, spelt(codes[3]))
     assert done is not None and done.session is not None and done.session.method == "recovery"
-    assert db.write_blocking(recovery_codes.count, cast.vic.user_id) == 9
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, codes[3]) is None
+    assert db.write_blocking(recovery_codes.count, actors.vic.user_id) == 9
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, codes[3]) is None
 
 
 def test_a_recovery_code_of_another_person_is_refused(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    _, theirs = equip(db, keys, clock, cast.uma)
-    equip(db, keys, clock, cast.vic)
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, theirs[0]) is None
-    assert db.write_blocking(recovery_codes.count, cast.uma.user_id) == 10
+    _, theirs = enable_second_factor(db, keys, clock, actors.uma)
+    enable_second_factor(db, keys, clock, actors.vic)
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, theirs[0]) is None
+    assert db.write_blocking(recovery_codes.count, actors.uma.user_id) == 10
 
 
 def test_new_recovery_codes_kill_the_old(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    _, old = equip(db, keys, clock, cast.vic)
-    new = db.write_blocking(second_factor_changes.renew_codes, keys, cast.vic)
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, old[0]) is None
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, new[0]) is not None
+    _, old = enable_second_factor(db, keys, clock, actors.vic)
+    new = db.write_blocking(second_factor_changes.renew_codes, keys, actors.vic)
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, old[0]) is None
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, new[0]) is not None
 
 
 def test_a_ticket_has_five_tries_and_five_minutes(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, _ = equip(db, keys, clock, cast.vic)
-    ticket = signed_in(db, keys, cast.vic).ticket
+    app, _ = enable_second_factor(db, keys, clock, actors.vic)
+    ticket = signed_in(db, keys, actors.vic).ticket
     for _ in range(login_tickets.TRIES):
-        assert traded(db, keys, ticket, app.wrong()) is None
+        assert exchange_ticket(db, keys, ticket, app.wrong()) is None
     with pytest.raises(Unauthenticated, match="password again"):
-        traded(db, keys, ticket, app.code())
-    late = signed_in(db, keys, cast.vic).ticket
+        exchange_ticket(db, keys, ticket, app.code())
+    late = signed_in(db, keys, actors.vic).ticket
     clock.move(login_tickets.LIFE / SECOND)
     with pytest.raises(Unauthenticated):
-        traded(db, keys, late, app.code())
+        exchange_ticket(db, keys, late, app.code())
 
 
 def test_a_person_has_ten_attempts_across_all_tickets(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, codes = equip(db, keys, clock, cast.vic)
+    app, codes = enable_second_factor(db, keys, clock, actors.vic)
     for _ in range(second_factors.WRONG_CODES):
-        assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, app.wrong()) is None
+        assert (
+            exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.wrong()) is None
+        )
     for code in (app.code(), codes[0]):
         with pytest.raises(TooMany) as caught:
-            traded(db, keys, signed_in(db, keys, cast.vic).ticket, code)
+            exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, code)
         assert 0 < caught.value.retry_after_s <= 15 * 60
     clock.move(15 * MINUTE / SECOND)
-    assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, app.code()) is not None
+    assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.code()) is not None
 
 
 def test_a_right_code_wipes_the_wrong_ones(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, _ = equip(db, keys, clock, cast.vic)
+    app, _ = enable_second_factor(db, keys, clock, actors.vic)
     for _ in range(4):
         for _ in range(second_factors.WRONG_CODES - 1):
-            traded(db, keys, signed_in(db, keys, cast.vic).ticket, app.wrong())
-        assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, app.code()) is not None
+            exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.wrong())
+        assert (
+            exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.code())
+            is not None
+        )
 
 
 @pytest.mark.parametrize("ticket", ["", "bvf_", "bvf_" + "x" * 43, "bvs_" + "x" * 43, "x\0"])
-def test_what_is_no_ticket_is_refused(db: Database, keys: Keyring, cast: Cast, ticket: str) -> None:
+def test_what_is_no_ticket_is_refused(
+    db: Database, keys: Keyring, actors: Actors, ticket: str
+) -> None:
     with pytest.raises(Unauthenticated):
-        traded(db, keys, ticket, "000000")
+        exchange_ticket(db, keys, ticket, "000000")
 
 
 def test_a_ticket_is_no_credential(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    equip(db, keys, clock, cast.vic)
-    assert db.write_blocking(authenticate, keys, signed_in(db, keys, cast.vic).ticket) is None
+    enable_second_factor(db, keys, clock, actors.vic)
+    assert db.write_blocking(authenticate, keys, signed_in(db, keys, actors.vic).ticket) is None
 
 
 def test_a_new_password_voids_the_ticket(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, _ = equip(db, keys, clock, cast.vic)
-    ticket = signed_in(db, keys, cast.vic).ticket
+    app, _ = enable_second_factor(db, keys, clock, actors.vic)
+    ticket = signed_in(db, keys, actors.vic).ticket
     db.write_blocking(password_recovery.set_password, "vic", PASSWORD_HASH)
     with pytest.raises(Unauthenticated):
-        traded(db, keys, ticket, app.code())
-    assert signed_in(db, keys, cast.vic).asks == "totp"
+        exchange_ticket(db, keys, ticket, app.code())
+    assert signed_in(db, keys, actors.vic).asks == "totp"
 
 
 def test_a_second_one_cannot_be_set_up_over_the_first(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    equip(db, keys, clock, cast.vic)
+    enable_second_factor(db, keys, clock, actors.vic)
     with pytest.raises(Conflict) as caught:
-        db.write_blocking(second_factor_changes.begin, keys, cast.vic)
+        db.write_blocking(second_factor_changes.begin, keys, actors.vic)
     assert caught.value.code == "second_factor_on"
     with pytest.raises(Conflict):
-        db.write_blocking(second_factor_changes.confirm, keys, cast.vic, "000000")
+        db.write_blocking(second_factor_changes.confirm, keys, actors.vic, "000000")
 
 
 def test_disabled_the_password_alone_signs_in(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    equip(db, keys, clock, cast.vic)
-    db.write_blocking(second_factor_changes.disable, cast.vic)
-    assert signed_in(db, keys, cast.vic).session is not None
-    assert db.write_blocking(recovery_codes.count, cast.vic.user_id) == 0
+    enable_second_factor(db, keys, clock, actors.vic)
+    db.write_blocking(second_factor_changes.disable, actors.vic)
+    assert signed_in(db, keys, actors.vic).session is not None
+    assert db.write_blocking(recovery_codes.count, actors.vic.user_id) == 0
     for verb in (
         second_factor_changes.disable,
         lambda tx, who: second_factor_changes.renew_codes(tx, keys, who),
     ):
         with pytest.raises(Conflict):
-            db.write_blocking(verb, cast.vic)
+            db.write_blocking(verb, actors.vic)
 
 
-def test_an_admin_resets_it(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
-    equip(db, keys, clock, cast.vic)
-    member = db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
+def test_an_admin_resets_it(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
+) -> None:
+    enable_second_factor(db, keys, clock, actors.vic)
+    member = db.write_blocking(second_factor_changes.reset, actors.ada, actors.vic.member_id)
     assert not member.has_second_factor
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
-    assert signed_in(db, keys, cast.vic).session is not None
-    actions = [row.action for row in db.write_blocking(audit.list_entries, cast.ada)]
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
+    assert signed_in(db, keys, actors.vic).session is not None
+    actions = [row.action for row in db.write_blocking(audit.list_entries, actors.ada)]
     assert "member.reset_second_factor" in actions
     with pytest.raises(Conflict):
-        db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
+        db.write_blocking(second_factor_changes.reset, actors.ada, actors.vic.member_id)
 
 
 def test_nobody_resets_above_the_own_level_or_below_admin(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    equip(db, keys, clock, cast.olga)
-    equip(db, keys, clock, cast.vic)
-    for who, whom in ((cast.ada, cast.olga), (cast.max, cast.vic)):
+    enable_second_factor(db, keys, clock, actors.olga)
+    enable_second_factor(db, keys, clock, actors.vic)
+    for who, whom in ((actors.ada, actors.olga), (actors.max, actors.vic)):
         with pytest.raises(Forbidden):
             db.write_blocking(second_factor_changes.reset, who, whom.member_id)
 
 
 def test_one_of_several_organizations_cannot_take_it_away(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    equip(db, keys, clock, cast.vic)
+    enable_second_factor(db, keys, clock, actors.vic)
     db.write_blocking(
-        member_changes.add_member, operator(cast.globex), "vic@acme.test", Level.VIEWER
+        member_changes.add_member, operator(actors.globex), "vic@acme.test", Level.VIEWER
     )
     with pytest.raises(Forbidden) as caught:
-        db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
+        db.write_blocking(second_factor_changes.reset, actors.ada, actors.vic.member_id)
     assert caught.value.code == "belongs_elsewhere"
     assert (
         db.write_blocking(second_factor_changes.reset_by_operator, "vic").email == "vic@acme.test"
     )
-    assert signed_in(db, keys, cast.vic).session is not None
+    assert signed_in(db, keys, actors.vic).session is not None
 
 
 def test_an_invitation_does_not_pass_it_by(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    app, _ = equip(db, keys, clock, cast.vic)
+    app, _ = enable_second_factor(db, keys, clock, actors.vic)
     made = db.write_blocking(
-        invitations.invite, keys, cast.eve, "vic@acme.test", "", Level.VIEWER, []
+        invitations.invite, keys, actors.eve, "vic@acme.test", "", Level.VIEWER, []
     )
     asked = db.write_blocking(invitations.accept, keys, made.token, PASSWORD_HASH, None, "")
     assert (asked.session, asked.asks) == (None, "totp")
-    done = traded(db, keys, asked.ticket, app.code())
+    done = exchange_ticket(db, keys, asked.ticket, app.code())
     assert done is not None and done.session is not None
-    assert done.session.customer_id == cast.globex.id
+    assert done.session.customer_id == actors.globex.id
 
 
-def required(db: Database, keys: Keyring, cast: Cast, clock: HandClock, level: str) -> None:
-    equip(db, keys, clock, cast.olga)
-    db.write_blocking(service.require_second_factor, cast.olga, level)
+def require_for_level(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock, level: str
+) -> None:
+    enable_second_factor(db, keys, clock, actors.olga)
+    db.write_blocking(service.require_second_factor, actors.olga, level)
 
 
 def test_an_organization_can_require_it(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    required(db, keys, cast, clock, "manager")
-    alone = {name: db.write_blocking(authenticate, keys, cast.tokens[name]) for name in cast.tokens}
+    require_for_level(db, keys, actors, clock, "manager")
+    alone = {
+        name: db.write_blocking(authenticate, keys, actors.tokens[name]) for name in actors.tokens
+    }
     # Olga's session of before was by the password alone, too.
     assert {name for name, actor in alone.items() if actor is None} == {"olga", "ada", "max"}
-    assert signed_in(db, keys, cast.uma).session is not None
-    asked = signed_in(db, keys, cast.max)
+    assert signed_in(db, keys, actors.uma).session is not None
+    asked = signed_in(db, keys, actors.max)
     assert (asked.session, asked.asks) == (None, "setup")
     _, secret = db.write_blocking(login.set_up_second_factor, keys, asked.ticket)
     app = Authenticator(secret, clock)
-    assert traded(db, keys, asked.ticket, app.wrong()) is None
-    done = traded(db, keys, asked.ticket, app.code())
+    assert exchange_ticket(db, keys, asked.ticket, app.wrong()) is None
+    done = exchange_ticket(db, keys, asked.ticket, app.code())
     assert done is not None and len(done.recovery_codes) == 10
     actor = db.write_blocking(authenticate, keys, done.token)
-    assert actor is not None and actor.member_id == cast.max.member_id
+    assert actor is not None and actor.member_id == actors.max.member_id
     with pytest.raises(Conflict) as caught:
         db.write_blocking(second_factor_changes.disable, actor)
     assert caught.value.code == "second_factor_required"
 
 
 def test_the_ticket_of_a_code_sets_nothing_up(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    equip(db, keys, clock, cast.vic)
+    enable_second_factor(db, keys, clock, actors.vic)
     with pytest.raises(Unauthenticated):
-        db.write_blocking(login.set_up_second_factor, keys, signed_in(db, keys, cast.vic).ticket)
+        db.write_blocking(login.set_up_second_factor, keys, signed_in(db, keys, actors.vic).ticket)
 
 
 def test_requiring_a_second_factor_needs_having_one(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     with pytest.raises(Conflict) as caught:
-        db.write_blocking(service.require_second_factor, cast.olga, "owner")
+        db.write_blocking(service.require_second_factor, actors.olga, "owner")
     assert caught.value.code == "second_factor_off"
     with pytest.raises(Refused):
-        db.write_blocking(service.require_second_factor, cast.ada, "")
+        db.write_blocking(service.require_second_factor, actors.ada, "")
     with pytest.raises(Refused):
-        db.write_blocking(service.require_second_factor, cast.olga, "anonymous")
+        db.write_blocking(service.require_second_factor, actors.olga, "anonymous")
 
 
 def test_nobody_goes_there_by_the_password_alone(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    required(db, keys, cast, clock, "viewer")
+    require_for_level(db, keys, actors, clock, "viewer")
     db.write_blocking(
-        member_changes.add_member, operator(cast.globex), "vic@acme.test", Level.VIEWER
+        member_changes.add_member, operator(actors.globex), "vic@acme.test", Level.VIEWER
     )
-    there = signed_in(db, keys, cast.vic, "globex")
+    there = signed_in(db, keys, actors.vic, "globex")
     actor = db.write_blocking(authenticate, keys, there.token)
     assert actor is not None
     with pytest.raises(Forbidden) as caught:
-        db.write_blocking(sessions.renew, keys, actor, cast.acme.id)
+        db.write_blocking(sessions.renew, keys, actor, actors.acme.id)
     assert caught.value.code == "second_factor_required"

@@ -10,8 +10,8 @@ from belvedere.access.signin import login, sessions
 from belvedere.base.clock import DAY, HOUR, SECOND
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 
 def user(db: Database, actor: Actor) -> User:
@@ -20,142 +20,148 @@ def user(db: Database, actor: Actor) -> User:
     return found
 
 
-def join_globex(db: Database, cast: Cast, email: str) -> None:
-    db.write_blocking(member_changes.add_member, service.operator(cast.globex), email, Level.VIEWER)
+def join_globex(db: Database, actors: Actors, email: str) -> None:
+    db.write_blocking(
+        member_changes.add_member, service.operator(actors.globex), email, Level.VIEWER
+    )
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
     entered = db.write_blocking(
-        login.sign_in, keys, user(db, cast.vic), None, None, "192.0.2.9", "Firefox"
+        login.sign_in, keys, user(db, actors.vic), None, None, "192.0.2.9", "Firefox"
     )
     assert entered.session is not None
     actor = db.write_blocking(authenticate, keys, entered.token)
     assert actor is not None
-    assert (actor.kind, actor.member_id) == ("member", cast.vic.member_id)
+    assert (actor.kind, actor.member_id) == ("member", actors.vic.member_id)
     assert actor.credential_id == entered.session.id
-    newest = db.write_blocking(audit.list_entries, cast.ada)[0]
+    newest = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert entered.token not in str(newest)
 
 
-def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keyring, cast: Cast) -> None:
-    vic = user(db, cast.vic)
+def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keyring, actors: Actors) -> None:
+    vic = user(db, actors.vic)
     db.write_blocking(login.sign_in, keys, vic, "renewed", None, "", "")
-    assert user(db, cast.vic).password_hash == "renewed"
+    assert user(db, actors.vic).password_hash == "renewed"
 
 
 def test_a_password_that_changed_meanwhile_signs_nobody_in(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    vic = user(db, cast.vic)
+    vic = user(db, actors.vic)
     db.write_blocking(users.set_password, vic.id, "changed")
     with pytest.raises(Unauthenticated):
         db.write_blocking(login.sign_in, keys, vic, None, None, "", "")
 
 
-def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keyring, cast: Cast) -> None:
-    vic = user(db, cast.vic)
+def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keyring, actors: Actors) -> None:
+    vic = user(db, actors.vic)
     db.write_blocking(lambda tx: tx.execute("update users set enabled = 0 where id = ?", vic.id))
     with pytest.raises(Unauthenticated):
         db.write_blocking(login.sign_in, keys, vic, None, None, "", "")
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
 
 
 @pytest.mark.parametrize("name", ["globex", "nowhere"])
 def test_others_and_unknown_organizations_are_refused_alike(
-    db: Database, keys: Keyring, cast: Cast, name: str
+    db: Database, keys: Keyring, actors: Actors, name: str
 ) -> None:
     with pytest.raises(Forbidden) as caught:
-        db.write_blocking(login.sign_in, keys, user(db, cast.vic), None, name, "", "")
+        db.write_blocking(login.sign_in, keys, user(db, actors.vic), None, name, "", "")
     assert caught.value.message == "You are not a member of this organization."
 
 
 def test_without_a_name_it_is_the_organization_used_last(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    join_globex(db, cast, "vic@acme.test")
-    vic = user(db, cast.vic)
+    join_globex(db, actors, "vic@acme.test")
+    vic = user(db, actors.vic)
     first = db.write_blocking(login.sign_in, keys, vic, None, None, "", "").session
     db.write_blocking(login.sign_in, keys, vic, None, "GLOBEX", "", "")
     then = db.write_blocking(login.sign_in, keys, vic, None, None, "", "").session
-    assert first is not None and first.customer_id == cast.acme.id
-    assert then is not None and then.customer_id == cast.globex.id
+    assert first is not None and first.customer_id == actors.acme.id
+    assert then is not None and then.customer_id == actors.globex.id
 
 
 def test_it_ends_after_eight_idle_hours(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     clock.move(8 * HOUR / SECOND - 60)
-    db.write_blocking(touch, [(cast.vic.credential_id, clock())])
+    db.write_blocking(touch, [(actors.vic.credential_id, clock())])
     clock.move(8 * HOUR / SECOND - 60)
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
-    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is None
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is not None
+    assert db.write_blocking(authenticate, keys, actors.tokens["uma"]) is None
 
 
 def test_it_ends_after_seven_days_however_busy(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    token = cast.tokens["vic"]
+    token = actors.tokens["vic"]
     for _ in range(7 * 4):
         assert db.write_blocking(authenticate, keys, token) is not None
-        _, token = db.write_blocking(sessions.renew, keys, cast.vic)
+        _, token = db.write_blocking(sessions.renew, keys, actors.vic)
         clock.move(6 * HOUR / SECOND)
     assert db.write_blocking(authenticate, keys, token) is None
 
 
 def test_an_old_use_does_not_turn_back_a_newer(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    db.write_blocking(touch, [(cast.vic.credential_id, clock() + 5_000)])
-    db.write_blocking(touch, [(cast.vic.credential_id, clock() + 1_000)])
-    (mine,) = db.write_blocking(sessions.list_active, cast.vic)
+    db.write_blocking(touch, [(actors.vic.credential_id, clock() + 5_000)])
+    db.write_blocking(touch, [(actors.vic.credential_id, clock() + 1_000)])
+    (mine,) = db.write_blocking(sessions.list_active, actors.vic)
     assert mine.used_at == clock() + 5_000
 
 
-def test_a_refreshed_session_has_one_token_only(db: Database, keys: Keyring, cast: Cast) -> None:
-    session, token = db.write_blocking(sessions.renew, keys, cast.vic)
-    assert session.id == cast.vic.credential_id
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+def test_a_refreshed_session_has_one_token_only(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
+    session, token = db.write_blocking(sessions.renew, keys, actors.vic)
+    assert session.id == actors.vic.credential_id
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
     assert db.write_blocking(authenticate, keys, token) is not None
 
 
 def test_one_goes_to_another_organization_of_ones_own(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    join_globex(db, cast, "uma@acme.test")
-    _, token = db.write_blocking(sessions.renew, keys, cast.uma, cast.globex.id)
+    join_globex(db, actors, "uma@acme.test")
+    _, token = db.write_blocking(sessions.renew, keys, actors.uma, actors.globex.id)
     actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("globex", Level.VIEWER)
 
 
-def test_one_does_not_go_where_one_is_no_member(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_one_does_not_go_where_one_is_no_member(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     with pytest.raises(Forbidden):
-        db.write_blocking(sessions.renew, keys, cast.vic, cast.globex.id)
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
+        db.write_blocking(sessions.renew, keys, actors.vic, actors.globex.id)
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is not None
 
 
-def test_one_sees_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast) -> None:
-    db.write_blocking(sessions.begin, keys, cast.vic.user_id, None, "192.0.2.9", "phone")
-    found = db.write_blocking(sessions.list_active, cast.vic)
+def test_one_sees_the_own_sessions_only(db: Database, keys: Keyring, actors: Actors) -> None:
+    db.write_blocking(sessions.begin, keys, actors.vic.user_id, None, "192.0.2.9", "phone")
+    found = db.write_blocking(sessions.list_active, actors.vic)
     assert [item.agent for item in found] == ["tests", "phone"]
-    assert len(db.write_blocking(sessions.list_active, cast.uma)) == 1
+    assert len(db.write_blocking(sessions.list_active, actors.uma)) == 1
 
 
-def test_one_ends_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_one_ends_the_own_sessions_only(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(NotFound):
-        db.write_blocking(sessions.revoke, cast.uma, cast.vic.credential_id)
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
-    db.write_blocking(sessions.revoke, cast.vic, cast.vic.credential_id)
-    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+        db.write_blocking(sessions.revoke, actors.uma, actors.vic.credential_id)
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is not None
+    db.write_blocking(sessions.revoke, actors.vic, actors.vic.credential_id)
+    assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
     with pytest.raises(NotFound):
-        db.write_blocking(sessions.revoke, cast.vic, cast.vic.credential_id)
+        db.write_blocking(sessions.revoke, actors.vic, actors.vic.credential_id)
     with pytest.raises(NotFound):
-        db.write_blocking(sessions.renew, keys, cast.vic)
+        db.write_blocking(sessions.renew, keys, actors.vic)
 
 
-def test_a_token_has_no_sessions(db: Database, keys: Keyring, cast: Cast) -> None:
-    token = Actor(cast.acme.id, "acme", Level.ADMIN, "token", credential_id="x")
+def test_a_token_has_no_sessions(db: Database, keys: Keyring, actors: Actors) -> None:
+    token = Actor(actors.acme.id, "acme", Level.ADMIN, "token", credential_id="x")
     with pytest.raises(Forbidden):
         db.write_blocking(sessions.list_active, token)
     with pytest.raises(Forbidden):
@@ -163,7 +169,7 @@ def test_a_token_has_no_sessions(db: Database, keys: Keyring, cast: Cast) -> Non
 
 
 def test_what_is_long_over_is_swept_in_small_batches(
-    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     clock.move(36 * DAY / SECOND)
     assert db.write_blocking(purge_expired) == 0

@@ -24,18 +24,18 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database
 from belvedere.db.signals import ACCESS_CHANGED, Signal
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 OWN = "bvt_" + "x" * 32
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
-    made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+    made, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     assert re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", text)
     actor = db.write_blocking(authenticate, keys, text)
     assert actor == Actor(
-        cast.acme.id,
+        actors.acme.id,
         "acme",
         Level.ADMIN,
         "token",
@@ -47,27 +47,27 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     )
 
 
-def test_the_token_text_is_not_stored(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
-    (listed,) = db.write_blocking(tokens.list_active, cast.ada)
+def test_the_token_text_is_not_stored(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_token, keys, actors.ada, "ci")
+    (listed,) = db.write_blocking(tokens.list_active, actors.ada)
     assert listed.prefix == text[:8]
-    assert (listed.created_by, listed.created_by_name) == (cast.ada.user_id, "ada@acme.test")
+    assert (listed.created_by, listed.created_by_name) == (actors.ada.user_id, "ada@acme.test")
     told = [
         *db.write_blocking(events.after, 0, 0),
-        *db.write_blocking(audit.list_entries, cast.ada),
+        *db.write_blocking(audit.list_entries, actors.ada),
     ]
     rows = db.write_blocking(lambda tx: tx.rows("select * from tokens"))
     assert text[4:] not in f"{told} {rows}"
 
 
 @pytest.mark.parametrize("who", ["max", "uma", "vic"])
-def test_only_admins_make_tokens(db: Database, keys: Keyring, cast: Cast, who: str) -> None:
+def test_only_admins_make_tokens(db: Database, keys: Keyring, actors: Actors, who: str) -> None:
     with pytest.raises(Forbidden):
-        db.write_blocking(create_token, keys, getattr(cast, who), "ci")
+        db.write_blocking(create_token, keys, getattr(actors, who), "ci")
 
 
-def test_a_token_makes_no_tokens(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+def test_a_token_makes_no_tokens(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     with pytest.raises(Forbidden) as caught:
@@ -75,20 +75,22 @@ def test_a_token_makes_no_tokens(db: Database, keys: Keyring, cast: Cast) -> Non
     assert caught.value.code == "person_only"
 
 
-def test_an_admin_demoted_meanwhile_makes_none(db: Database, keys: Keyring, cast: Cast) -> None:
-    db.write_blocking(member_changes.change, cast.olga, cast.ada.member_id, level=Level.USER)
+def test_an_admin_demoted_meanwhile_makes_none(db: Database, keys: Keyring, actors: Actors) -> None:
+    db.write_blocking(member_changes.change, actors.olga, actors.ada.member_id, level=Level.USER)
     with pytest.raises(Forbidden):
-        db.write_blocking(create_token, keys, cast.ada, "ci")
+        db.write_blocking(create_token, keys, actors.ada, "ci")
 
 
 @pytest.mark.parametrize("name", ["", "  ", "two\nlines", "x" * 129])
-def test_a_token_needs_a_name(db: Database, keys: Keyring, cast: Cast, name: str) -> None:
+def test_a_token_needs_a_name(db: Database, keys: Keyring, actors: Actors, name: str) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(create_token, keys, cast.ada, name)
+        db.write_blocking(create_token, keys, actors.ada, name)
 
 
-def test_a_token_can_expire(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
-    _, text = db.write_blocking(create_token, keys, cast.ada, "ci", 60)
+def test_a_token_can_expire(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
+) -> None:
+    _, text = db.write_blocking(create_token, keys, actors.ada, "ci", 60)
     clock.move(59)
     assert db.write_blocking(authenticate, keys, text) is not None
     clock.move(1)
@@ -97,35 +99,35 @@ def test_a_token_can_expire(db: Database, keys: Keyring, cast: Cast, clock: Hand
 
 @pytest.mark.parametrize("life_s", [0, -1, 10**12])
 def test_an_expiry_must_be_in_the_future(
-    db: Database, keys: Keyring, cast: Cast, life_s: int
+    db: Database, keys: Keyring, actors: Actors, life_s: int
 ) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(create_token, keys, cast.ada, "ci", life_s)
+        db.write_blocking(create_token, keys, actors.ada, "ci", life_s)
 
 
-def test_a_revoked_token_is_dead(db: Database, keys: Keyring, cast: Cast) -> None:
-    made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+def test_a_revoked_token_is_dead(db: Database, keys: Keyring, actors: Actors) -> None:
+    made, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     signals: set[Signal] = set()
     db.on_signals = signals.update
-    db.write_blocking(tokens.revoke, cast.ada, made.id)
+    db.write_blocking(tokens.revoke, actors.ada, made.id)
     assert db.write_blocking(authenticate, keys, text) is None
-    assert db.write_blocking(tokens.list_active, cast.ada) == []
+    assert db.write_blocking(tokens.list_active, actors.ada) == []
     assert ACCESS_CHANGED in signals
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, cast.ada, made.id)
+        db.write_blocking(tokens.revoke, actors.ada, made.id)
 
 
-def test_others_neither_see_nor_revoke_it(db: Database, keys: Keyring, cast: Cast) -> None:
-    made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
-    assert db.write_blocking(tokens.list_active, cast.eve) == []
+def test_others_neither_see_nor_revoke_it(db: Database, keys: Keyring, actors: Actors) -> None:
+    made, text = db.write_blocking(create_token, keys, actors.ada, "ci")
+    assert db.write_blocking(tokens.list_active, actors.eve) == []
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, cast.eve, made.id)
+        db.write_blocking(tokens.revoke, actors.eve, made.id)
     assert db.write_blocking(authenticate, keys, text) is not None
 
 
-def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keyring, cast: Cast) -> None:
-    mine, text = db.write_blocking(create_token, keys, cast.ada, "ci")
-    other, _ = db.write_blocking(create_token, keys, cast.ada, "cd")
+def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keyring, actors: Actors) -> None:
+    mine, text = db.write_blocking(create_token, keys, actors.ada, "ci")
+    other, _ = db.write_blocking(create_token, keys, actors.ada, "cd")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     with pytest.raises(Forbidden):
@@ -134,15 +136,17 @@ def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keyring, cast: 
     assert db.write_blocking(authenticate, keys, text) is None
 
 
-def test_its_last_use_is_noted(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
-    made, _ = db.write_blocking(create_token, keys, cast.ada, "ci")
+def test_its_last_use_is_noted(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
+) -> None:
+    made, _ = db.write_blocking(create_token, keys, actors.ada, "ci")
     db.write_blocking(touch, [(made.id, clock()), (new_id(), clock())])
-    (listed,) = db.write_blocking(tokens.list_active, cast.ada)
+    (listed,) = db.write_blocking(tokens.list_active, actors.ada)
     assert listed.used_at == clock()
 
 
-def test_a_text_chosen_elsewhere_is_adopted(db: Database, keys: Keyring, cast: Cast) -> None:
-    db.write_blocking(adopt_token, keys, operator(cast.acme), "setup", OWN)
+def test_a_text_chosen_elsewhere_is_adopted(db: Database, keys: Keyring, actors: Actors) -> None:
+    db.write_blocking(adopt_token, keys, operator(actors.acme), "setup", OWN)
     actor = db.write_blocking(authenticate, keys, OWN)
     assert actor is not None
     assert actor.customer_name == "acme"
@@ -151,38 +155,38 @@ def test_a_text_chosen_elsewhere_is_adopted(db: Database, keys: Keyring, cast: C
 @pytest.mark.parametrize(
     "text", ["", "x" * 40, "bvt_" + "x" * 31, "bvs_" + "x" * 40, "bvt_ " + "x" * 40]
 )
-def test_a_weak_text_is_not_adopted(db: Database, keys: Keyring, cast: Cast, text: str) -> None:
+def test_a_weak_text_is_not_adopted(db: Database, keys: Keyring, actors: Actors, text: str) -> None:
     with pytest.raises(Invalid) as caught:
-        db.write_blocking(adopt_token, keys, operator(cast.acme), "setup", text)
+        db.write_blocking(adopt_token, keys, operator(actors.acme), "setup", text)
     assert not text or text not in caught.value.message
 
 
-def test_one_text_opens_one_organization(db: Database, keys: Keyring, cast: Cast) -> None:
-    db.write_blocking(adopt_token, keys, operator(cast.acme), "setup", OWN)
+def test_one_text_opens_one_organization(db: Database, keys: Keyring, actors: Actors) -> None:
+    db.write_blocking(adopt_token, keys, operator(actors.acme), "setup", OWN)
     with pytest.raises(Conflict):
-        db.write_blocking(adopt_token, keys, operator(cast.globex), "setup", OWN)
+        db.write_blocking(adopt_token, keys, operator(actors.globex), "setup", OWN)
 
 
-def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, actors: Actors) -> None:
     host_id = new_id()
-    made, text = db.write_blocking(create_agent_token, keys, cast.acme.id, host_id, "web-1")
+    made, text = db.write_blocking(create_agent_token, keys, actors.acme.id, host_id, "web-1")
     assert text.startswith("bva_")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     assert (actor.level, actor.kind, actor.host_id) == (Level.AGENT, "agent", host_id)
-    assert db.write_blocking(tokens.list_active, cast.ada) == []
+    assert db.write_blocking(tokens.list_active, actors.ada) == []
     assert [
-        item.id for item in db.write_blocking(tokens.list_active, cast.ada, tokens.AGENT_TOKEN)
+        item.id for item in db.write_blocking(tokens.list_active, actors.ada, tokens.AGENT_TOKEN)
     ] == [made.id]
 
 
-def test_a_hosts_tokens_die_together(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_a_hosts_tokens_die_together(db: Database, keys: Keyring, actors: Actors) -> None:
     host_id = new_id()
     made = [
-        db.write_blocking(create_agent_token, keys, cast.acme.id, host, "web")[1]
+        db.write_blocking(create_agent_token, keys, actors.acme.id, host, "web")[1]
         for host in (host_id, host_id, new_id())
     ]
-    assert db.write_blocking(revoke_agent_tokens, cast.globex.id, host_id) == 0
-    assert db.write_blocking(revoke_agent_tokens, cast.acme.id, host_id) == 2
+    assert db.write_blocking(revoke_agent_tokens, actors.globex.id, host_id) == 0
+    assert db.write_blocking(revoke_agent_tokens, actors.acme.id, host_id) == 2
     alive = [db.write_blocking(authenticate, keys, text) is not None for text in made]
     assert alive == [False, False, True]

@@ -10,7 +10,7 @@ from belvedere.access.crypto import password_hash
 from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
 from belvedere.access.signin.password_checker import MAX_PARALLEL, MAX_WAITING
 from belvedere.base.errors import Invalid, TooMany
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 HERE = "192.0.2.1"
 GOOD = "larch-otter-violin"
@@ -26,7 +26,7 @@ def checker(slept: list[float]) -> PasswordChecker:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    return PasswordChecker(LoginLimits(HandClock()), sleep)
+    return PasswordChecker(LoginLimits(ManualClock()), sleep)
 
 
 @pytest.fixture

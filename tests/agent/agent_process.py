@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agent.processes import bearing, command_lines
+from agent.processes import command_lines, with_cookie
 from belvedere.agent.state_folder import StateFolder, prepare
 
 
-class Agency:
+class AgentProcess:
     def __init__(self, state: Path, url: str) -> None:
         self.folder: StateFolder = prepare(str(state))
         self._url = url
@@ -35,7 +35,7 @@ class Agency:
     def log(self) -> str:
         return self._log.read_text()
 
-    async def logged(self, words: str) -> None:
+    async def wait_for_log(self, words: str) -> None:
         """Wait until the agent has said this to the person who reads its log."""
         async with asyncio.timeout(40):
             while words not in self.log():
@@ -64,7 +64,7 @@ class Agency:
 
     def scripts(self) -> list[int]:
         """Processes that still bear a cookie of this agent."""
-        return bearing(self.folder.root)
+        return with_cookie(self.folder.root)
 
     def end(self) -> None:
         """Leave nothing of this test behind."""

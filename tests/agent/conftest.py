@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from agent.keeper_process import Keeping
+from agent.keeper_process import KeeperHarness
 
 
 @pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
@@ -18,9 +18,9 @@ def loop_factory(request: pytest.FixtureRequest) -> Callable[[], asyncio.Abstrac
 
 
 @pytest.fixture
-def keeping(tmp_path: Path) -> Iterator[Keeping]:
+def keeper(tmp_path: Path) -> Iterator[KeeperHarness]:
     """A keeper with an agent that has said hello; nothing of it stays."""
-    made = Keeping(tmp_path / "state")
+    made = KeeperHarness(tmp_path / "state")
     try:
         made.connect()
         yield made

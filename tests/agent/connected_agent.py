@@ -4,18 +4,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent.agent_process import Agency
+from agent.agent_process import AgentProcess
 from agent.fake_server import FakeServer
 
 
 @asynccontextmanager
-async def office(path: Path, **environment: str) -> AsyncIterator[tuple[FakeServer, Agency]]:
+async def office(path: Path, **environment: str) -> AsyncIterator[tuple[FakeServer, AgentProcess]]:
     server = FakeServer()
     await server.open()
-    agency = Agency(path / "state", server.url)
+    agency = AgentProcess(path / "state", server.url)
     try:
         agency.start(**environment)
-        await server.connected()
+        await server.wait_connected()
         yield server, agency
         assert server.faults == []
     finally:

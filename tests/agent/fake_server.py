@@ -188,7 +188,7 @@ class FakeServer:
                 self._news.clear()
                 await self._news.wait()
 
-    async def connected(self, session: int = 1) -> None:
+    async def wait_connected(self, session: int = 1) -> None:
         await self.until(lambda: self.session >= session and self.socket is not None)
 
     async def log(self, fence: int) -> str:

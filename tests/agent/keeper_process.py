@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agent.processes import bearing, below, read
+from agent.processes import descendants, read, with_cookie
 from belvedere.agent import wire
 from belvedere.agent.output.spool import HEAD
 from belvedere.agent.state_folder import StateFolder, prepare
@@ -24,7 +24,7 @@ Message = dict[str, Any]
 PATIENCE_S = 30.0
 
 
-class Keeping:
+class KeeperHarness:
     """Starts the keeper, hands it orders, collects what it says."""
 
     def __init__(self, state: Path) -> None:
@@ -153,11 +153,11 @@ class Keeping:
         report = self.report(fence)
         # On a busy machine even a short script may be slow enough to have its output spooled.
         if report.get("bytes_total", 0) <= INLINE_LOG:
-            report.setdefault("log", self.spooled(fence).decode(errors="replace"))
+            report.setdefault("log", self.spool_bytes(fence).decode(errors="replace"))
         self.say(do="ack", fences=[fence])
         return report
 
-    def spooled(self, fence: int) -> bytes:
+    def spool_bytes(self, fence: int) -> bytes:
         path = Path(self.folder.spool) / str(fence) / "0.seg"
         return path.read_bytes()[HEAD:] if path.exists() else b""
 
@@ -165,9 +165,9 @@ class Keeping:
         os.kill(self.pid, signal.SIGKILL)
         self.process.wait()
 
-    def left(self) -> list[int]:
+    def leftover_pids(self) -> list[int]:
         """What is still there of any script, below the keeper or anywhere else."""
-        found = {*below(self.pid), *bearing(self.folder.root)}
+        found = {*descendants(self.pid), *with_cookie(self.folder.root)}
         # A process of the keeper may still be removing a working folder, or have ended just now:
         # then it has no command line any more.
         lines = {pid: read(pid, "cmdline") for pid in found}
@@ -177,7 +177,7 @@ class Keeping:
         """Leave nothing of this test behind."""
         if self._socket is not None:
             self._socket.close()
-        doomed = [self.pid, *self.left()]
+        doomed = [self.pid, *self.leftover_pids()]
         for pid in doomed:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

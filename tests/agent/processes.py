@@ -21,7 +21,7 @@ def is_alive(pid: int) -> bool:
     return len(fields) == 2 and fields[1].split()[0] != b"Z"
 
 
-def below(root: int) -> list[int]:
+def descendants(root: int) -> list[int]:
     """Every living process below this one, by the parents that the kernel names."""
     parents = {}
     for pid in pids():
@@ -37,7 +37,7 @@ def below(root: int) -> list[int]:
     return found
 
 
-def bearing(state: str) -> list[int]:
+def with_cookie(state: str) -> list[int]:
     """Processes with a cookie of the agent in this state folder."""
     place = os.stat(state)
     cookie = f"BELVEDERE_COOKIE={place.st_dev:x}-{place.st_ino:x}.".encode()

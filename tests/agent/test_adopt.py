@@ -32,7 +32,7 @@ async def test_it_works(tmp_path: Path) -> None:
         keepers = agency.keepers()
         agency.kill()
         agency.start()
-        await server.connected(2)
+        await server.wait_connected(2)
         assert server.hellos[1]["entries"] == [
             {"fence": fence, "state": "live", "job_id": f"job{fence}"}
         ]
@@ -63,7 +63,7 @@ async def test_a_stopped_agent_leaves_its_scripts_running(tmp_path: Path) -> Non
         assert await agency.stop() == 0
         assert len(agency.scripts()) == 1
         agency.start()
-        await server.connected(2)
+        await server.wait_connected(2)
         await server.say({"kind": "cancel", "fence": fence})
         assert (await server.end(fence))["ending"] == "canceled"
         assert agency.scripts() == []
@@ -74,7 +74,7 @@ async def test_a_cut_network_loses_and_doubles_nothing(tmp_path: Path) -> None:
         noisy = "#!/bin/bash\nfor i in {1..60000}; do echo line $i; done\nsleep 0.3\necho end\n"
         fences = [await server.order(noisy), await server.order(LINES, "30", "0.03")]
         for session in range(1, 6):
-            await server.connected(session)
+            await server.wait_connected(session)
             count = sum(map(len, server.output.values()))
             await server.until(
                 lambda count=count: (
@@ -122,7 +122,7 @@ async def test_an_end_is_reported_until_it_is_acknowledged(tmp_path: Path) -> No
         await server.end(await server.order("#!/bin/sh\n"))
         server.acks = True
         server.cut()
-        await server.connected(4)
+        await server.wait_connected(4)
         assert fence not in [entry["fence"] for entry in server.hellos[3]["entries"]]
         assert (tmp_path / "ran").read_text() == "once\n"
 
@@ -163,7 +163,7 @@ async def test_a_death_at_any_point_runs_it_at_most_once(tmp_path: Path, point: 
             assert agency.process is not None
             assert await asyncio.to_thread(agency.process.wait, 10) == -9
             agency.start()
-        await server.connected(2)
+        await server.wait_connected(2)
         held = {entry["fence"] for entry in server.hellos[1]["entries"]}
         if point in ("agent.order_received", "agent.script_cached"):
             assert held == set()
@@ -208,13 +208,13 @@ async def test_an_upgrade_changes_the_keeper_when_nothing_runs(tmp_path: Path) -
         shutil.copytree(Path(belvedere.__file__).parent, newer / "belvedere")
         (newer / "belvedere/__init__.py").write_text('__version__ = "99"\n')
         agency.start(PYTHONPATH=str(newer))
-        await server.connected(2)
+        await server.wait_connected(2)
         assert server.hellos[1]["agent_version"] == "99"
         assert agency.keepers() == former
         await server.say({"kind": "cancel", "fence": fence})
         await server.end(fence)
         server.cut()
-        await server.connected(3)
+        await server.wait_connected(3)
         assert server.hellos[2]["info"]["keeper"] == "99"
         assert len(agency.keepers()) == 1
         assert agency.keepers() != former

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeper_process import Keeping
+from agent.keeper_process import KeeperHarness
 from belvedere.agent.workdir import artifact_masking, artifacts
 from belvedere.agent.workdir.artifact_masking import TooManySecrets, mask_file
 from belvedere.agent.workdir.directories import ANYONE
@@ -19,24 +19,24 @@ SECRET = "correct-horse/battery+staple"
 MOST = 10_000
 
 
-def left(keeping: Keeping, fence: int) -> dict[str, bytes]:
-    folder = Path(keeping.folder.files) / str(fence)
+def read_files(keeper: KeeperHarness, fence: int) -> dict[str, bytes]:
+    folder = Path(keeper.folder.files) / str(fence)
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[int]:
+def open_folder(folder: Path) -> Iterator[int]:
     fd = os.open(folder, os.O_RDONLY)
     yield fd
     os.close(fd)
 
 
-def blot_file(folder: Path, size: int, masker: Masker, most: int) -> int:
-    with opened(folder) as directory:
+def mask_in_folder(folder: Path, size: int, masker: Masker, most: int) -> int:
+    with open_folder(folder) as directory:
         return mask_file((directory, "f", ANYONE), size, masker, most)
 
 
-def test_it_works(keeping: Keeping) -> None:
+def test_it_works(keeper: KeeperHarness) -> None:
     source = """#!/bin/sh
 cd "$BELVEDERE_FILES"
 echo "password: $PASSWORD!" > config
@@ -45,12 +45,12 @@ printf '%s' "$PASSWORD" | base64 > packed
 chmod 400 config
 echo nothing > plain
 """
-    fence = keeping.order(
+    fence = keeper.order(
         source, "masked-argument", env={"PASSWORD": SECRET}, masks=[SECRET, "masked-argument"]
     )
-    report = keeping.report(fence)
+    report = keeper.report(fence)
     stars = b"*" * len(SECRET)
-    found = left(keeping, fence)
+    found = read_files(keeper, fence)
     assert found["config"] == b"password: " + stars + b"!\n"
     assert found["binary"] == b"\x00\xff" + stars + b"\x00" + b"*" * 15
     assert set(found["packed"].rstrip(b"=\n")) == {ord("*")}
@@ -58,18 +58,18 @@ echo nothing > plain
     assert report["files"] == [[name, len(data)] for name, data in sorted(found.items())]
 
 
-def test_a_name_that_is_secret_stays_behind(keeping: Keeping) -> None:
+def test_a_name_that_is_secret_stays_behind(keeper: KeeperHarness) -> None:
     source = '#!/bin/sh\ncd "$BELVEDERE_FILES"; echo x > "of-$1.txt"; echo x > y; mkdir "$1"\n'
-    report = keeping.report(keeping.order(source, "hunter2hunter2", masks=["hunter2hunter2"]))
+    report = keeper.report(keeper.order(source, "hunter2hunter2", masks=["hunter2hunter2"]))
     assert report["files"] == [["y", 2]]
     assert sorted(report["files_skipped"]) == [["***", "folder"], ["***", "secret"]]
 
 
-def test_a_flood_of_secrets_stays_behind(keeping: Keeping) -> None:
+def test_a_flood_of_secrets_stays_behind(keeper: KeeperHarness) -> None:
     source = (
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; yes "$1" | head -c 2000000 > flood; echo "$1" > one\n'
     )
-    report = keeping.report(keeping.order(source, "hunter2hunter2", masks=["hunter2hunter2"]))
+    report = keeper.report(keeper.order(source, "hunter2hunter2", masks=["hunter2hunter2"]))
     assert ["flood", "secret"] in report["files_skipped"]
     assert report["files"] == [["one", 15]]
 
@@ -84,19 +84,19 @@ def test_what_cannot_be_searched_stays_behind(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(artifact_masking, "open_regular", refuse)
-    with opened(tmp_path) as directory:
+    with open_folder(tmp_path) as directory:
         found = artifacts._collect(directory, Masker([SECRET]))
     assert found == {"files_skipped": [["shut", "unreadable"]]}
 
 
-def test_without_secrets_nothing_is_searched(keeping: Keeping) -> None:
+def test_without_secrets_nothing_is_searched(keeper: KeeperHarness) -> None:
     source = f'#!/bin/sh\necho "{SECRET}" > "$BELVEDERE_FILES/x"\n'
-    fence = keeping.order(source)
-    assert keeping.report(fence)["files"] == [["x", len(SECRET) + 1]]
-    assert left(keeping, fence)["x"].decode() == f"{SECRET}\n"
+    fence = keeper.order(source)
+    assert keeper.report(fence)["files"] == [["x", len(SECRET) + 1]]
+    assert read_files(keeper, fence)["x"].decode() == f"{SECRET}\n"
 
 
-def hidden(data: bytes, masker: Masker) -> bytes:
+def mask(data: bytes, masker: Masker) -> bytes:
     """The same without windows."""
     found = bytearray(data)
     for begin, end in masker.places(data):
@@ -119,16 +119,16 @@ def test_where_windows_meet_makes_no_difference(
             at = dice.randrange(size + 1)
             data = data[:at] + dice.choice(values) + data[at:]
         (tmp_path / "f").write_bytes(data.encode())
-        blot_file(tmp_path, len(data), masker, MOST)
-        assert (tmp_path / "f").read_bytes() == hidden(data.encode(), masker)
+        mask_in_folder(tmp_path, len(data), masker, MOST)
+        assert (tmp_path / "f").read_bytes() == mask(data.encode(), masker)
 
 
 def test_too_many_occurrences_are_refused(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"secret42 " * 5)
-    assert blot_file(tmp_path, 45, Masker(["secret42"]), 5) == 5
+    assert mask_in_folder(tmp_path, 45, Masker(["secret42"]), 5) == 5
     (tmp_path / "f").write_bytes(b"secret42 " * 6)
     with pytest.raises(TooManySecrets):
-        blot_file(tmp_path, 54, Masker(["secret42"]), 5)
+        mask_in_folder(tmp_path, 54, Masker(["secret42"]), 5)
 
 
 def test_no_form_is_longer_than_a_window() -> None:

@@ -17,7 +17,7 @@ from belvedere.agent.monitoring.scheduler import CheckScheduler, phase
 from belvedere.protocol import MonitorCheck, Samples
 
 
-def watched(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]:
+def monitor_config(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]:
     config = {
         "url": url,
         "timeout": 2_000,
@@ -37,16 +37,16 @@ def watched(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]
     return {**one, "config": config, **more}
 
 
-def seen(server: Any) -> list[dict[str, Any]]:
+def sent_samples(server: Any) -> list[dict[str, Any]]:
     batches = [message for message in server.heard if message["kind"] == "samples"]
     return [sample for batch in batches for sample in batch["samples"]]
 
 
 async def test_it_works(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
-        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
-        await server.until(lambda: len(seen(server)) >= 2)
-        first = seen(server)[0]
+        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.until(lambda: len(sent_samples(server)) >= 2)
+        first = sent_samples(server)[0]
         assert (first["monitor_id"], first["state"]) == ("a" * 24, "normal")
         assert first["measured"]["ms"] > 0
         numbers = [m["number"] for m in server.heard if m["kind"] == "samples"]
@@ -55,27 +55,27 @@ async def test_it_works(tmp_path: Path) -> None:
 
 async def test_it_is_reconfigured_without_a_restart(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
-        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
-        await server.until(lambda: seen(server))
-        other = watched("http://127.0.0.1:1/", version=2)
+        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.until(lambda: sent_samples(server))
+        other = monitor_config("http://127.0.0.1:1/", version=2)
         await server.say({"kind": "watch", "number": 2, "monitors": [other]})
-        await server.until(lambda: seen(server)[-1]["version"] == 2)
-        assert seen(server)[-1]["state"] == "failure"
+        await server.until(lambda: sent_samples(server)[-1]["version"] == 2)
+        assert sent_samples(server)[-1]["state"] == "failure"
         # An older one that comes late changes nothing.
         await server.say({"kind": "watch", "number": 1, "monitors": []})
-        count = len(seen(server))
-        await server.until(lambda: len(seen(server)) > count)
+        count = len(sent_samples(server))
+        await server.until(lambda: len(sent_samples(server)) > count)
 
 
 async def test_samples_of_a_cut_arrive_with_the_next_connection(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
-        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
-        await server.until(lambda: seen(server))
+        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.until(lambda: sent_samples(server))
         # Never acknowledged, so all of it comes again.
-        count = len(seen(server))
+        count = len(sent_samples(server))
         server.cut()
-        await server.connected(2)
-        await server.until(lambda: len(seen(server)) >= 2 * count)
+        await server.wait_connected(2)
+        await server.until(lambda: len(sent_samples(server)) >= 2 * count)
         assert server.heard[-1]["kind"] in ("samples", "beat")
         batches = [m for m in server.heard if m["kind"] == "samples"]
         assert [b["number"] for b in batches].count(1) == 2
@@ -171,7 +171,7 @@ class Restarts:
         )
 
 
-def told(batch: Samples | None) -> tuple[int, list[str], int]:
+def batch_summary(batch: Samples | None) -> tuple[int, list[str], int]:
     assert batch is not None
     return batch.number, [sample.monitor_id for sample in batch.samples], batch.dropped
 
@@ -183,21 +183,21 @@ def test_samples_survive_a_restart(tmp_path: Path) -> None:
     assert before.next() is not None
     before.acknowledge(before.stream, 1)
     before.add("on its way", 1, Outcome("failure", "x", "y", {"a": [1]}, {"ms": 1.5}))
-    assert told(before.next()) == (2, ["on its way"], 0)
+    assert batch_summary(before.next()) == (2, ["on its way"], 0)
     before.add("fresh", 2, Outcome("normal"))
     of.wall += 60
     after = of.buffer()
     assert (after.stream, len(after)) == (before.stream, 2)
     again = after.next()
-    assert told(again) == (2, ["on its way"], 0)
+    assert batch_summary(again) == (2, ["on its way"], 0)
     assert again is not None and again.samples[0].ago_ms == 60_000
     assert (again.samples[0].data, again.samples[0].measured) == ({"a": [1]}, {"ms": 1.5})
-    assert told(after.next()) == (3, ["fresh"], 0)
+    assert batch_summary(after.next()) == (3, ["fresh"], 0)
     after.acknowledge(after.stream, 3)
     last = of.buffer()
     assert (len(last), last.next()) == (0, None)
     last.add("new", 1, Outcome("normal"))
-    assert told(last.next()) == (4, ["new"], 0)
+    assert batch_summary(last.next()) == (4, ["new"], 0)
 
 
 def test_a_journal_can_be_read_after_every_line(
@@ -236,7 +236,7 @@ def test_a_journal_that_was_cut_counts_as_far_as_it_goes(tmp_path: Path) -> None
     for name in ("a", "b"):
         before.add(name, 1, Outcome("normal"))
     of.path.write_bytes(of.path.read_bytes()[:-5])
-    assert told(of.buffer().next()) == (1, ["a"], 0)
+    assert batch_summary(of.buffer().next()) == (1, ["a"], 0)
     of.path.write_text('{"stream": 1, "number": 0}\n[]\n{"sample": {}}\n')
     assert len(of.buffer()) == 0
 
@@ -259,12 +259,12 @@ def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 async def test_results_from_while_it_was_offline_outlive_the_agent(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, agency):
-        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
-        await server.until(lambda: seen(server))
+        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.until(lambda: sent_samples(server))
         first = next(m for m in server.heard if m["kind"] == "samples")
         agency.kill()
         agency.start()
-        await server.connected(2)
+        await server.wait_connected(2)
         await server.until(
             lambda: (
                 [m["stream"] for m in server.heard if m["kind"] == "samples"][-1:]

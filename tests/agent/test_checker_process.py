@@ -26,7 +26,7 @@ from belvedere.protocol import MonitorCheck
 pytestmark = pytest.mark.usefixtures("loop_factory")
 
 
-class Seen:
+class SampleRecorder:
     """What was noted, and somebody who waits for more of it."""
 
     def __init__(self) -> None:
@@ -47,8 +47,8 @@ class Seen:
 
 
 @asynccontextmanager
-async def posted(folder: Path) -> AsyncIterator[tuple[CheckerProcess, Seen]]:
-    notes = Seen()
+async def run_checker(folder: Path) -> AsyncIterator[tuple[CheckerProcess, SampleRecorder]]:
+    notes = SampleRecorder()
     made = CheckerProcess(str(folder), notes, ScriptChecks(FileCache(str(folder))))
     async with asyncio.timeout(40):
         yield made, notes
@@ -64,43 +64,43 @@ def processes(folder: Path) -> list[int]:
 
 
 @contextmanager
-def door() -> Any:
+def open_port() -> Any:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield listening.getsockname()[1]
 
 
-def knock(port: int, version: int = 1, monitor_id: str = "a" * 24) -> MonitorCheck:
+def tcp_check(port: int, version: int = 1, monitor_id: str = "a" * 24) -> MonitorCheck:
     config = {"target": "127.0.0.1", "port": port, "timeout": 5_000}
     return MonitorCheck(monitor_id, "tcp", version, 100, config)
 
 
 async def test_it_works(tmp_path: Path) -> None:
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             first = await seen.until(lambda one: one[0] == "a" * 24)
             assert first.state == "normal" and first.measured["ms"] > 0
             # Others, without another process.
             before = processes(tmp_path)
             assert len(before) == 1
-            post.configure([knock(1, version=2)])
+            post.configure([tcp_check(1, version=2)])
             assert (await seen.until(lambda one: one[1] == 2)).event == "tcp:error"
             # Only differences, in the same process.
-            post.change([knock(port, version=3)], [])
+            post.change([tcp_check(port, version=3)], [])
             await seen.until(lambda one: one[1] == 3)
             other = "b" * 24
-            post.change([knock(port, version=4, monitor_id=other)], ["a" * 24])
+            post.change([tcp_check(port, version=4, monitor_id=other)], ["a" * 24])
             await seen.until(lambda one: one[0] == other)
             assert set(post._monitors) == {other}
             assert processes(tmp_path) == before
 
 
 async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> None:
-    async with posted(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, seen):
         post.configure([])
         assert post._task is None
-        with door() as port:
-            post.configure([knock(port)])
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
             task = post._task
             assert task is not None
@@ -108,20 +108,20 @@ async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> 
             await task
             assert processes(tmp_path) == []
             # And again.
-            post.configure([knock(port)])
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 50])
 async def test_the_last_goes_and_another_comes_at_once(tmp_path: Path, turns: int) -> None:
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
             post.configure([])
             for _ in range(turns):
                 await asyncio.sleep(0)
-            post.configure([knock(port, version=2)])
+            post.configure([tcp_check(port, version=2)])
             await seen.until(lambda one: one[1] == 2)
 
 
@@ -129,13 +129,13 @@ async def test_a_killed_process_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGKILL)
-            await replaced(tmp_path, pid)
+            await wait_replaced(tmp_path, pid)
             await seen.until(lambda one: True)
 
 
@@ -143,16 +143,16 @@ async def test_a_process_that_reports_nothing_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGSTOP)
             monkeypatch.setattr(checker_process, "STUCK_S", 0.05)
             # It looks again when something changes, not when the limit of this test does.
             post._changed_event.set()
-            await replaced(tmp_path, pid)
+            await wait_replaced(tmp_path, pid)
             monkeypatch.setattr(checker_process, "STUCK_S", 60.0)
             await seen.until(lambda one: True)
             assert not is_alive(pid)
@@ -171,7 +171,7 @@ def test_a_process_without_checks_reports_that_it_is_alive(tmp_path: Path) -> No
     assert HEARTBEAT_S * 4 < checker_process.STUCK_S
 
 
-async def replaced(folder: Path, pid: int) -> None:
+async def wait_replaced(folder: Path, pid: int) -> None:
     # The system tells nobody of a new process: looked for, until the test's own limit.
     while processes(folder) in ([], [pid]):
         await asyncio.sleep(0.01)
@@ -181,15 +181,15 @@ async def test_one_that_is_stuck_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker_process, "EXIT_TIMEOUT_S", 0.05)
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGSTOP)
             post.configure([])
             await asyncio.sleep(0)
-            post.configure([knock(port, version=2)])
+            post.configure([tcp_check(port, version=2)])
             await seen.until(lambda one: one[1] == 2)
             assert not is_alive(pid)
             # At the end, too.
@@ -202,17 +202,17 @@ async def test_one_that_cannot_start_is_tried_again_but_not_at_once(
     rests: list[float] = []
     rest = CheckerProcess._back_off
 
-    async def noted(post: CheckerProcess, seconds: float) -> None:
+    async def record_rest(post: CheckerProcess, seconds: float) -> None:
         rests.append(seconds)
         if len(rests) == 7:
             monkeypatch.setattr(checker_process, "command", command)
         await rest(post, 0)
 
     monkeypatch.setattr(checker_process, "command", lambda module: [str(tmp_path / "not there")])
-    monkeypatch.setattr(CheckerProcess, "_back_off", noted)
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    monkeypatch.setattr(CheckerProcess, "_back_off", record_rest)
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
     assert rests == [0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 10.0]
     assert caplog.text.count("FileNotFoundError") == 7
@@ -224,14 +224,14 @@ async def test_an_end_does_not_wait_for_the_next_try(
     resting = asyncio.Event()
     rest = CheckerProcess._back_off
 
-    async def noted(post: CheckerProcess, seconds: float) -> None:
+    async def record_rest(post: CheckerProcess, seconds: float) -> None:
         resting.set()
         await rest(post, 3_600)
 
     monkeypatch.setattr(checker_process, "command", lambda module: [str(tmp_path / "not there")])
-    monkeypatch.setattr(CheckerProcess, "_back_off", noted)
-    async with posted(tmp_path) as (post, _):
-        post.configure([knock(1)])
+    monkeypatch.setattr(CheckerProcess, "_back_off", record_rest)
+    async with run_checker(tmp_path) as (post, _):
+        post.configure([tcp_check(1)])
         await resting.wait()
         await asyncio.sleep(0)
 
@@ -244,9 +244,9 @@ async def test_one_that_talks_nonsense_is_replaced(
     real = command
     monkeypatch.setattr(checker_process, "command", lambda module: next(commands, real(module)))
     monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
     assert "checker process failed" in caplog.text
 
@@ -268,7 +268,7 @@ def test_it_exits_with_its_parent_and_on_invalid_input(said: bytes, code: int) -
 
 
 async def test_scripts_stay_with_the_keeper(tmp_path: Path) -> None:
-    async with posted(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, seen):
         config = {"source": "", "filename": "x", "runas": [], "script_arguments": []}
         post.configure([MonitorCheck("b" * 24, "script", 1, 100, {**config, "timeout": 1})])
         outcome = await seen.until(lambda one: one[0] == "b" * 24)
@@ -280,9 +280,9 @@ async def test_it_knows_no_secret_of_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BELVEDERE_ADMIN_PASSWORD", "correct horse")
-    async with posted(tmp_path) as (post, seen):
-        with door() as port:
-            post.configure([knock(port)])
+    async with run_checker(tmp_path) as (post, seen):
+        with open_port() as port:
+            post.configure([tcp_check(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             assert b"BELVEDERE_" not in read(pid, "environ")

@@ -15,21 +15,21 @@ OUTER_ONLY = {"outer_only": True}
 
 
 @asynccontextmanager
-async def trap() -> AsyncIterator[tuple[int, list[str]]]:
+async def open_trap() -> AsyncIterator[tuple[int, list[str]]]:
     """A port of this machine, and who came."""
     came: list[str] = []
 
-    async def caught(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def record_caller(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         came.append("somebody")
         writer.close()
 
-    server = await asyncio.start_server(caught, "127.0.0.1", 0)
+    server = await asyncio.start_server(record_caller, "127.0.0.1", 0)
     async with server:
         yield server.sockets[0].getsockname()[1], came
 
 
 async def test_it_works() -> None:
-    async with trap() as (port, came):
+    async with open_trap() as (port, came):
         config: dict[str, Any] = {"target": "127.0.0.1", "port": port}
         assert (await tcp.check(config, {})).state == "normal"
         outcome = await tcp.check(config | OUTER_ONLY, {})
@@ -42,13 +42,13 @@ async def test_it_works() -> None:
     "host", ["127.0.0.1", "localhost", "127.1", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]"]
 )
 async def test_no_spelling_leads_inside(host: str) -> None:
-    async with trap() as (port, came):
+    async with open_trap() as (port, came):
         bare = host.strip("[]")
         for check, config in (
             (tcp.check, {"target": bare, "port": port}),
             (tls.check, {"target": bare, "port": port, "days": 1}),
             (ping.check, {"target": bare}),
-            (scraper.check, scraped(f"http://{host}:{port}/")),
+            (scraper.check, scraper_config(f"http://{host}:{port}/")),
         ):
             assert (await check(config | OUTER_ONLY, {})).state == "failure"
         assert came == []
@@ -75,6 +75,6 @@ async def test_a_name_that_leads_inside_and_outside_is_called_outside_only(
     assert called == ["93.184.216.34"]
 
 
-def scraped(url: str) -> dict[str, Any]:
+def scraper_config(url: str) -> dict[str, Any]:
     scraper_config = ScraperConfig(url=url)
     return {name: getattr(scraper_config, name) for name in scraper_config.__struct_fields__}

@@ -19,7 +19,7 @@ from belvedere.agent.state_folder import StateFolder, prepare
 ANSWER = {"token": "bva_own", "host_id": "h1", "customer": "acme", "hostname": "web"}
 
 
-class Desk:
+class EnrolmentServer:
     """Answers `/-/enrol` as told, and remembers what it was asked."""
 
     def __init__(self) -> None:
@@ -45,9 +45,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def enrolment_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EnrolmentServer]:
     monkeypatch.setenv("NO_PROXY", "*")
-    made = Desk()
+    made = EnrolmentServer()
     thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
     thread.start()
     yield made
@@ -61,42 +61,55 @@ def folder(tmp_path: Path) -> StateFolder:
     return prepare(str(tmp_path / "state"))
 
 
-def settings(desk: Desk, folder: StateFolder, token: str = "bve_once") -> AgentSettings:
+def settings(desk: EnrolmentServer, folder: StateFolder, token: str = "bve_once") -> AgentSettings:
     address = f"http://127.0.0.1:{desk.server.server_port}"
     return AgentSettings(address, folder.root, "web", token)
 
 
-def test_it_works(desk: Desk, folder: StateFolder) -> None:
-    told = settings(desk, folder)
+def test_it_works(enrolment_server: EnrolmentServer, folder: StateFolder) -> None:
+    told = settings(enrolment_server, folder)
     assert enrolment.load_saved(told, folder) is None
     made = enrolment.enrol(told, folder, None)
     assert (made.token, made.host_id, made.customer) == ("bva_own", "h1", "acme")
     asked = {"token": "bve_once", "hostname": "web", "fingerprint": fingerprint(folder, "web")}
-    assert desk.asked == [("/-/enrol", asked)]
+    assert enrolment_server.asked == [("/-/enrol", asked)]
     assert os.stat(folder.credential).st_mode & 0o777 == 0o600
     assert "bve_once" not in Path(folder.credential).read_text()
 
 
-def test_an_enrolled_agent_uses_what_it_has(desk: Desk, folder: StateFolder) -> None:
-    made = enrolment.enrol(settings(desk, folder), folder, None)
-    assert enrolment.load_saved(settings(desk, folder), folder) == made
-    assert enrolment.load_saved(settings(desk, folder, token=""), folder) == made
+def test_an_enrolled_agent_uses_what_it_has(
+    enrolment_server: EnrolmentServer, folder: StateFolder
+) -> None:
+    made = enrolment.enrol(settings(enrolment_server, folder), folder, None)
+    assert enrolment.load_saved(settings(enrolment_server, folder), folder) == made
+    assert enrolment.load_saved(settings(enrolment_server, folder, token=""), folder) == made
 
 
-def test_another_token_means_another_enrolment(desk: Desk, folder: StateFolder) -> None:
-    enrolment.enrol(settings(desk, folder), folder, None)
-    assert enrolment.load_saved(settings(desk, folder, token="bve_other"), folder) is None
+def test_another_token_means_another_enrolment(
+    enrolment_server: EnrolmentServer, folder: StateFolder
+) -> None:
+    enrolment.enrol(settings(enrolment_server, folder), folder, None)
+    assert (
+        enrolment.load_saved(settings(enrolment_server, folder, token="bve_other"), folder) is None
+    )
 
 
-def test_without_any_token_it_says_what_to_do(desk: Desk, folder: StateFolder) -> None:
+def test_without_any_token_it_says_what_to_do(
+    enrolment_server: EnrolmentServer, folder: StateFolder
+) -> None:
     with pytest.raises(CannotEnrol, match="--token-file"):
-        enrolment.load_saved(settings(desk, folder, token=""), folder)
+        enrolment.load_saved(settings(enrolment_server, folder, token=""), folder)
 
 
-def test_a_refusal_shows_the_message_of_the_server(desk: Desk, folder: StateFolder) -> None:
-    desk.status, desk.answer = 401, {"message": "This enrolment token has expired."}
+def test_a_refusal_shows_the_message_of_the_server(
+    enrolment_server: EnrolmentServer, folder: StateFolder
+) -> None:
+    enrolment_server.status, enrolment_server.answer = (
+        401,
+        {"message": "This enrolment token has expired."},
+    )
     with pytest.raises(CannotEnrol, match="has expired"):
-        enrolment.enrol(settings(desk, folder), folder, None)
+        enrolment.enrol(settings(enrolment_server, folder), folder, None)
     assert not os.path.exists(folder.credential)
 
 
@@ -104,11 +117,11 @@ def test_a_refusal_shows_the_message_of_the_server(desk: Desk, folder: StateFold
     ("status", "answer"), [(503, {"message": "later"}), (201, {"no": "token"})]
 )
 def test_what_may_pass_is_worth_another_try(
-    desk: Desk, folder: StateFolder, status: int, answer: Any
+    enrolment_server: EnrolmentServer, folder: StateFolder, status: int, answer: Any
 ) -> None:
-    desk.status, desk.answer = status, answer
+    enrolment_server.status, enrolment_server.answer = status, answer
     with pytest.raises(Unreachable):
-        enrolment.enrol(settings(desk, folder), folder, None)
+        enrolment.enrol(settings(enrolment_server, folder), folder, None)
 
 
 def test_a_server_that_is_away_is_worth_another_try(folder: StateFolder) -> None:

@@ -18,7 +18,7 @@ from belvedere.agent.processes.script import NEVER
 COUNT = 3 * BATCH_SIZE + 1
 
 
-class Stage:
+class FakeEffects:
     """Everything that the keeper acts on: notes what was done, and every script ends at once."""
 
     unsynced = False
@@ -63,14 +63,14 @@ class Stage:
         self.done.append(("tidied", 0))
 
 
-class BadDisk(Stage):
+class BadDisk(FakeEffects):
     def commit(self, _: JournalState) -> None:
         if self._written:
             self._written.clear()
             raise OSError("no room")
 
 
-class Listening(Stage):
+class ConnectedEffects(FakeEffects):
     """An agent that hears what is said, and a keeper whose state is which scripts have ended."""
 
     def __init__(self) -> None:
@@ -86,20 +86,20 @@ class Listening(Stage):
         return {"say": "state", "fence": 0, "ended": ended}
 
 
-def settled(*steps: Any, on: Stage | None = None) -> list[tuple[str, int]]:
-    stage = on or Stage()
+def run_effects(*steps: Any, on: FakeEffects | None = None) -> list[tuple[str, int]]:
+    stage = on or FakeEffects()
     keeper = keeper_on(stage)
     keeper._todo = list(steps)
     keeper._settle()
     return list(stage.done)
 
 
-def keeper_on(stage: Stage) -> Any:
+def keeper_on(stage: FakeEffects) -> Any:
     keeper: Any = Keeper.__new__(Keeper)
     keeper._journal = keeper._scripts = keeper._socket = stage
     keeper._journal_state = JournalState("j")
     keeper._todo, keeper._write_at = [], NEVER
-    if isinstance(stage, Listening):
+    if isinstance(stage, ConnectedEffects):
         keeper._state_message = stage.state
     return keeper
 
@@ -109,12 +109,12 @@ def spawn(fence: int) -> SpawnScript:
 
 
 def test_it_works() -> None:
-    assert settled(spawn(1)) == [("begun", 1)]
-    assert settled(*map(spawn, range(BATCH_SIZE))) == [("begun", n) for n in range(BATCH_SIZE)]
+    assert run_effects(spawn(1)) == [("begun", 1)]
+    assert run_effects(*map(spawn, range(BATCH_SIZE))) == [("begun", n) for n in range(BATCH_SIZE)]
 
 
 def test_ends_are_written_and_reported_before_more_scripts_start() -> None:
-    done = settled(*map(spawn, range(COUNT)))
+    done = run_effects(*map(spawn, range(COUNT)))
     assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
     last = COUNT - 1
     assert [fence for what, fence in done if what == "told"] == list(range(last))
@@ -126,19 +126,19 @@ def test_ends_are_written_and_reported_before_more_scripts_start() -> None:
 
 
 def test_what_follows_a_start_stays_behind_it() -> None:
-    done = settled(*map(spawn, range(COUNT)), EndScript(COUNT - 1, "canceled"))
+    done = run_effects(*map(spawn, range(COUNT)), EndScript(COUNT - 1, "canceled"))
     assert done.index(("to end", COUNT - 1)) > done.index(("begun", COUNT - 1))
 
 
 def test_a_disk_that_fails_meanwhile_stops_nobody_who_was_accepted() -> None:
-    done = settled(*map(spawn, range(COUNT)), on=BadDisk())
+    done = run_effects(*map(spawn, range(COUNT)), on=BadDisk())
     assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
 
 
 def test_the_state_includes_reports_sent_before_it() -> None:
     """An agent that has said hello forgets whatever it hears before the state."""
-    agent = Listening()
-    settled(*map(spawn, range(1, COUNT)), SendState(), on=agent)
+    agent = ConnectedEffects()
+    run_effects(*map(spawn, range(1, COUNT)), SendState(), on=agent)
     [at] = [n for n, message in enumerate(agent.heard) if message["say"] == "state"]
     before = [message["fence"] for message in agent.heard[:at]]
     assert before
@@ -146,7 +146,7 @@ def test_the_state_includes_reports_sent_before_it() -> None:
 
 
 def test_an_ended_script_is_cleaned_up_after_its_report() -> None:
-    done = settled(*map(spawn, range(COUNT)))
+    done = run_effects(*map(spawn, range(COUNT)))
     assert [what for what, _ in done if what in ("flushed", "tidied")] == ["flushed", "tidied"] * 3
     for at in [at for at, (what, _) in enumerate(done) if what == "flushed"]:
         assert done[at + 1] == ("tidied", 0)
@@ -157,7 +157,7 @@ def test_an_ended_script_is_cleaned_up_after_its_report() -> None:
     [(False, True, False), (True, True, True), (False, False, True), (True, False, True)],
 )
 def test_a_sync_stays_scheduled_only_if_needed(unsynced: bool, is_sound: bool, stays: bool) -> None:
-    stage: Any = Stage()
+    stage: Any = FakeEffects()
     stage.unsynced, stage.is_sound = unsynced, is_sound
     keeper = keeper_on(stage)
     keeper._write_at = 5

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.connected_agent import office
-from agent.keeper_process import Keeping, Message
+from agent.keeper_process import KeeperHarness, Message
 from belvedere.agent.output import spool
 from belvedere.agent.output.memory_buffer import (
     MAX_HELD,
@@ -43,8 +43,8 @@ def full_disk(pid: int, size: int = 0) -> Iterator[None]:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, FREE)
 
 
-def pieces_of(keeping: Keeping, fence: int) -> list[OutputPiece]:
-    told = [m for m in keeping.heard if m["say"] == "output" and m["fence"] == fence]
+def pieces_of(keeper: KeeperHarness, fence: int) -> list[OutputPiece]:
+    told = [m for m in keeper.heard if m["say"] == "output" and m["fence"] == fence]
     return [piece for message in told for piece in unpack(message.get("held", []))]
 
 
@@ -56,40 +56,44 @@ def is_output(fence: int, total: int) -> Callable[[Message], bool]:
     return check
 
 
-def test_small_output_with_a_full_disk_reaches_the_agent(keeping: Keeping, tmp_path: Path) -> None:
-    fence = keeping.order(SCRIPT, str(tmp_path), "first\n", "second\n")
-    keeping.wait(lambda m: m["say"] == "started")
-    with full_disk(keeping.pid):
+def test_small_output_with_a_full_disk_reaches_the_agent(
+    keeper: KeeperHarness, tmp_path: Path
+) -> None:
+    fence = keeper.order(SCRIPT, str(tmp_path), "first\n", "second\n")
+    keeper.wait(lambda m: m["say"] == "started")
+    with full_disk(keeper.pid):
         (tmp_path / "one").touch()
-        keeping.wait(is_output(fence, 6))
+        keeper.wait(is_output(fence, 6))
         (tmp_path / "two").touch()
-        report = keeping.report(fence)
+        report = keeper.report(fence)
         assert (report["ending"], report["code"], report["bytes_total"]) == ("exit", 0, 13)
-        held = pieces_of(keeping, fence)
+        held = pieces_of(keeper, fence)
         assert [(p.at, p.line, p.data) for p in held] == [(0, 0, b"first\n"), (6, 1, b"second\n")]
         # An agent that connects again gets all of it, until the server has it.
-        [entry] = keeping.connect()["entries"]
+        [entry] = keeper.connect()["entries"]
         assert [p.data for p in unpack(entry["held"])] == [b"first\n", b"second\n"]
-        keeping.say(do="kept", fence=fence, offset=6)
-        [entry] = keeping.hello()["entries"]
+        keeper.say(do="kept", fence=fence, offset=6)
+        [entry] = keeper.hello()["entries"]
         assert [p.data for p in unpack(entry["held"])] == [b"second\n"]
 
 
-def test_output_after_the_disk_has_space_again_is_written(keeping: Keeping, tmp_path: Path) -> None:
+def test_output_after_the_disk_has_space_again_is_written(
+    keeper: KeeperHarness, tmp_path: Path
+) -> None:
     lost, later = "x" * (MAX_HELD + 1000), "a later line\n"
-    fence = keeping.order(SCRIPT, str(tmp_path), lost, later)
-    keeping.wait(lambda m: m["say"] == "started")
-    with full_disk(keeping.pid):
+    fence = keeper.order(SCRIPT, str(tmp_path), lost, later)
+    keeper.wait(lambda m: m["say"] == "started")
+    with full_disk(keeper.pid):
         (tmp_path / "one").touch()
-        keeping.wait(is_output(fence, len(lost)))
+        keeper.wait(is_output(fence, len(lost)))
     (tmp_path / "two").touch()
-    report = keeping.report(fence)
+    report = keeper.report(fence)
     assert report["bytes_total"] == len(lost) + len(later)
-    held = pieces_of(keeping, fence)
+    held = pieces_of(keeper, fence)
     assert b"".join(piece.data for piece in held) == b"x" * MAX_HELD
     place = SpoolPosition(MAX_HELD, -1)
     assert (
-        spool.read(keeping.folder.spool, fence, place, report["bytes_total"], 99) == later.encode()
+        spool.read(keeper.folder.spool, fence, place, report["bytes_total"], 99) == later.encode()
     )
     assert (place.offset, place.line) == (len(lost), 0)
 
@@ -101,24 +105,23 @@ def test_a_file_system_without_space_loses_no_small_output(tmp_path: Path) -> No
     mounting = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(state)]
     if os.geteuid() != 0 or subprocess.run(mounting, check=False).returncode != 0:
         pytest.skip("This user cannot mount a file system; the tests above use a file size limit.")
-    keeping = Keeping(state)
+    keeper = KeeperHarness(state)
     try:
-        keeping.connect()
-        fence = keeping.order(SCRIPT, str(tmp_path), "first\n", "y" * 30_000)
-        keeping.wait(lambda m: m["say"] == "started")
+        keeper.connect()
+        fence = keeper.order(SCRIPT, str(tmp_path), "first\n", "y" * 30_000)
+        keeper.wait(lambda m: m["say"] == "started")
         with contextlib.suppress(OSError), open(state / "filler", "wb", buffering=0) as filler:
             while filler.write(bytes(4096)):
                 pass
         (tmp_path / "one").touch()
-        keeping.wait(is_output(fence, 6))
+        keeper.wait(is_output(fence, 6))
         (tmp_path / "two").touch()
-        assert keeping.report(fence)["bytes_total"] == 30_006
+        assert keeper.report(fence)["bytes_total"] == 30_006
         assert (
-            b"".join(piece.data for piece in pieces_of(keeping, fence))
-            == b"first\n" + b"y" * 30_000
+            b"".join(piece.data for piece in pieces_of(keeper, fence)) == b"first\n" + b"y" * 30_000
         )
     finally:
-        keeping.end()
+        keeper.end()
         subprocess.run(["umount", "-l", str(state)], check=True)
 
 
@@ -225,8 +228,8 @@ async def test_an_order_that_the_journal_cannot_take_is_returned(tmp_path: Path)
         assert not (tmp_path / "ran").exists()
 
 
-def test_a_hello_whose_number_is_not_durable_says_so(keeping: Keeping) -> None:
-    assert keeping.state["is_saved"] is True
-    with full_disk(keeping.pid, 16):
-        assert keeping.hello()["is_saved"] is False
-    assert keeping.hello()["is_saved"] is True
+def test_a_hello_whose_number_is_not_durable_says_so(keeper: KeeperHarness) -> None:
+    assert keeper.state["is_saved"] is True
+    with full_disk(keeper.pid, 16):
+        assert keeper.hello()["is_saved"] is False
+    assert keeper.hello()["is_saved"] is True

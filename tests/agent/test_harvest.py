@@ -7,47 +7,47 @@ from typing import Any
 
 import pytest
 
-from agent.keeper_process import Keeping
+from agent.keeper_process import KeeperHarness
 from belvedere.agent.output.upload import OutputUpload
 from belvedere.agent.workdir import artifacts
 from belvedere.protocol import CHUNK, AttemptEnded, Report, unpack_file
 from e2e.wait_until import until
 
 
-def settled(is_so: Callable[[], bool]) -> None:
+def wait_until(is_so: Callable[[], bool]) -> None:
     """The keeper removes by a process of its own, and says nothing of it."""
     until(is_so, 30, lambda: "")
 
 
-def kept(keeping: Keeping) -> list[str]:
-    return sorted(os.listdir(keeping.folder.files))
+def stored_files(keeper: KeeperHarness) -> list[str]:
+    return sorted(os.listdir(keeper.folder.files))
 
 
-def test_it_works(keeping: Keeping) -> None:
+def test_it_works(keeper: KeeperHarness) -> None:
     source = (
         '#!/bin/sh\nprintf one > "$BELVEDERE_FILES/a.txt"\ncd "$BELVEDERE_FILES"; echo two > ü\n'
     )
-    fence = keeping.order(source)
-    report = keeping.report(fence)
+    fence = keeper.order(source)
+    report = keeper.report(fence)
     assert report["files"] == [["a.txt", 3], ["ü", 4]] and "files_skipped" not in report
-    folder = Path(keeping.folder.files) / str(fence)
+    folder = Path(keeper.folder.files) / str(fence)
     assert (folder / "a.txt").read_text() == "one"
     # Until the server has them.
-    keeping.say(do="ack", fences=[fence])
-    keeping.run("#!/bin/sh\n")
-    settled(lambda: kept(keeping) == [])
+    keeper.say(do="ack", fences=[fence])
+    keeper.run("#!/bin/sh\n")
+    wait_until(lambda: stored_files(keeper) == [])
 
 
-def test_most_scripts_leave_none_and_use_a_folder_again(keeping: Keeping) -> None:
+def test_most_scripts_leave_none_and_use_a_folder_again(keeper: KeeperHarness) -> None:
     said = '#!/bin/sh\necho "$BELVEDERE_FILES"; ls "$BELVEDERE_FILES"\n'
-    first, second = keeping.run(said), keeping.run(said)
+    first, second = keeper.run(said), keeper.run(said)
     assert "files" not in first and first["log"] == second["log"]
-    assert kept(keeping) == []
+    assert stored_files(keeper) == []
 
 
-def test_a_folder_with_files_is_fresh_for_the_next(keeping: Keeping) -> None:
-    keeping.run('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')
-    assert "files" not in keeping.run('#!/bin/sh\nls -A "$BELVEDERE_FILES"\n')
+def test_a_folder_with_files_is_fresh_for_the_next(keeper: KeeperHarness) -> None:
+    keeper.run('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')
+    assert "files" not in keeper.run('#!/bin/sh\nls -A "$BELVEDERE_FILES"\n')
 
 
 HOSTILE = """#!/bin/sh
@@ -64,8 +64,8 @@ truncate -s 100M huge
 """
 
 
-def test_what_is_no_plain_file_stays_behind(keeping: Keeping) -> None:
-    report = keeping.run(HOSTILE % ("l" * 201))
+def test_what_is_no_plain_file_stays_behind(keeper: KeeperHarness) -> None:
+    report = keeper.run(HOSTILE % ("l" * 201))
     skipped = {name: reason for name, reason in report["files_skipped"]}
     assert "files" not in report
     assert skipped == {
@@ -90,19 +90,19 @@ def test_what_is_no_plain_file_stays_behind(keeping: Keeping) -> None:
         'rm -r "$BELVEDERE_FILES"; echo x > "$BELVEDERE_FILES"',
     ],
 )
-def test_a_folder_that_is_none_any_more_gives_nothing(keeping: Keeping, source: str) -> None:
-    report = keeping.run(f"#!/bin/sh\n{source}\n")
+def test_a_folder_that_is_none_any_more_gives_nothing(keeper: KeeperHarness, source: str) -> None:
+    report = keeper.run(f"#!/bin/sh\n{source}\n")
     assert report["ending"] == "exit" and "files" not in report
-    assert keeping.run('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')["files"] == [["x", 2]]
+    assert keeper.run('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')["files"] == [["x", 2]]
 
 
-def test_a_folder_that_was_shut_is_opened(keeping: Keeping) -> None:
-    report = keeping.run('#!/bin/sh\ncd "$BELVEDERE_FILES"; echo x > x; chmod 0 .\n')
+def test_a_folder_that_was_shut_is_opened(keeper: KeeperHarness) -> None:
+    report = keeper.run('#!/bin/sh\ncd "$BELVEDERE_FILES"; echo x > x; chmod 0 .\n')
     assert report["files"] == [["x", 2]]
 
 
-def test_there_are_so_many_and_no_more(keeping: Keeping) -> None:
-    report = keeping.run(
+def test_there_are_so_many_and_no_more(keeper: KeeperHarness) -> None:
+    report = keeper.run(
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; i=0\n'
         'while [ $i -lt 110 ]; do : > "f$i"; i=$((i+1)); done\n'
     )
@@ -110,42 +110,42 @@ def test_there_are_so_many_and_no_more(keeping: Keeping) -> None:
     assert [reason for _, reason in report["files_skipped"]] == ["count"] * 10
 
 
-def test_together_they_have_so_many_bytes(keeping: Keeping) -> None:
-    report = keeping.run(
+def test_together_they_have_so_many_bytes(keeper: KeeperHarness) -> None:
+    report = keeper.run(
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; for n in 1 2 3; do truncate -s 30M $n; done\n'
     )
     assert len(report["files"]) == 2 and [why for _, why in report["files_skipped"]] == ["size"]
 
 
-def test_what_is_killed_leaves_what_it_had(keeping: Keeping) -> None:
-    fence = keeping.order(
+def test_what_is_killed_leaves_what_it_had(keeper: KeeperHarness) -> None:
+    fence = keeper.order(
         '#!/bin/sh\necho half > "$BELVEDERE_FILES/half"; echo there; exec sleep 300\n'
     )
-    keeping.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
-    keeping.say(do="cancel", fence=fence)
-    report = keeping.report(fence)
+    keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
+    keeper.say(do="cancel", fence=fence)
+    report = keeper.report(fence)
     assert (report["ending"], report["files"]) == ("canceled", [["half", 5]])
 
 
-def test_a_new_keeper_keeps_what_is_not_acknowledged(keeping: Keeping) -> None:
-    first = keeping.order('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')
-    keeping.report(first)
-    second = keeping.order('#!/bin/sh\necho y > "$BELVEDERE_FILES/y"\n')
-    keeping.report(second)
-    keeping.say(do="ack", fences=[first])
-    settled(lambda: kept(keeping) == [str(second)])
-    os.makedirs(f"{keeping.folder.files}/77/stray")
-    keeping.kill()
-    keeping.start()
-    (entry,) = keeping.connect()["entries"]
+def test_a_new_keeper_keeps_what_is_not_acknowledged(keeper: KeeperHarness) -> None:
+    first = keeper.order('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')
+    keeper.report(first)
+    second = keeper.order('#!/bin/sh\necho y > "$BELVEDERE_FILES/y"\n')
+    keeper.report(second)
+    keeper.say(do="ack", fences=[first])
+    wait_until(lambda: stored_files(keeper) == [str(second)])
+    os.makedirs(f"{keeper.folder.files}/77/stray")
+    keeper.kill()
+    keeper.start()
+    (entry,) = keeper.connect()["entries"]
     assert entry["report"]["files"] == [["y", 2]]
-    settled(lambda: kept(keeping) == [str(second)])
+    wait_until(lambda: stored_files(keeper) == [str(second)])
 
 
 # On their way
 
 
-def sent(streams: OutputUpload) -> tuple[dict[int, bytes], list[Any]]:
+def drain(streams: OutputUpload) -> tuple[dict[int, bytes], list[Any]]:
     found: dict[int, bytes] = {}
     order: list[Any] = []
     while (thing := streams.next()) is not None:
@@ -159,7 +159,7 @@ def sent(streams: OutputUpload) -> tuple[dict[int, bytes], list[Any]]:
     return found, order
 
 
-def left(tmp_path: Path, **files: bytes) -> OutputUpload:
+def upload_with_files(tmp_path: Path, **files: bytes) -> OutputUpload:
     folder = tmp_path / "files" / "7"
     folder.mkdir(parents=True)
     for name, content in files.items():
@@ -170,19 +170,19 @@ def left(tmp_path: Path, **files: bytes) -> OutputUpload:
 
 
 def test_files_go_before_the_end(tmp_path: Path) -> None:
-    streams = left(tmp_path, a=b"x" * (CHUNK + 5), b=b"", c=b"y")
+    streams = upload_with_files(tmp_path, a=b"x" * (CHUNK + 5), b=b"", c=b"y")
     streams.end(7, Report("exit", log="", files=[["a", CHUNK + 5], ["b", 0], ["c", 1]]))
-    found, order = sent(streams)
+    found, order = drain(streams)
     assert found == {0: b"x" * (CHUNK + 5), 2: b"y"} and order == [0, 0, 2, "end"]
 
 
 def test_they_wait_for_credit_and_are_cut_alike(tmp_path: Path) -> None:
-    streams = left(tmp_path, a=b"x" * (2 * CHUNK))
+    streams = upload_with_files(tmp_path, a=b"x" * (2 * CHUNK))
     streams.credit = CHUNK + 100
     streams.end(7, Report("exit", log="", files=[["a", 2 * CHUNK]]))
     streams.end(8, Report("exit", log=""))
     # What has no room holds up no other.
-    assert sent(streams)[1] == [0, "end"]
+    assert drain(streams)[1] == [0, "end"]
     assert streams.credit == 100
     streams.credit = CHUNK
     piece = streams.next()
@@ -191,16 +191,16 @@ def test_they_wait_for_credit_and_are_cut_alike(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
-    streams = left(tmp_path, a=b"x", c=b"short")
+    streams = upload_with_files(tmp_path, a=b"x", c=b"short")
     (tmp_path / "files" / "7" / "b").symlink_to("/etc/passwd")
     names = ["gone", "a", "b", "../7/a", "c"]
     streams.end(7, Report("exit", log="", files=[[name, 9] for name in names]))
-    found, order = sent(streams)
+    found, order = drain(streams)
     assert found == {1: b"x", 4: b"short"} and order[-1] == "end"
 
 
 def test_a_server_without_artifacts_gets_none_reported(tmp_path: Path) -> None:
-    streams = left(tmp_path, a=b"x")
+    streams = upload_with_files(tmp_path, a=b"x")
     streams.takes_files = False
     streams.end(7, Report("exit", log="", files=[["a", 1]]))
     thing = streams.next()

@@ -17,12 +17,12 @@ def settings(tmp_path: Path, *words: str) -> AgentSettings:
     return parse([*told, "--units", str(tmp_path / "units"), *words], {})
 
 
-def enrolled(tmp_path: Path) -> None:
+def save_enrolment(tmp_path: Path) -> None:
     enrolment.save(prepare(str(tmp_path / "state")), Credential("bva_x", "h1", "acme", "web"))
 
 
 def test_it_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    enrolled(tmp_path)
+    save_enrolment(tmp_path)
     assert install.install(settings(tmp_path, "--hostname", "web", "--slots", "3")) == 0
     unit = (tmp_path / "units" / "belvedere-agent.service").read_text()
     (command,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
@@ -38,7 +38,7 @@ def test_it_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_the_unit_runs_is_an_agent(tmp_path: Path) -> None:
-    enrolled(tmp_path)
+    save_enrolment(tmp_path)
     install.install(settings(tmp_path))
     unit = (tmp_path / "units" / "belvedere-agent.service").read_text()
     command = unit.partition("ExecStart=")[2].partition(" --server")[0].split()
@@ -82,7 +82,7 @@ def test_words_are_quoted_as_systemd_reads_them(word: str, written: str) -> None
 
 
 def test_plain_http_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    enrolled(tmp_path)
+    save_enrolment(tmp_path)
     install.install(settings(tmp_path, "--server", "http://belvedere.example.org"))
     assert "is not encrypted" in capsys.readouterr().err
     install.install(settings(tmp_path))

@@ -24,11 +24,11 @@ LINES = [
 ]
 
 
-def held(ledger: JournalState) -> dict[int, object]:
+def reports_by_fence(ledger: JournalState) -> dict[int, object]:
     return {fence: entry.report for fence, entry in ledger.entries.items()}
 
 
-def opened(path: Path, ledger: JournalState) -> Journal:
+def open_journal(path: Path, ledger: JournalState) -> Journal:
     journal = Journal(str(path))
     journal.renew(ledger)
     return journal
@@ -45,7 +45,7 @@ def test_it_works(tmp_path: Path) -> None:
     journal.commit(ledger)
     again = Journal(str(tmp_path / "journal")).load("another")
     assert again.journal_id == "fresh"
-    assert held(again) == {9: {"ending": "exit"}}
+    assert reports_by_fence(again) == {9: {"ending": "exit"}}
     assert again.knows(9)
 
 
@@ -53,7 +53,7 @@ def test_it_reads_what_was_written() -> None:
     ledger, whole = read(b"".join(LINES), "new")
     assert whole
     assert (ledger.journal_id, ledger.owner, ledger.boot_id) == ("first", "host", "boot1")
-    assert held(ledger) == {6: {"ending": "exit", "lastline": "ü"}, 7: None}
+    assert reports_by_fence(ledger) == {6: {"ending": "exit", "lastline": "ü"}, 7: None}
     assert all(ledger.knows(fence) for fence in (5, 6, 7))
     assert not ledger.knows(8)
 
@@ -66,14 +66,14 @@ def test_a_torn_tail_is_cut_off_at_any_byte() -> None:
         expected, _ = read(b"".join(LINES[:count]), "new")
         assert whole, cut
         assert ledger.journal_id == "first"
-        assert held(ledger) == held(expected)
+        assert reports_by_fence(ledger) == reports_by_fence(expected)
 
 
 def test_garbage_at_the_end_is_a_torn_tail() -> None:
     ledger, whole = read(b"".join(LINES) + b"\0" * 4096, "new")
     assert whole
     assert ledger.journal_id == "first"
-    assert set(held(ledger)) == {6, 7}
+    assert set(reports_by_fence(ledger)) == {6, 7}
 
 
 @pytest.mark.parametrize("at", range(len(LINES)))
@@ -91,7 +91,7 @@ def test_a_damaged_file_is_put_aside_for_a_person(tmp_path: Path) -> None:
     path.write_bytes(LINES[0] + b"rubbish\n" + LINES[2])
     journal = Journal(str(path))
     ledger = journal.load("new")
-    assert set(held(ledger)) == {5}
+    assert set(reports_by_fence(ledger)) == {5}
     journal.renew(ledger)
     assert (tmp_path / "journal.damaged").read_bytes().count(b"rubbish") == 1
     assert Journal(str(path)).load("x").journal_id == "new"
@@ -112,7 +112,7 @@ def test_it_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(journals, "PREALLOCATED", 1_000)
     path = tmp_path / "journal"
     ledger = JournalState("id")
-    journal = opened(path, ledger)
+    journal = open_journal(path, ledger)
     largest = 0
     for fence in range(1, 500):
         for record in (["accepted", fence, "j"], ["ended", fence, {}], ["acked", [fence]]):
@@ -131,7 +131,7 @@ def test_a_crash_while_it_is_rewritten_changes_nothing(
 ) -> None:
     path = tmp_path / "journal"
     ledger = JournalState("id")
-    journal = opened(path, ledger)
+    journal = open_journal(path, ledger)
     before = path.read_bytes()
     replay(ledger, ["accepted", 1, "j"])
 
@@ -150,7 +150,7 @@ def test_a_failed_write_is_mended_by_the_next(
 ) -> None:
     path = tmp_path / "journal"
     ledger = JournalState("id")
-    journal = opened(path, ledger)
+    journal = open_journal(path, ledger)
     with monkeypatch.context() as patched:
 
         def half(fd: int, data: bytes) -> int:
@@ -169,10 +169,10 @@ def test_a_failed_write_is_mended_by_the_next(
     assert journal.is_sound
     again, whole = read(path.read_bytes(), "x")
     assert whole
-    assert set(held(again)) == {1, 2}
+    assert set(reports_by_fence(again)) == {1, 2}
 
 
-def written(journal: Journal, ledger: JournalState, fence: int) -> None:
+def write_entry(journal: Journal, ledger: JournalState, fence: int) -> None:
     replay(ledger, ["accepted", fence, "j" * 50])
     journal.append(["accepted", fence, "j" * 50], sync=True)
     journal.commit(ledger)
@@ -184,19 +184,19 @@ def test_most_writes_leave_the_size_of_the_file_alone(
     monkeypatch.setattr(journals, "PREALLOCATED", 2_000)
     path = tmp_path / "journal"
     ledger = JournalState("id")
-    journal = opened(path, ledger)
+    journal = open_journal(path, ledger)
     sizes = set()
     for fence in range(1, 101):
-        written(journal, ledger, fence)
+        write_entry(journal, ledger, fence)
         sizes.add(path.stat().st_size)
         again, whole = read(path.read_bytes(), "x")
         assert whole
         assert again.journal_id == "id"
-        assert len(held(again)) == fence
+        assert len(reports_by_fence(again)) == fence
     assert 2 < len(sizes) < 10
     journal.renew(ledger)
     fresh = path.stat().st_size
-    written(journal, ledger, 101)
+    write_entry(journal, ledger, 101)
     assert path.stat().st_size > fresh + 2_000
 
 
@@ -206,7 +206,7 @@ def test_it_still_writes_when_the_disk_is_almost_full(
     monkeypatch.setattr(journals, "PREALLOCATED", 200)
     path = tmp_path / "journal"
     ledger = JournalState("id")
-    journal = opened(path, ledger)
+    journal = open_journal(path, ledger)
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
@@ -219,10 +219,10 @@ def test_it_still_writes_when_the_disk_is_almost_full(
         with monkeypatch.context() as patched:
             if fence % 3:
                 patched.setattr(os, "pwrite", full if fence % 3 == 1 else little)
-            written(journal, ledger, fence)
+            write_entry(journal, ledger, fence)
     again, whole = read(path.read_bytes(), "x")
     assert whole
-    assert list(held(again)) == list(range(1, 31))
+    assert list(reports_by_fence(again)) == list(range(1, 31))
 
 
 def test_fences_beyond_memory_stay_known() -> None:
@@ -252,5 +252,5 @@ def test_a_rewritten_journal_has_the_same_content(steps: list[tuple[str, int]]) 
     again = JournalState("id")
     for record in records(ledger):
         replay(again, record)
-    assert held(again) == held(ledger)
+    assert reports_by_fence(again) == reports_by_fence(ledger)
     assert (again.seen, again.floor, again.boot_id) == (ledger.seen, ledger.floor, "boot")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeper_process import Keeping
+from agent.keeper_process import KeeperHarness
 from belvedere.agent.connection.order_intake import OrderIntake
 from belvedere.agent.output.capture import OutputCapture
 from belvedere.protocol import Order
@@ -24,38 +24,38 @@ echo '{TOLD}'
 """
 
 
-def on_disk(keeping: Keeping) -> bytes:
+def on_disk(keeper: KeeperHarness) -> bytes:
     """Everything in the state folder but the script itself, which the test wrote there."""
-    paths = [path for path in Path(keeping.folder.root).rglob("*") if path.is_file()]
+    paths = [path for path in Path(keeper.folder.root).rglob("*") if path.is_file()]
     return b"".join(path.read_bytes() for path in paths if "cache" not in path.parts)
 
 
 @pytest.mark.parametrize("flood", [0, 3_000], ids=["inline", "spooled"])
-def test_it_works(keeping: Keeping, flood: int) -> None:
+def test_it_works(keeper: KeeperHarness, flood: int) -> None:
     source = SCRIPT.replace("by argument", "filler\\n" * flood + "by argument")
-    fence = keeping.order(source, SECRET, env={"PASSWORD": SECRET}, masks=[SECRET])
-    report = keeping.report(fence)
+    fence = keeper.order(source, SECRET, env={"PASSWORD": SECRET}, masks=[SECRET])
+    report = keeper.report(fence)
     assert report["lastline"] == TOLD.replace(SECRET, "***")
-    shown = report["log"].encode() if "log" in report else keeping.spooled(fence)
+    shown = report["log"].encode() if "log" in report else keeper.spool_bytes(fence)
     for form in (SECRET, LETTERS, SECRET[:-6] + "\n"):
         assert form.encode() not in shown
-        assert form.encode() not in on_disk(keeping)
+        assert form.encode() not in on_disk(keeper)
     assert shown.endswith(b"by argument: ***\n***\n***==\n" + report["lastline"].encode() + b"\n")
 
 
-def test_buffered_output_is_written_at_the_end(keeping: Keeping) -> None:
+def test_buffered_output_is_written_at_the_end(keeper: KeeperHarness) -> None:
     """The beginning of a secret, and then nothing more."""
-    fence = keeping.order("#!/bin/sh\nprintf 'it ends with correct-ho'\n", masks=[SECRET])
-    report = keeping.report(fence)
+    fence = keeper.order("#!/bin/sh\nprintf 'it ends with correct-ho'\n", masks=[SECRET])
+    report = keeper.report(fence)
     assert (report["log"], report["lastline"]) == ("it ends with correct-ho",) * 2
     assert report["bytes_total"] == 23
 
 
-def test_a_flood_of_secrets_ends(keeping: Keeping) -> None:
+def test_a_flood_of_secrets_ends(keeper: KeeperHarness) -> None:
     """Whoever writes nothing but a secret for ever is drained no longer than others."""
     source = "#!/bin/sh\n(exec yes aaaaaaaa) &\nexit 0\n"
-    fence = keeping.order(source, masks=["a" * 8], daemonize=True)
-    assert keeping.report(fence)["code"] == 0
+    fence = keeper.order(source, masks=["a" * 8], daemonize=True)
+    assert keeper.report(fence)["code"] == 0
 
 
 def test_the_totals_are_those_of_what_is_shown(tmp_path: Path) -> None:

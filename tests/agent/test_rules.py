@@ -51,7 +51,7 @@ def _plain(step: Effect) -> tuple[Any, ...]:
             return ("renew",)
 
 
-def running(*fences: int) -> JournalState:
+def running_state(*fences: int) -> JournalState:
     made = ledger()
     for fence in fences:
         rules.order(made, order(fence))
@@ -73,7 +73,7 @@ def test_it_works() -> None:
 
 
 def test_a_fence_is_accepted_once() -> None:
-    made = running(1)
+    made = running_state(1)
     assert rules.order(made, order(1)) == []
     rules.ended(made, 1, EXIT)
     assert rules.order(made, order(1)) == []
@@ -104,7 +104,7 @@ def test_the_first_owner_is_written_down() -> None:
 
 
 def test_another_owner_begins_another_journal() -> None:
-    made = running(1, 2)
+    made = running_state(1, 2)
     rules.ended(made, 2, EXIT)
     steps = plain(rules.prepare_hello(made, "other", "new"))
     assert steps[0] == ("renew",)
@@ -116,7 +116,7 @@ def test_another_owner_begins_another_journal() -> None:
 
 
 def test_cancel_ends_what_runs_and_nothing_else() -> None:
-    made = running(1)
+    made = running_state(1)
     assert plain(rules.cancel(made, 1)) == [("end", 1, "canceled")]
     assert rules.cancel(made, 1) == []
     assert rules.cancel(made, 2) == []
@@ -125,7 +125,7 @@ def test_cancel_ends_what_runs_and_nothing_else() -> None:
 
 
 def test_stop_ends_it_without_a_report() -> None:
-    made = running(1)
+    made = running_state(1)
     assert plain(rules.stop(made, 1)) == [("end", 1, "stopped")]
     assert rules.stop(made, 1) == []
     assert rules.cancel(made, 1) == []
@@ -134,21 +134,21 @@ def test_stop_ends_it_without_a_report() -> None:
 
 
 def test_stop_after_cancel_wins() -> None:
-    made = running(1)
+    made = running_state(1)
     rules.cancel(made, 1)
     assert plain(rules.stop(made, 1)) == [("end", 1, "stopped")]
     assert plain(rules.ended(made, 1, EXIT)) == [*FORGET_1, ("tell", "gone", 1)]
 
 
 def test_stop_of_an_ended_one_forgets_it() -> None:
-    made = running(1)
+    made = running_state(1)
     rules.ended(made, 1, EXIT)
     assert plain(rules.stop(made, 1)) == [*FORGET_1, ("tell", "gone", 1)]
     assert rules.stop(made, 1) == []
 
 
 def test_an_acknowledgement_of_what_still_runs_means_nothing() -> None:
-    made = running(1, 2)
+    made = running_state(1, 2)
     rules.ended(made, 2, EXIT)
     assert plain(rules.ack(made, [1, 2, 3])) == [("write", "acked", [2], ""), ("clear", 2)]
     assert set(made.entries) == {1}
@@ -221,7 +221,7 @@ def test_a_refused_order_is_journalled_with_its_end() -> None:
 
 
 def test_without_a_journal_the_order_ends_as_an_error() -> None:
-    made = running(1)
+    made = running_state(1)
     assert plain(rules.unwritable(made, 1, "disk full")) == [("tell", "ended", 1)]
     assert made.entries[1].report == rules.failure("disk_full", "disk full")
     assert plain(rules.ack(made, [1])) == FORGET_1
@@ -235,7 +235,7 @@ def test_one_that_waited_for_an_unwritable_one_goes_on() -> None:
 
 
 def test_after_a_crash_on_the_same_boot_leftovers_are_hunted() -> None:
-    made = running(1, 2)
+    made = running_state(1, 2)
     rules.ended(made, 2, EXIT)
     assert rules.orphaned(made, "boot") == [1]
     rules.recover(made, "boot", {1: {"bytes_total": 12}})
@@ -245,7 +245,7 @@ def test_after_a_crash_on_the_same_boot_leftovers_are_hunted() -> None:
 
 
 def test_after_a_reboot_nothing_is_left_to_hunt() -> None:
-    made = running(1)
+    made = running_state(1)
     assert rules.orphaned(made, "later boot") == []
     rules.recover(made, "later boot", {})
     assert made.entries[1].report == {"ending": "unknown", "reason": "host_rebooted"}
@@ -253,7 +253,7 @@ def test_after_a_reboot_nothing_is_left_to_hunt() -> None:
 
 
 def test_a_damaged_journal_without_boot_id_counts_as_this_boot() -> None:
-    made = running(1)
+    made = running_state(1)
     made.entries[1].boot_id = ""
     assert rules.orphaned(made, "boot") == [1]
     rules.recover(made, "boot", {})

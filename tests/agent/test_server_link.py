@@ -166,7 +166,7 @@ async def test_an_invalid_credential_is_reported_clearly(tmp_path: Path) -> None
     async with office(tmp_path) as (server, agency):
         server.close_with = (4401, "This agent's credential was revoked.")
         server.cut()
-        await agency.logged("credential was revoked")
+        await agency.wait_for_log("credential was revoked")
         assert "bva_secret" not in agency.log()
 
 
@@ -174,9 +174,9 @@ async def test_a_server_that_stops_is_quoted_and_nobody_else(tmp_path: Path) -> 
     async with office(tmp_path) as (server, agency):
         server.close_with = (1012, "the server stops")
         server.cut()
-        await agency.logged("no connection to the server")
+        await agency.wait_for_log("no connection to the server")
         # Nothing behind it on the line; the next tries may find another reason.
-        await agency.logged("error=the server stops\n")
+        await agency.wait_for_log("error=the server stops\n")
 
 
 async def test_agent_and_keeper_stay_small(tmp_path: Path) -> None:
@@ -207,11 +207,11 @@ async def test_a_welcome_that_does_not_last_is_no_success(
     monkeypatch.setattr(server_link, "STABLE_AFTER_S", 3_600.0)
     kept: list[KeeperClient] = []
 
-    async def attached(folder: folders.StateFolder) -> KeeperClient:
+    async def connect(folder: folders.StateFolder) -> KeeperClient:
         kept.append(await connect_keeper(folder))
         return kept[-1]
 
-    monkeypatch.setattr(server_link, "connect_keeper", attached)
+    monkeypatch.setattr(server_link, "connect_keeper", connect)
     server = FakeServer()
     await server.open()
     folder = folders.prepare(str(tmp_path / "state"))
@@ -223,19 +223,19 @@ async def test_a_welcome_that_does_not_last_is_no_success(
     running = asyncio.create_task(agent.run())
     try:
         for count in range(1, 8):
-            await server.connected(count)
+            await server.wait_connected(count)
             server.cut()
-        await server.connected(8)
+        await server.wait_connected(8)
         assert ceilings == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0]
         # One that lasts is a success: the next pause is short again.
         monkeypatch.setattr(server_link, "STABLE_AFTER_S", 0.0)
         server.cut()
-        await server.connected(9)
+        await server.wait_connected(9)
         async with asyncio.timeout(40):
             while agent._failures:
                 await asyncio.sleep(0.01)
         server.cut()
-        await server.connected(10)
+        await server.wait_connected(10)
         assert ceilings[-1] == 0.2
     finally:
         running.cancel()

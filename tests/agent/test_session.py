@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.keeper_process import Keeping
+from agent.keeper_process import KeeperHarness
 from belvedere.agent import messages as speech
 from belvedere.agent import wire
 from belvedere.agent.connection.session import ServerSession
@@ -83,7 +83,7 @@ def state(*entries: dict[str, Any]) -> dict[str, Any]:
     return {"say": "state", "entries": list(entries)}
 
 
-def ended(fence: int) -> dict[str, Any]:
+def ended_message(fence: int) -> dict[str, Any]:
     return {"say": "ended", "fence": fence, "report": REPORT}
 
 
@@ -101,7 +101,7 @@ async def test_it_works(tmp_path: Path) -> None:
 
 async def test_news_between_the_state_and_the_welcome_are_not_lost(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
-    pipe.hear(state(entry(1), entry(2)), ended(1))
+    pipe.hear(state(entry(1), entry(2)), ended_message(1))
     pipe.hear({"say": "gone", "fence": 2})
     pipe.session.open(Welcome(5, "host", 1000, 1000, {"1": 0, "2": 0}))
     assert kinds(await pipe.speak()) == [("ended", 1)]
@@ -109,7 +109,7 @@ async def test_news_between_the_state_and_the_welcome_are_not_lost(tmp_path: Pat
 
 async def test_news_of_an_earlier_session_are_dropped(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
-    pipe.hear(ended(1), state(entry(1, REPORT)))
+    pipe.hear(ended_message(1), state(entry(1, REPORT)))
     pipe.session.open(Welcome(5, "host", 1000, 1000))
     assert kinds(await pipe.speak()) == [("ended", 1)]
 
@@ -121,16 +121,16 @@ async def test_a_report_of_another_version_is_understood(tmp_path: Path) -> None
     assert kinds(await pipe.speak()) == [("ended", 1)]
 
 
-def test_a_keeper_survives_what_is_no_message(keeping: Keeping) -> None:
-    fence = keeping.order("#!/bin/sh\nexec sleep 300\n")
-    keeping.wait(lambda m: m["say"] == "started")
-    keeping.say(do="order", fence=5, session=1)
-    keeping.say(do="what is this")
-    keeping.say_bytes(b"{ rubbish\n")
-    assert [each["fence"] for each in keeping.connect()["entries"]] == [fence]
+def test_a_keeper_survives_what_is_no_message(keeper: KeeperHarness) -> None:
+    fence = keeper.order("#!/bin/sh\nexec sleep 300\n")
+    keeper.wait(lambda m: m["say"] == "started")
+    keeper.say(do="order", fence=5, session=1)
+    keeper.say(do="what is this")
+    keeper.say_bytes(b"{ rubbish\n")
+    assert [each["fence"] for each in keeper.connect()["entries"]] == [fence]
 
 
-async def speaking(pipe: Pipe) -> "asyncio.Task[None]":
+async def open_session(pipe: Pipe) -> "asyncio.Task[None]":
     pipe.hear(state())
     pipe.session.open(Welcome(5, "host", 1000, 1000))
     task = asyncio.create_task(pipe.session.send_loop(pipe))
@@ -140,8 +140,8 @@ async def speaking(pipe: Pipe) -> "asyncio.Task[None]":
 
 async def test_an_end_leaves_at_once_and_those_of_one_moment_share_a_frame(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
-    task = await speaking(pipe)
-    pipe.hear(ended(1), ended(2))
+    task = await open_session(pipe)
+    pipe.hear(ended_message(1), ended_message(2))
     # Before any task had its turn.
     assert kinds(pipe.to_server) == [("ended", 1), ("ended", 2)]
     assert pipe.frames == 1
@@ -150,14 +150,14 @@ async def test_an_end_leaves_at_once_and_those_of_one_moment_share_a_frame(tmp_p
 
 async def test_messages_without_buffer_space_are_sent_later(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
-    task = await speaking(pipe)
+    task = await open_session(pipe)
     pipe.is_full = True
-    pipe.hear(ended(1))
+    pipe.hear(ended_message(1))
     await asyncio.sleep(0)
-    pipe.hear(ended(2))
+    pipe.hear(ended_message(2))
     assert pipe.to_server == []
     pipe.is_full = False
-    pipe.hear(ended(3))
+    pipe.hear(ended_message(3))
     async with asyncio.timeout(20):
         while len(pipe.to_server) < 3:
             await asyncio.sleep(0)

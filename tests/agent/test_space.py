@@ -31,48 +31,48 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 @pytest.fixture
-def made(tmp_path: Path, disk: Disk) -> DiskSpace:
+def disk_space(tmp_path: Path, disk: Disk) -> DiskSpace:
     return DiskSpace((str(tmp_path),), 100, 10)
 
 
-def test_jobs_are_accepted_again_only_above_the_minimum(made: DiskSpace, disk: Disk) -> None:
+def test_jobs_are_accepted_again_only_above_the_minimum(disk_space: DiskSpace, disk: Disk) -> None:
     states = []
     for disk.free in (100, 99, 100, 149, 150, 100):
-        made.refresh()
-        states.append(made.message == "")
+        disk_space.refresh()
+        states.append(disk_space.message == "")
     assert states == [True, False, False, False, True, True]
 
 
 def test_inodes_count_where_the_file_system_has_a_number_of_them(
-    made: DiskSpace, disk: Disk
+    disk_space: DiskSpace, disk: Disk
 ) -> None:
     disk.inodes = 9
-    made.refresh()
-    assert "9 inodes free; 10 are needed" in made.message
+    disk_space.refresh()
+    assert "9 inodes free; 10 are needed" in disk_space.message
     disk.inodes, disk.files = 0, 0
-    made.refresh()
-    assert made.message == ""
+    disk_space.refresh()
+    assert disk_space.message == ""
 
 
 def test_after_a_failed_write_only_a_good_one_counts(
-    made: DiskSpace, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    disk_space: DiskSpace, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(*_: object) -> int:
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
-    made.fail("Disk quota exceeded")
+    disk_space.fail("Disk quota exceeded")
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", refuse)
-        made.refresh()
-        assert made.message == "Disk quota exceeded"
-    made.refresh()
-    assert made.message == ""
+        disk_space.refresh()
+        assert disk_space.message == "Disk quota exceeded"
+    disk_space.refresh()
+    assert disk_space.message == ""
     assert list(tmp_path.iterdir()) == []
 
 
-def test_orders_that_come_together_look_at_the_disk_once(made: DiskSpace, disk: Disk) -> None:
+def test_orders_that_come_together_look_at_the_disk_once(disk_space: DiskSpace, disk: Disk) -> None:
     for _ in range(100):
-        made.check()
+        disk_space.check()
     assert disk.looks == 1
 
 

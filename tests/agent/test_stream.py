@@ -16,7 +16,7 @@ def streams(tmp_path: Path) -> OutputUpload:
     return output_upload
 
 
-def spooled(root: Path, fence: int, data: bytes) -> None:
+def write_spool(root: Path, fence: int, data: bytes) -> None:
     spool = Spool(str(root), fence)
     spool.write(data, 0)
     spool.close()
@@ -24,7 +24,7 @@ def spooled(root: Path, fence: int, data: bytes) -> None:
 
 def test_it_works(streams: OutputUpload, tmp_path: Path) -> None:
     data = b"some line\n" * 20_000
-    spooled(tmp_path, 1, data)
+    write_spool(tmp_path, 1, data)
     streams.grow(1, 150_000)
     streams.end(1, Report("exit", bytes_total=len(data)))
     got = b""
@@ -47,7 +47,7 @@ def test_a_report_that_holds_its_log_needs_no_frames(streams: OutputUpload) -> N
 def test_credit_is_never_overdrawn_and_holds_back_the_report(
     streams: OutputUpload, tmp_path: Path
 ) -> None:
-    spooled(tmp_path, 1, b"x" * 100_000)
+    write_spool(tmp_path, 1, b"x" * 100_000)
     streams.credit = 70_000
     streams.end(1, Report("exit", bytes_total=100_000))
     streams.end(2, Report("exit", log=""))
@@ -67,14 +67,14 @@ def test_credit_is_never_overdrawn_and_holds_back_the_report(
 
 def test_streams_take_turns(streams: OutputUpload, tmp_path: Path) -> None:
     for fence in (1, 2, 3):
-        spooled(tmp_path, fence, b"x" * 2 * CHUNK)
+        write_spool(tmp_path, fence, b"x" * 2 * CHUNK)
         streams.grow(fence, 2 * CHUNK)
     got = [unpack_output(thing)[0] for _ in range(6) if isinstance(thing := streams.next(), bytes)]
     assert got == [1, 2, 3, 1, 2, 3]
 
 
 def test_it_resumes_where_the_server_says(streams: OutputUpload, tmp_path: Path) -> None:
-    spooled(tmp_path, 1, b"first\nsecond\nthird\n")
+    write_spool(tmp_path, 1, b"first\nsecond\nthird\n")
     streams.resume(1, 13)
     streams.grow(1, 19)
     thing = streams.next()
@@ -83,7 +83,7 @@ def test_it_resumes_where_the_server_says(streams: OutputUpload, tmp_path: Path)
 
 
 def test_a_dropped_stream_says_nothing_more(streams: OutputUpload, tmp_path: Path) -> None:
-    spooled(tmp_path, 1, b"x")
+    write_spool(tmp_path, 1, b"x")
     streams.grow(1, 1)
     streams.drop(1)
     assert streams.next() is None

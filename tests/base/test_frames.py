@@ -33,7 +33,7 @@ def client() -> ClientProtocol:
     return ClientProtocol(parse_uri("ws://x/"), state=State.OPEN, max_size=None)
 
 
-def heard(protocol: ServerProtocol | ClientProtocol, data: bytes) -> list[tuple[int, bytes]]:
+def decode(protocol: ServerProtocol | ClientProtocol, data: bytes) -> list[tuple[int, bytes]]:
     protocol.receive_data(data)
     assert protocol.parser_exc is None
     found = [event for event in protocol.events_received() if isinstance(event, Frame)]
@@ -53,8 +53,8 @@ def read(data: bytes, *, masked: bool, pieces: int = 0) -> list[tuple[int, bytes
 @pytest.mark.parametrize("opcode", [TEXT, BINARY])
 def test_the_library_reads_what_we_pack(size: int, opcode: int) -> None:
     data = b"x" * size
-    assert heard(server(), websocket_frames.pack(opcode, data, masked=True)) == [(opcode, data)]
-    assert heard(client(), websocket_frames.pack(opcode, data, masked=False)) == [(opcode, data)]
+    assert decode(server(), websocket_frames.pack(opcode, data, masked=True)) == [(opcode, data)]
+    assert decode(client(), websocket_frames.pack(opcode, data, masked=False)) == [(opcode, data)]
 
 
 @given(

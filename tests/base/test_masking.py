@@ -34,13 +34,13 @@ KEY = "\n".join(
 )
 
 
-def masked(values: list[str], *pieces: bytes) -> bytes:
+def mask(values: list[str], *pieces: bytes) -> bytes:
     masker = Masker(values)
     return b"".join([*map(masker.feed, pieces), masker.finish()])
 
 
 def test_it_works() -> None:
-    assert masked(["hunter22"], b"the password is hunt", b"er22, really\n") == (
+    assert mask(["hunter22"], b"the password is hunt", b"er22, really\n") == (
         b"the password is ***, really\n"
     )
 
@@ -96,8 +96,8 @@ def streams(draw: st.DrawFn, values: list[str]) -> bytes:
 def test_pieces_make_no_difference(data: st.DataObject) -> None:
     values = data.draw(st.lists(secrets, min_size=1, max_size=4))
     stream = data.draw(streams(values))
-    shown = masked(values, *cut(stream, data.draw(cuts)))
-    assert shown == masked(values, stream) == by_hand(values, stream)
+    shown = mask(values, *cut(stream, data.draw(cuts)))
+    assert shown == mask(values, stream) == by_hand(values, stream)
     if b"*" not in stream:
         assert not [form for value in values for form in encoded_forms(value) if form in shown]
 
@@ -111,8 +111,8 @@ def test_the_sieve_finds_the_same(data: st.DataObject) -> None:
     assert len({form for value in values for form in encoded_forms(value)}) > MAX_SEARCHED_FORMS
     pieces = cut(stream, data.draw(cuts))
     with mock.patch.object(masking, "INDEX_AFTER_BYTES", data.draw(st.integers(0, 50))):
-        shown = masked(values, *pieces)
-    assert shown == masked(values, stream) == by_hand(values, stream)
+        shown = mask(values, *pieces)
+    assert shown == mask(values, stream) == by_hand(values, stream)
 
 
 many = st.lists(st.text("abc", min_size=4, max_size=9), min_size=8, max_size=12, unique=True)
@@ -135,7 +135,7 @@ def test_any_text_is_hidden_in_its_usual_forms(value: str, places: list[int]) ->
         raw.hex().upper().encode(),
     ):
         stream = b"<" + form + b">"
-        assert masked([value], *cut(stream, places)) == b"<***>", form
+        assert mask([value], *cut(stream, places)) == b"<***>", form
 
 
 @pytest.mark.parametrize("ahead", range(7))
@@ -144,7 +144,7 @@ def test_it_is_hidden_within_a_longer_base64(ahead: int, behind: int) -> None:
     """As the password in the header of a request is."""
     raw = SECRET.encode()
     letters = base64.b64encode(b"u" * ahead + raw + b"!" * behind)
-    shown = masked([SECRET], letters)
+    shown = mask([SECRET], letters)
     # What stays are the neighbours, and at most four bits of the secret at either end.
     assert shown.count(MARK) == 1
     assert len(shown) - len(MARK) <= 4 * (ahead + behind) / 3 + 6
@@ -152,28 +152,28 @@ def test_it_is_hidden_within_a_longer_base64(ahead: int, behind: int) -> None:
 
 def test_every_line_of_a_key_is_hidden() -> None:
     for line in KEY.splitlines()[1:-1]:
-        assert masked([KEY], line.encode() + b"\n") == b"***\n"
-    assert masked([KEY], KEY.encode()) == b"***\n"
+        assert mask([KEY], line.encode() + b"\n") == b"***\n"
+    assert mask([KEY], KEY.encode()) == b"***\n"
     # What `echo $KEY` makes of it.
-    assert masked([KEY], KEY.replace("\n", " ").encode()).count(MARK) == 8
+    assert mask([KEY], KEY.replace("\n", " ").encode()).count(MARK) == 8
     # The frame of a key is no secret.
-    assert masked([KEY], b"-----BEGIN PRIVATE KEY-----\n") == b"-----BEGIN PRIVATE KEY-----\n"
+    assert mask([KEY], b"-----BEGIN PRIVATE KEY-----\n") == b"-----BEGIN PRIVATE KEY-----\n"
 
 
 @pytest.mark.parametrize("width", [64, 76])
 def test_wrapped_base64_is_hidden(width: int) -> None:
     letters = base64.b64encode(KEY.encode())
     lines = [letters[at : at + width] for at in range(0, len(letters), width)]
-    assert masked([KEY], b"\n".join(lines)).rstrip(b"=") == b"\n".join([MARK] * len(lines))
+    assert mask([KEY], b"\n".join(lines)).rstrip(b"=") == b"\n".join([MARK] * len(lines))
 
 
 def test_what_is_too_short_is_left_alone() -> None:
-    assert masked(["abc", "", "  x "], b"abc  x abc") == b"abc  x abc"
+    assert mask(["abc", "", "  x "], b"abc  x abc") == b"abc  x abc"
     assert Masker(["abc"]).is_idle and not Masker(["abcd"]).is_idle
 
 
 def test_a_secret_of_blanks_is_not_hidden_by_its_middle() -> None:
-    assert masked([" a b \n", "     "], b"x a b      x") == b"x a b      x"
+    assert mask([" a b \n", "     "], b"x a b      x") == b"x a b      x"
 
 
 def test_lines_leave_at_once() -> None:
@@ -210,7 +210,7 @@ def test_a_stream_of_secrets_keeps_nothing_in_memory() -> None:
         masker.feed(b"a" * 65_536)
         assert len(masker._tail) < 50
     assert masker.finish() == b""
-    assert masked(["a" * 50], *[b"a" * 1_000] * 20) == MARK
+    assert mask(["a" * 50], *[b"a" * 1_000] * 20) == MARK
 
 
 NASTY = "p4ss'w\"o\\rd &<$x>`! {a},*[b]?(c)|;#~^/+=é"
@@ -245,7 +245,7 @@ def test_what_programs_make_of_a_secret_is_hidden(value: str, size: int) -> None
     for text in written_by_programs(value):
         data = f"begin {text} end".encode()
         pieces = [data[at : at + size] for at in range(0, len(data), size)]
-        shown = masked([value], *pieces)
+        shown = mask([value], *pieces)
         assert MARK in shown and len(shown) <= len(b"begin ** *** ** end") + 6, (text, shown)
 
 
@@ -266,7 +266,7 @@ def test_what_bash_prints_of_a_secret_is_hidden(value: str, leftover: bytes) -> 
         capture_output=True,
         check=True,
     )
-    shown = masked([value], ran.stderr + ran.stdout)
+    shown = mask([value], ran.stderr + ran.stdout)
     assert shown.count(MARK) >= 4, shown
     assert leftover not in shown, shown
 
@@ -276,4 +276,4 @@ def test_the_number_of_forms_is_bounded() -> None:
     many = "\n".join(f"{n:05d} it's" for n in range(1_500))
     forms = encoded_forms(many)
     assert len(forms) < MAX_LINES * MAX_FORMS
-    assert masked([many], b"say 01400 it's!") == b"say ***!"
+    assert mask([many], b"say 01400 it's!") == b"say ***!"

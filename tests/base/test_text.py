@@ -26,7 +26,7 @@ def test_it_works() -> None:
     assert json_text.parse(b'{"a": [1.0, -0, "b"]}', exact=False) == {"a": [1.0, 0, "b"]}
 
 
-def said(written: str) -> Any:
+def parse_or_message(written: str) -> Any:
     try:
         return json_text.parse(written.encode())
     except Invalid as refusal:
@@ -50,7 +50,7 @@ def as_the_library_reads(written: str) -> Any:
 @example(' {"a":\n1 x}')
 def test_it_reads_as_the_library_does(written: str) -> None:
     # Of a key that occurs twice the library says nothing, and of a mark of order something else.
-    found = said(written)
+    found = parse_or_message(written)
     if "occurs twice" not in str(found) and not written.startswith("\ufeff"):
         assert found == as_the_library_reads(written)
 

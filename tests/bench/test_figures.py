@@ -22,7 +22,7 @@ def result(latency_ms: float, seconds: float, engine: str = "sqlite") -> Result:
     )
 
 
-def met(measured: Result) -> dict[str, bool]:
+def goals_met(measured: Result) -> dict[str, bool]:
     return {goal.name: goal.is_met for goal in results.goals(measured)}
 
 
@@ -31,7 +31,7 @@ def test_it_works() -> None:
     assert measured.latency.ratio == pytest.approx(3.0)
     assert measured.throughput.per_second == pytest.approx(2_000)
     assert measured.throughput.ratio == pytest.approx(1.0)
-    assert met(measured) == {"latency": True, "throughput": True}
+    assert goals_met(measured) == {"latency": True, "throughput": True}
 
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:
@@ -48,12 +48,12 @@ def test_the_bare_cost_is_the_median_of_its_rounds() -> None:
 
 
 def test_a_slow_response_misses_its_goal() -> None:
-    assert met(result(latency_ms=2.6, seconds=0.5)) == {"latency": False, "throughput": True}
+    assert goals_met(result(latency_ms=2.6, seconds=0.5)) == {"latency": False, "throughput": True}
 
 
 @pytest.mark.parametrize(("engine", "is_met"), [("sqlite", False), ("postgres", True)])
 def test_postgres_may_take_longer(engine: str, is_met: bool) -> None:
-    assert met(result(1.0, seconds=1.0, engine=engine))["throughput"] is is_met
+    assert goals_met(result(1.0, seconds=1.0, engine=engine))["throughput"] is is_met
 
 
 def test_idle_and_history_have_goals_where_they_were_measured() -> None:
@@ -63,7 +63,7 @@ def test_idle_and_history_have_goals_where_they_were_measured() -> None:
         9, 1.0, [OperationCost("create", 100, 151, 1.51), OperationCost("claim", 9, 9, 1.0)]
     )
     measured.history.idle = Idle(10, [], rss_bytes=1, pss_bytes=1, cpu_percent=0.4)
-    further = {name: is_met for name, is_met in met(measured).items() if " " in name}
+    further = {name: is_met for name, is_met in goals_met(measured).items() if " " in name}
     assert further == {
         "idle memory": True,
         "idle cpu": False,

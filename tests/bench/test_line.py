@@ -9,16 +9,16 @@ import fake_server
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    yield from fake_server.running()
+    yield from fake_server.run_server()
 
 
 def test_it_works(server: FakeServer) -> None:
-    server.on("POST", "/job", Say({"n": 1}), Say({"n": 2}, status=409))
+    server.on("POST", "/job", CannedResponse({"n": 1}), CannedResponse({"n": 2}, status=409))
     connection = HttpConnection(server.url)
     request = encode_request(Client(server.url, "bvt_x", "acme"), "POST", "/job", {"task": "t"})
     assert connection.exchange(request) == (200, b'{"n": 1}')
@@ -31,7 +31,7 @@ def test_it_works(server: FakeServer) -> None:
 
 
 def test_a_closed_connection_is_reported(server: FakeServer) -> None:
-    server.on("POST", "/job", Say(silent=True))
+    server.on("POST", "/job", CannedResponse(silent=True))
     connection = HttpConnection(server.url)
     with pytest.raises(ServerUnreachable, match="closed the connection"):
         connection.exchange(encode_request(Client(server.url), "POST", "/job", {}))
@@ -39,7 +39,7 @@ def test_a_closed_connection_is_reported(server: FakeServer) -> None:
 
 
 def test_a_response_without_its_length_is_refused(server: FakeServer) -> None:
-    server.on("POST", "/job", Say(raw=[b"{}"]))
+    server.on("POST", "/job", CannedResponse(raw=[b"{}"]))
     connection = HttpConnection(server.url)
     with pytest.raises(ServerUnreachable, match="Content-Length"):
         connection.exchange(encode_request(Client(server.url), "POST", "/job", {}))

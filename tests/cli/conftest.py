@@ -12,18 +12,18 @@ import fake_server
 from belvedere.cli.main import main
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     status: int
     out: str
     err: str
 
 
-Belvedere = Callable[..., Ran]
+Belvedere = Callable[..., CommandResult]
 
 
 @pytest.fixture
 def server() -> Iterator[fake_server.FakeServer]:
-    yield from fake_server.running()
+    yield from fake_server.run_server()
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def stranger(home: Path, capsys: pytest.CaptureFixture[str]) -> Belvedere:
+def anonymous(home: Path, capsys: pytest.CaptureFixture[str]) -> Belvedere:
     """Runs a command for somebody who is not signed in."""
 
-    def run(*words: str, stdin: str = "") -> Ran:
+    def run(*words: str, stdin: str = "") -> CommandResult:
         before, sys.stdin = sys.stdin, io.StringIO(stdin)
         try:
             status = main(words)
@@ -48,16 +48,16 @@ def stranger(home: Path, capsys: pytest.CaptureFixture[str]) -> Belvedere:
             status = int(end.code or 0)
         finally:
             sys.stdin = before
-        return Ran(status, *capsys.readouterr())
+        return CommandResult(status, *capsys.readouterr())
 
     return run
 
 
 @pytest.fixture
 def belvedere(
-    stranger: Belvedere, server: fake_server.FakeServer, monkeypatch: pytest.MonkeyPatch
+    anonymous: Belvedere, server: fake_server.FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> Belvedere:
     """Runs a command for somebody who is signed in to the fake server."""
     monkeypatch.setenv("BELVEDERE_SERVER", server.url)
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_secret")
-    return stranger
+    return anonymous

@@ -32,7 +32,7 @@ SMALL = (
 
 
 @pytest.fixture(autouse=True)
-def haste(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it measures is tested here, not how exactly: less of everything."""
     monkeypatch.setattr(run, "SETTLE_S", 0.0)
     monkeypatch.setattr(history, "ROUNDS", 4)
@@ -42,16 +42,16 @@ def haste(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stranger(stranger: Belvedere, tmp_path: Path) -> Belvedere:
+def anonymous(anonymous: Belvedere, tmp_path: Path) -> Belvedere:
     """With a place for the bench that is looked at afterwards."""
     (tmp_path / "place").mkdir()
-    return lambda *words: stranger(*words, "--data", str(tmp_path / "place"))
+    return lambda *words: anonymous(*words, "--data", str(tmp_path / "place"))
 
 
 @pytest.mark.alone
 @pytest.mark.limit(180)
-def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
-    ran = stranger(
+def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
+    ran = anonymous(
         "bench",
         "--json",
         *SMALL[:6],
@@ -87,7 +87,7 @@ def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
 @pytest.mark.alone
 @pytest.mark.limit(180)
 def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
-    stranger: Belvedere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    anonymous: Belvedere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
         private_server.folder_in(str(tmp_path)) as folder,
@@ -97,7 +97,7 @@ def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
         while not [host for host in client.get("/host") if host["state"] == "online"]:
             pass
         monkeypatch.setenv("BELVEDERE_TOKEN", server.token)
-        ran = stranger("bench", "--server", server.url, *SMALL)
+        ran = anonymous("bench", "--server", server.url, *SMALL)
         assert (ran.status, ran.err) == (0, "")
         assert "20 jobs from 4 callers" in ran.out
         assert [client.get(path) for path in ("/task", "/job", "/file")] == [[], [], []]
@@ -105,30 +105,30 @@ def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
 
 @pytest.mark.alone
 @pytest.mark.limit(300)
-def test_it_measures_on_postgres(stranger: Belvedere) -> None:
-    ran = stranger("bench", "--postgres", "--json", *SMALL[:6], "--history", "1000", *SMALL[8:])
+def test_it_measures_on_postgres(anonymous: Belvedere) -> None:
+    ran = anonymous("bench", "--postgres", "--json", *SMALL[:6], "--history", "1000", *SMALL[8:])
     assert ran.err == ""
     assert json.loads(ran.out)["engine"] == "postgres"
 
 
-def test_a_server_is_measured_as_it_is(stranger: Belvedere) -> None:
-    ran = stranger("bench", "--server", "http://127.0.0.1:1", "--postgres")
+def test_a_server_is_measured_as_it_is(anonymous: Belvedere) -> None:
+    ran = anonymous("bench", "--server", "http://127.0.0.1:1", "--postgres")
     assert ran.status == 2
     assert "--server" in ran.err
 
 
 @pytest.mark.parametrize("words", [("--jobs", "0"), ("--history", "999")])
-def test_too_little_is_not_measured(stranger: Belvedere, words: tuple[str, str]) -> None:
-    assert stranger("bench", *words).status == 2
+def test_too_little_is_not_measured(anonymous: Belvedere, words: tuple[str, str]) -> None:
+    assert anonymous("bench", *words).status == 2
 
 
-def missed(*names: str) -> dict[str, Any]:
+def bench_result(*names: str) -> dict[str, Any]:
     return {"goals": [{"name": name, "is_met": name not in names} for name in ("a", "b")]}
 
 
 @pytest.mark.parametrize(
     ("check", "result", "status"),
-    [(True, missed(), 0), (True, missed("b"), 1), (False, missed("b"), 0)],
+    [(True, bench_result(), 0), (True, bench_result("b"), 1), (False, bench_result("b"), 0)],
 )
 def test_only_check_makes_a_missed_goal_fail(
     check: bool, result: dict[str, Any], status: int

@@ -10,7 +10,7 @@ import cli_records
 from belvedere.cli.main import main
 from cli import boardcalls, flowcalls, notifycalls, signincalls, tagcalls
 from cli.conftest import Belvedere
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 TASK, JOB, HOST = (
     f"/task/{cli_records.TASK_ID}",
@@ -497,7 +497,7 @@ def answers(server: FakeServer) -> None:
         ("POST", f"{DELIVERY}/replay", STARTED),
         ("GET", "/indicator", [cli_records.indicator()]),
         ("GET", f"{INDICATOR}/history", [POINT]),
-        ("GET", f"{INDICATOR}/badge.svg", Say("<svg/>", media_type="image/svg+xml")),
+        ("GET", f"{INDICATOR}/badge.svg", CannedResponse("<svg/>", media_type="image/svg+xml")),
         ("POST", f"{INDICATOR}/public", {"url": "http://x/-/badge/bvp_1.svg"}),
         ("DELETE", f"{INDICATOR}/public", cli_records.indicator()),
     ):
@@ -702,7 +702,7 @@ def test_the_first_push_of_a_title_makes_the_indicator(
     belvedere: Belvedere, server: FakeServer
 ) -> None:
     missing = {"statusCode": 404, "code": "indicator_not_found", "message": "None."}
-    server.on("PATCH", "/indicator/title/Orders", Say(missing, 404))
+    server.on("PATCH", "/indicator/title/Orders", CannedResponse(missing, 404))
     server.on("POST", "/indicator", cli_records.indicator(title="Orders", value=5))
     ran = belvedere("indicator", "set", "Orders", "5", "--type", "counter")
     assert ran.status == 0
@@ -751,7 +751,7 @@ def test_a_log_is_printed_byte_for_byte(
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     raw = [b"gr\xc3\xbc\xc3", b"\x9f\r\n\x00\xff no newline"]
-    server.on("GET", f"{JOB}/log", Say(raw=raw, media_type="text/plain"))
+    server.on("GET", f"{JOB}/log", CannedResponse(raw=raw, media_type="text/plain"))
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_x")
     assert main(["job", "log", cli_records.JOB_ID, "--server", server.url]) == 0
     assert capsysbinary.readouterr().out == b"".join(raw)

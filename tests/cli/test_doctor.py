@@ -21,26 +21,26 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def test_it_works(stranger: Belvedere, data: Path) -> None:
-    ran = stranger("doctor", "--data", str(data))
+def test_it_works(anonymous: Belvedere, data: Path) -> None:
+    ran = anonymous("doctor", "--data", str(data))
     assert (ran.status, ran.err) == (0, "")
     assert "✓ ok" in ran.out and "problem" not in ran.out
 
 
-def test_a_problem_makes_it_fail_and_says_what_to_do(stranger: Belvedere, data: Path) -> None:
+def test_a_problem_makes_it_fail_and_says_what_to_do(anonymous: Belvedere, data: Path) -> None:
     data.chmod(0o755)
-    ran = stranger("doctor", "--data", str(data))
+    ran = anonymous("doctor", "--data", str(data))
     assert ran.status == 1
     assert f"chmod 700 {data}" in ran.out
 
 
-def test_programs_get_json(stranger: Belvedere, data: Path) -> None:
-    ran = stranger("doctor", "--data", str(data), "--json")
+def test_programs_get_json(anonymous: Belvedere, data: Path) -> None:
+    ran = anonymous("doctor", "--data", str(data), "--json")
     assert {load["verdict"] for load in json.loads(ran.out)} == {"ok"}
 
 
-def test_a_folder_without_a_database_is_reported(stranger: Belvedere, tmp_path: Path) -> None:
-    ran = stranger("doctor", "--data", str(tmp_path))
+def test_a_folder_without_a_database_is_reported(anonymous: Belvedere, tmp_path: Path) -> None:
+    ran = anonymous("doctor", "--data", str(tmp_path))
     assert ran.status == 1
     assert "No database at" in ran.err
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ END = ("end", "{}", "99")
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_retry_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "FIRST_RETRY_WAIT_S", 0)
 
 
@@ -24,7 +24,7 @@ def jobs(server: FakeServer, *ends: tuple[str, str, int, list[str]]) -> None:
     made = []
     for job_id, (hostname, state, code, pieces) in zip(IDS, ends, strict=False):
         made.append(cli_records.job(id=job_id, hostname=hostname, name="exec uptime"))
-        over = cli_records.ended(state, code, id=job_id, hostname=hostname)
+        over = cli_records.finished_job(state, code, id=job_id, hostname=hostname)
         server.on("GET", f"/job/{job_id}", over)
         said = [("output", json.dumps(text), str(n)) for n, text in enumerate(pieces)]
         server.on("GET", f"/job/{job_id}/log", stream(*said, END))

@@ -7,7 +7,7 @@ import pytest
 
 import cli_records
 from cli.conftest import Belvedere
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 PATH = f"/job/{cli_records.JOB_ID}/files"
 CONTENT = b"some bytes"
@@ -26,7 +26,7 @@ def save(belvedere: Belvedere, folder: Path) -> tuple[int, str]:
 
 def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> None:
     server.on("GET", PATH, [FOUND])
-    server.on("GET", f"{PATH}/report.txt", Say(raw=[CONTENT]))
+    server.on("GET", f"{PATH}/report.txt", CannedResponse(raw=[CONTENT]))
     status, _ = save(belvedere, tmp_path / "got")
     assert status == 0
     assert (tmp_path / "got" / "report.txt").read_bytes() == CONTENT
@@ -39,7 +39,7 @@ def test_an_incomplete_download_is_deleted(
     belvedere: Belvedere, server: FakeServer, tmp_path: Path
 ) -> None:
     server.on("GET", PATH, [FOUND])
-    server.on("GET", f"{PATH}/report.txt", Say(raw=[CONTENT[:4]]))
+    server.on("GET", f"{PATH}/report.txt", CannedResponse(raw=[CONTENT[:4]]))
     status, said = save(belvedere, tmp_path)
     assert status == 1 and "incomplete or damaged" in said
     assert list(tmp_path.iterdir()) == []

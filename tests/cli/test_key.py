@@ -9,25 +9,25 @@ from cli.conftest import Belvedere
 CREATE = ("organization", "create", "acme", "--email", "ada@acme.example")
 
 
-def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
+def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "data"))
-    assert stranger(*CREATE, *data).status == 0
+    assert anonymous(*CREATE, *data).status == 0
     before = key_file.load(tmp_path / "data")
-    assert "first" in stranger("key", "show", *data).out
-    said = stranger("key", "rotate", *data)
+    assert "first" in anonymous("key", "show", *data).out
+    said = anonymous("key", "rotate", *data)
     assert said.status == 0 and "Old keys dropped: 1" in said.out, said.err
     after = key_file.load(tmp_path / "data")
     assert list(after.seals) != list(before.seals) and after.hash == before.hash
-    record = json.loads(stranger("key", "show", "--json", *data).out)
+    record = json.loads(anonymous("key", "show", "--json", *data).out)
     assert record == {"in_use": after.newest, "keys": [{"name": after.newest, "sealed": 0}]}
 
 
-def test_it_goes_in_steps_for_several_servers(stranger: Belvedere, tmp_path: Path) -> None:
+def test_it_goes_in_steps_for_several_servers(anonymous: Belvedere, tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "data"))
-    stranger(*CREATE, *data)
-    added = stranger("key", "add", *data)
+    anonymous(*CREATE, *data)
+    added = anonymous("key", "add", *data)
     assert "Nothing is encrypted with it yet" in added.out
-    assert "Old keys dropped: 0" in stranger("key", "rotate", "--keep", *data).out
+    assert "Old keys dropped: 0" in anonymous("key", "rotate", "--keep", *data).out
     assert len(key_file.load(tmp_path / "data").seals) == 2
-    assert "Old keys dropped: 1" in stranger("key", "drop", *data).out
+    assert "Old keys dropped: 1" in anonymous("key", "drop", *data).out
     assert len(key_file.load(tmp_path / "data").seals) == 1

@@ -11,7 +11,7 @@ import pytest
 
 from belvedere.server import operator_socket
 from cli.conftest import Belvedere
-from fake_server import FakeServer, Handler, Say
+from fake_server import CannedResponse, FakeServer, Handler
 
 Offline = list[tuple[str, str, dict[str, Any]]]
 FOUNDED = {"name": "acme", "email": "ada@acme.example", "link": "http://x/ui/link#bvl_1"}
@@ -37,7 +37,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def running(data: Path) -> Iterator[UnixFakeServer]:
+def operator_server(data: Path) -> Iterator[UnixFakeServer]:
     server = UnixFakeServer(data / operator_socket.SOCKET)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -52,82 +52,84 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> Offline:
     """What would have been done to the database itself."""
     done: Offline = []
 
-    def instead(found: Any, path: str, payload: dict[str, Any]) -> dict[str, Any]:
+    def record_call(found: Any, path: str, payload: dict[str, Any]) -> dict[str, Any]:
         done.append((str(found.folder), path, payload))
         return FOUNDED
 
-    monkeypatch.setattr(operator_socket, "offline", instead)
+    monkeypatch.setattr(operator_socket, "offline", record_call)
     return done
 
 
 def test_it_works(
-    stranger: Belvedere, running: UnixFakeServer, data: Path, offline: Offline
+    anonymous: Belvedere, operator_server: UnixFakeServer, data: Path, offline: Offline
 ) -> None:
-    running.on("POST", "/organization", FOUNDED)
-    ran = stranger(*WORDS, "--data", str(data))
+    operator_server.on("POST", "/organization", FOUNDED)
+    ran = anonymous(*WORDS, "--data", str(data))
     assert ran.status == 0
     assert "http://x/ui/link#bvl_1" in ran.out
     body = {"name": "acme", "email": "ada@acme.example"}
-    assert running.bodies("POST", "/organization") == [body]
+    assert operator_server.bodies("POST", "/organization") == [body]
     assert offline == []
 
 
 def test_a_new_password_is_printed_alone(
-    stranger: Belvedere, running: UnixFakeServer, data: Path
+    anonymous: Belvedere, operator_server: UnixFakeServer, data: Path
 ) -> None:
-    running.on("POST", "/member/reset-password", {"email": "ada@x", "password": "s3cret"})
-    ran = stranger("member", "reset-password", "ada@x", "--data", str(data))
+    operator_server.on("POST", "/member/reset-password", {"email": "ada@x", "password": "s3cret"})
+    ran = anonymous("member", "reset-password", "ada@x", "--data", str(data))
     assert (ran.status, ran.out) == (0, "s3cret\n")
 
 
 def test_a_lost_second_factor_is_reset(
-    stranger: Belvedere, running: UnixFakeServer, data: Path
+    anonymous: Belvedere, operator_server: UnixFakeServer, data: Path
 ) -> None:
-    running.on("POST", "/member/reset-second-factor", {"email": "ada@x"})
-    ran = stranger("member", "reset-second-factor", "ada@x", "--data", str(data))
+    operator_server.on("POST", "/member/reset-second-factor", {"email": "ada@x"})
+    ran = anonymous("member", "reset-second-factor", "ada@x", "--data", str(data))
     assert (ran.status, "ada@x" in ran.out) == (0, True)
-    assert running.bodies("POST", "/member/reset-second-factor") == [{"email": "ada@x"}]
+    assert operator_server.bodies("POST", "/member/reset-second-factor") == [{"email": "ada@x"}]
 
 
 def test_passwords_are_allowed_again(
-    stranger: Belvedere, running: UnixFakeServer, data: Path
+    anonymous: Belvedere, operator_server: UnixFakeServer, data: Path
 ) -> None:
-    running.on("POST", "/organization/allow-passwords", {"name": "acme"})
-    ran = stranger("organization", "allow-passwords", "acme", "--data", str(data))
+    operator_server.on("POST", "/organization/allow-passwords", {"name": "acme"})
+    ran = anonymous("organization", "allow-passwords", "acme", "--data", str(data))
     assert (ran.status, ran.out) == (0, "Members of acme may sign in with passwords.\n")
-    assert running.bodies("POST", "/organization/allow-passwords") == [{"name": "acme"}]
+    assert operator_server.bodies("POST", "/organization/allow-passwords") == [{"name": "acme"}]
 
 
 def test_without_a_server_the_database_is_opened(
-    stranger: Belvedere, data: Path, offline: Offline
+    anonymous: Belvedere, data: Path, offline: Offline
 ) -> None:
-    assert stranger(*WORDS, "--data", str(data)).status == 0
+    assert anonymous(*WORDS, "--data", str(data)).status == 0
     told = (str(data), "/organization", {"name": "acme", "email": "ada@acme.example"})
     assert offline == [told]
 
 
 def test_a_socket_that_nobody_answers_is_passed_by(
-    stranger: Belvedere, data: Path, offline: Offline
+    anonymous: Belvedere, data: Path, offline: Offline
 ) -> None:
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(data / operator_socket.SOCKET))
-    assert stranger(*WORDS, "--data", str(data)).status == 0
+    assert anonymous(*WORDS, "--data", str(data)).status == 0
     assert len(offline) == 1
 
 
 def test_a_server_that_refuses_is_not_passed_by(
-    stranger: Belvedere, running: UnixFakeServer, data: Path, offline: Offline
+    anonymous: Belvedere, operator_server: UnixFakeServer, data: Path, offline: Offline
 ) -> None:
-    running.on("POST", "/organization", Say({"code": "name_taken", "message": "Taken."}, 409))
-    ran = stranger(*WORDS, "--data", str(data))
+    operator_server.on(
+        "POST", "/organization", CannedResponse({"code": "name_taken", "message": "Taken."}, 409)
+    )
+    ran = anonymous(*WORDS, "--data", str(data))
     assert (ran.status, ran.err) == (1, "belvedere: Taken.\n")
     assert offline == []
 
 
 def test_a_server_that_dies_meanwhile_is_not_passed_by(
-    stranger: Belvedere, running: UnixFakeServer, data: Path, offline: Offline
+    anonymous: Belvedere, operator_server: UnixFakeServer, data: Path, offline: Offline
 ) -> None:
-    running.on("POST", "/organization", Say(silent=True))
-    ran = stranger(*WORDS, "--data", str(data))
+    operator_server.on("POST", "/organization", CannedResponse(silent=True))
+    ran = anonymous(*WORDS, "--data", str(data))
     assert ran.status == 1
     assert offline == []

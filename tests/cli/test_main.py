@@ -13,7 +13,7 @@ from belvedere.base.errors import Conflict, Fault
 from belvedere.cli import main, reference
 from belvedere.cli.framework import command, dispatch
 from cli.conftest import Belvedere
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 PAGES = {page.path.removeprefix("belvedere "): page for page in reference.pages()}
 
@@ -42,20 +42,20 @@ def test_a_list_is_shown_again_until_it_is_interrupted(
     assert (ran.status, ran.out.count("web-1"), len(server.asked)) == (130, 3, 3)
 
 
-def test_it_prints_its_version(stranger: Belvedere) -> None:
-    assert stranger("--version").out == f"belvedere {__version__}\n"
+def test_it_prints_its_version(anonymous: Belvedere) -> None:
+    assert anonymous("--version").out == f"belvedere {__version__}\n"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"]])
-def test_it_lists_its_commands(stranger: Belvedere, words: list[str]) -> None:
-    ran = stranger(*words)
+def test_it_lists_its_commands(anonymous: Belvedere, words: list[str]) -> None:
+    ran = anonymous(*words)
     assert ran.status == 0
     assert all(f"  {noun.name} " in ran.out for noun in main.COMMAND_GROUPS)
 
 
-def test_without_a_word_it_explains_itself_as_wrong_usage(stranger: Belvedere) -> None:
-    assert stranger().status == 2
-    assert stranger("task").status == 2
+def test_without_a_word_it_explains_itself_as_wrong_usage(anonymous: Belvedere) -> None:
+    assert anonymous().status == 2
+    assert anonymous("task").status == 2
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_without_a_word_it_explains_itself_as_wrong_usage(stranger: Belvedere) -
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(
-    stranger: Belvedere, words: list[str], told: str
+    anonymous: Belvedere, words: list[str], told: str
 ) -> None:
-    ran = stranger(*words)
+    ran = anonymous(*words)
     assert ran.status == 2
     assert told in ran.err
     assert ran.err.startswith("belvedere: ") and ran.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_command_explains_itself_with_an_example(stranger: Belvedere, path: str) -> None:
-    ran = stranger(*path.split(), "--help")
+def test_every_command_explains_itself_with_an_example(anonymous: Belvedere, path: str) -> None:
+    ran = anonymous(*path.split(), "--help")
     assert ran.status == 0
     assert f"usage: belvedere {path}" in ran.out
     assert "example:\n  " in ran.out
@@ -114,28 +114,30 @@ def test_a_refusal_is_one_line_with_the_fields_at_fault(
         "message": "An argument is missing.",
         "errors": [{"field": "task_arguments[0]", "message": "is required"}],
     }
-    server.on("GET", "/host", Say(told, 400))
+    server.on("GET", "/host", CannedResponse(told, 400))
     ran = belvedere("host", "list")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err == "belvedere: An argument is missing.\n  task_arguments[0]: is required\n"
 
 
 def test_an_ended_session_says_how_to_go_on(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("GET", "/host", Say({"code": "unauthenticated", "message": "Expired."}, 401))
+    server.on(
+        "GET", "/host", CannedResponse({"code": "unauthenticated", "message": "Expired."}, 401)
+    )
     assert "belvedere login" in belvedere("host", "list").err
 
 
 def test_a_server_that_is_down_is_reported_plainly(
-    stranger: Belvedere, monkeypatch: pytest.MonkeyPatch
+    anonymous: Belvedere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_x")
-    ran = stranger("task", "list", "--server", "http://127.0.0.1:1")
+    ran = anonymous("task", "list", "--server", "http://127.0.0.1:1")
     assert ran.status == 1
     assert "Cannot reach http://127.0.0.1:1 (Connection refused)" in ran.err
 
 
-def test_the_error_without_sign_in_explains_how_to_sign_in(stranger: Belvedere) -> None:
-    ran = stranger("task", "list")
+def test_the_error_without_sign_in_explains_how_to_sign_in(anonymous: Belvedere) -> None:
+    ran = anonymous("task", "list")
     assert ran.status == 1
     assert "belvedere login" in ran.err
 
@@ -147,38 +149,38 @@ def test_json_is_what_the_server_answered(belvedere: Belvedere, server: FakeServ
 
 
 def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted() -> int:
+    def interrupt() -> int:
         raise KeyboardInterrupt
 
-    assert dispatch.run_guarded(interrupted) == 130
+    assert dispatch.run_guarded(interrupt) == 130
     assert capsys.readouterr().err == "belvedere: interrupted\n"
 
 
 def test_a_refusal_of_our_own_code_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    def refused() -> int:
+    def refuse() -> int:
         raise Conflict("Taken.", faults=(Fault("name", "is taken"),))
 
-    assert dispatch.run_guarded(refused) == 1
+    assert dispatch.run_guarded(refuse) == 1
     assert capsys.readouterr().err == "belvedere: Taken.\n  name: is taken\n"
 
 
 def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
-    def lacking() -> int:
+    def lack_module() -> int:
         raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
 
-    assert dispatch.run_guarded(lacking) == 1
+    assert dispatch.run_guarded(lack_module) == 1
     said = capsys.readouterr().err
     assert said.startswith("belvedere: apsw is not installed; ") and "pip install belvedere" in said
 
 
-def test_a_machine_that_says_no_is_one_line(stranger: Belvedere) -> None:
-    ran = stranger("up", "--data", "/proc/nowhere", "--port", "0")
+def test_a_machine_that_says_no_is_one_line(anonymous: Belvedere) -> None:
+    ran = anonymous("up", "--data", "/proc/nowhere", "--port", "0")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err == "belvedere: /proc/nowhere: No such file or directory\n"
 
 
-def test_a_certificate_that_cannot_be_read_is_named(stranger: Belvedere) -> None:
-    ran = stranger("up", "--tls-cert", "/nowhere/x.pem", "--tls-key", "/nowhere/x.key")
+def test_a_certificate_that_cannot_be_read_is_named(anonymous: Belvedere) -> None:
+    ran = anonymous("up", "--tls-cert", "/nowhere/x.pem", "--tls-key", "/nowhere/x.key")
     assert ran.err == "belvedere: --tls-cert: cannot read /nowhere/x.pem.\n"
 
 

@@ -14,13 +14,13 @@ from belvedere.cli.framework.profile import LoginProfile
 LOGIN = LoginProfile("https://one.example", "acme", "bvs_login")
 
 
-def asked(**given: str) -> Namespace:
+def arguments(**given: str) -> Namespace:
     return Namespace(**{"server": None, "customer": None, "ca_file": None, **given})
 
 
 def test_it_works(home: Path) -> None:
     profile.save(LOGIN)
-    assert profile.current(asked()) == LOGIN
+    assert profile.current(arguments()) == LOGIN
 
 
 def test_the_file_is_for_its_owner_only(home: Path) -> None:
@@ -38,21 +38,21 @@ def test_the_environment_wins_over_the_login(home: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("BELVEDERE_SERVER", "https://two.example/")
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_env")
     monkeypatch.setenv("BELVEDERE_CUSTOMER", "globex")
-    assert profile.current(asked()) == LoginProfile("https://two.example", "globex", "bvt_env")
+    assert profile.current(arguments()) == LoginProfile("https://two.example", "globex", "bvt_env")
 
 
 def test_an_option_wins_over_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BELVEDERE_SERVER", "https://two.example")
     monkeypatch.setenv("BELVEDERE_CUSTOMER", "globex")
-    found = profile.current(asked(server="https://three.example", customer="initech"))
+    found = profile.current(arguments(server="https://three.example", customer="initech"))
     assert (found.server, found.customer) == ("https://three.example", "initech")
 
 
 def test_a_credential_is_never_shown_to_another_server(home: Path) -> None:
     profile.save(LOGIN)
-    assert profile.current(asked(server="https://evil.example")).token == ""
+    assert profile.current(arguments(server="https://evil.example")).token == ""
     with pytest.raises(CommandError, match="not signed in to https://evil.example"):
-        profile.connect(asked(server="https://evil.example"))
+        profile.connect(arguments(server="https://evil.example"))
 
 
 def test_a_broken_file_says_what_to_do(home: Path) -> None:

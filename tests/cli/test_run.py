@@ -9,7 +9,7 @@ import cli_records
 from belvedere.cli.jobs import follow as following
 from belvedere.client import event_stream
 from cli.conftest import Belvedere
-from fake_server import FakeServer, Say, stream
+from fake_server import CannedResponse, FakeServer, stream
 
 JOB, LOG = f"/job/{cli_records.JOB_ID}", f"/job/{cli_records.JOB_ID}/log"
 
@@ -22,7 +22,7 @@ END = ("end", "{}", "99")
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_retry_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Coming back after a cut does not wait."""
     monkeypatch.setattr(event_stream, "FIRST_RETRY_WAIT_S", 0)
 
@@ -31,7 +31,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def answers(server: FakeServer) -> None:
     server.on("GET", "/task", [cli_records.task()])
     server.on("POST", "/job", cli_records.job())
-    server.on("GET", JOB, cli_records.ended("normal"))
+    server.on("GET", JOB, cli_records.finished_job("normal"))
     server.on("GET", LOG, stream(output("hello\n", 6), END))
 
 
@@ -88,12 +88,12 @@ def test_arguments_arrive_as_they_were_written(
 @pytest.mark.parametrize(
     ("ended", "status"),
     [
-        (cli_records.ended("normal"), 0),
-        (cli_records.ended("success"), 0),
-        (cli_records.ended("failure", 3), 3),
-        (cli_records.ended("failure", 0), 1),
-        (cli_records.ended("failure", 137), 137),
-        (cli_records.ended("failure", 256), 1),
+        (cli_records.finished_job("normal"), 0),
+        (cli_records.finished_job("success"), 0),
+        (cli_records.finished_job("failure", 3), 3),
+        (cli_records.finished_job("failure", 0), 1),
+        (cli_records.finished_job("failure", 137), 137),
+        (cli_records.finished_job("failure", 256), 1),
         (cli_records.job(lifecycle="finished", state="failure"), 1),
         (cli_records.job(lifecycle="terminated", state="timeout"), 124),
         (cli_records.job(lifecycle="canceled", state="canceled"), 130),
@@ -127,7 +127,7 @@ def test_no_line_is_lost_when_the_connection_is_cut(
         "GET",
         LOG,
         stream(output("one\n", 4), end=b"id: 8\nevent: output\ndata: "),
-        Say(silent=True),
+        CannedResponse(silent=True),
         stream(output("two\n", 8), output("dr", 10)),
         stream(output("ei\n", 13), END),
     )
@@ -143,9 +143,14 @@ def test_a_server_that_restarts_at_the_end_is_waited_for(
     belvedere: Belvedere, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "RETRY_WAITS_S", (0, 0, 0))
-    away = Say({"code": "unavailable", "message": "Starting."}, 503)
+    away = CannedResponse({"code": "unavailable", "message": "Starting."}, 503)
     server.on(
-        "GET", JOB, cli_records.job(), away, Say(silent=True), cli_records.ended("failure", 7)
+        "GET",
+        JOB,
+        cli_records.job(),
+        away,
+        CannedResponse(silent=True),
+        cli_records.finished_job("failure", 7),
     )
     assert belvedere("run", "deploy", "--follow").status == 7
 
@@ -175,7 +180,9 @@ def test_a_host_without_the_task_is_reported(belvedere: Belvedere) -> None:
 
 
 def test_a_wrong_name_suggests_the_right_one(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("GET", "/task", lambda asked: Say([] if asked.query else [cli_records.task()]))
+    server.on(
+        "GET", "/task", lambda asked: CannedResponse([] if asked.query else [cli_records.task()])
+    )
     ran = belvedere("run", "deplyo")
     assert (ran.status, ran.err) == (
         1,
@@ -186,10 +193,10 @@ def test_a_wrong_name_suggests_the_right_one(belvedere: Belvedere, server: FakeS
 def test_ctrl_c_leaves_the_job_running_and_says_how_to_cancel_it(
     belvedere: Belvedere, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: Any, **__: Any) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(following, "_stream", interrupted)
+    monkeypatch.setattr(following, "_stream", interrupt)
     ran = belvedere("run", "deploy", "--follow")
     assert ran.status == 130
     assert f"belvedere job cancel {cli_records.JOB_ID}" in ran.err
@@ -199,6 +206,6 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_cancel_it(
 def test_a_job_that_waits_says_for_what(belvedere: Belvedere, server: FakeServer) -> None:
     detail = {"hostname": "web-1", "since": "2026-03-01T10:00:00.000Z"}
     waiting = cli_records.job(waiting_reason="host_offline", waiting_detail=detail)
-    server.on("GET", JOB, waiting, cli_records.ended("normal"))
+    server.on("GET", JOB, waiting, cli_records.finished_job("normal"))
     ran = belvedere("run", "deploy", "--wait")
     assert "is waiting: host web-1 is offline since 2026-03-01 10:00:00 UTC" in ran.err

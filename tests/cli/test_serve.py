@@ -12,48 +12,48 @@ SECRETS = ("secret_key", "admin_password", "access_token")
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, settings.Settings]]:
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, settings.Settings]]:
     """What would have been started."""
     seen: list[tuple[str, settings.Settings]] = []
 
     def note(name: str, status: int) -> None:
-        def instead(found: settings.Settings) -> int:
+        def record_start(found: settings.Settings) -> int:
             seen.append((name, found))
             return status
 
-        monkeypatch.setattr(main, name, instead)
+        monkeypatch.setattr(main, name, record_start)
 
     note("up", 0)
     note("serve", 3)
     return seen
 
 
-def test_it_works(stranger: Belvedere, started: list[tuple[str, settings.Settings]]) -> None:
+def test_it_works(anonymous: Belvedere, starts: list[tuple[str, settings.Settings]]) -> None:
     words = "up --data /d --host 0.0.0.0 --port 9 --no-agent --no-demo --url https://b.example"
-    assert stranger(*words.split()).status == 0
-    name, found = started[0]
+    assert anonymous(*words.split()).status == 0
+    name, found = starts[0]
     assert name == "up"
     assert (found.data, found.host, found.port) == ("/d", "0.0.0.0", 9)
     assert (found.agent, found.demo, found.base_url) == (False, False, "https://b.example")
 
 
 def test_the_exit_status_is_the_servers(
-    stranger: Belvedere, started: list[tuple[str, settings.Settings]]
+    anonymous: Belvedere, starts: list[tuple[str, settings.Settings]]
 ) -> None:
-    assert stranger("server", "--database", "postgresql://db/x").status == 3
-    assert started[0][1].database == "postgresql://db/x"
+    assert anonymous("server", "--database", "postgresql://db/x").status == 3
+    assert starts[0][1].database == "postgresql://db/x"
 
 
 def test_the_environment_applies_without_an_option(
-    stranger: Belvedere,
-    started: list[tuple[str, settings.Settings]],
+    anonymous: Belvedere,
+    starts: list[tuple[str, settings.Settings]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("BELVEDERE_PORT", "7")
     monkeypatch.setenv("BELVEDERE_DEMO", "0")
-    stranger("up")
-    stranger("up", "--port", "8")
-    assert [(found.port, found.demo) for _, found in started] == [(7, False), (8, False)]
+    anonymous("up")
+    anonymous("up", "--port", "8")
+    assert [(found.port, found.demo) for _, found in starts] == [(7, False), (8, False)]
 
 
 @pytest.mark.parametrize("each", serve.COMMANDS, ids=lambda each: each.name)

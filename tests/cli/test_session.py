@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Belvedere
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 WHO = {
     "name": "Ada",
@@ -20,124 +20,128 @@ WHO = {
 
 
 @pytest.fixture(autouse=True)
-def who(server: FakeServer) -> None:
+def profile(server: FakeServer) -> None:
     server.on("GET", "/api/session/profile", WHO)
     server.on("POST", "/api/auth/login", {"access_token": "bvs_new"})
 
 
-def kept(home: Path) -> Any:
+def saved_config(home: Path) -> Any:
     return json.loads((home / "belvedere" / "config.json").read_text())
 
 
-def test_it_works(stranger: Belvedere, server: FakeServer, home: Path) -> None:
+def test_it_works(anonymous: Belvedere, server: FakeServer, home: Path) -> None:
     words = ("login", "--server", server.url, "--email", "ada@acme.example")
-    ran = stranger(*words, stdin="correct horse\n")
+    ran = anonymous(*words, stdin="correct horse\n")
     told = f"Signed in to {server.url} as ada@acme.example, organization acme.\n"
     assert (ran.status, ran.out) == (0, told)
     login = {"email": "ada@acme.example", "password": "correct horse"}
     assert server.bodies("POST", "/api/auth/login") == [login]
-    assert kept(home) == {"server": server.url, "customer": "acme", "token": "bvs_new"}
+    assert saved_config(home) == {"server": server.url, "customer": "acme", "token": "bvs_new"}
     assert server.asked[-1].headers["Authorization"] == "Bearer bvs_new"
 
 
-def test_the_email_is_requested_too(stranger: Belvedere, server: FakeServer) -> None:
-    ran = stranger("login", "--server", server.url, stdin="ada@acme.example\ncorrect horse\n")
+def test_the_email_is_requested_too(anonymous: Belvedere, server: FakeServer) -> None:
+    ran = anonymous("login", "--server", server.url, stdin="ada@acme.example\ncorrect horse\n")
     assert ran.status == 0
     assert server.bodies("POST", "/api/auth/login")[0]["email"] == "ada@acme.example"
 
 
-def test_the_organization_is_named_at_login(stranger: Belvedere, server: FakeServer) -> None:
+def test_the_organization_is_named_at_login(anonymous: Belvedere, server: FakeServer) -> None:
     words = ("login", "--server", server.url, "--email", "a", "--customer", "globex")
-    stranger(*words, stdin="correct horse\n")
+    anonymous(*words, stdin="correct horse\n")
     assert server.asked[0].query == {"customer": "globex"}
 
 
 def test_a_wrong_password_leaves_the_old_login(
-    stranger: Belvedere, server: FakeServer, home: Path
+    anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     words = ("login", "--server", server.url, "--email", "ada@acme.example")
-    stranger(*words, stdin="correct horse\n")
-    server.on("POST", "/api/auth/login", Say({"code": "bad_login", "message": "Wrong."}, 401))
-    ran = stranger(*words, stdin="wrong\n")
+    anonymous(*words, stdin="correct horse\n")
+    server.on(
+        "POST", "/api/auth/login", CannedResponse({"code": "bad_login", "message": "Wrong."}, 401)
+    )
+    ran = anonymous(*words, stdin="wrong\n")
     assert (ran.status, ran.err) == (1, "belvedere: Wrong.\n")
-    assert kept(home)["token"] == "bvs_new"
+    assert saved_config(home)["token"] == "bvs_new"
 
 
-def test_nothing_entered_is_refused(stranger: Belvedere, server: FakeServer) -> None:
-    ran = stranger("login", "--server", server.url, "--email", "ada@acme.example", stdin="\n")
+def test_nothing_entered_is_refused(anonymous: Belvedere, server: FakeServer) -> None:
+    ran = anonymous("login", "--server", server.url, "--email", "ada@acme.example", stdin="\n")
     assert (ran.status, server.asked) == (1, [])
 
 
-def test_it_takes_an_integration_token(stranger: Belvedere, server: FakeServer, home: Path) -> None:
-    assert stranger("login", "--server", server.url, "--token", stdin="bvt_ci\n").status == 0
-    assert kept(home)["token"] == "bvt_ci"
+def test_it_takes_an_integration_token(
+    anonymous: Belvedere, server: FakeServer, home: Path
+) -> None:
+    assert anonymous("login", "--server", server.url, "--token", stdin="bvt_ci\n").status == 0
+    assert saved_config(home)["token"] == "bvt_ci"
 
 
-def test_a_password_cannot_be_a_word_of_the_command_line(stranger: Belvedere) -> None:
-    assert stranger("login", "--password", "x").status == 2
-    assert stranger("login", "--token", "bvt_x").status == 2
+def test_a_password_cannot_be_a_word_of_the_command_line(anonymous: Belvedere) -> None:
+    assert anonymous("login", "--password", "x").status == 2
+    assert anonymous("login", "--token", "bvt_x").status == 2
 
 
 def test_an_invitation_makes_a_password_and_signs_in(
-    stranger: Belvedere, server: FakeServer, home: Path
+    anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     look = {"kind": "invitation", "email": "max@acme.example", "has_password": False}
     server.on("POST", "/api/auth/link", look)
     server.on("POST", "/api/auth/invitation", {"access_token": "bvs_max"})
-    ran = stranger("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\nnew password\n")
+    ran = anonymous("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\nnew password\n")
     assert ran.status == 0
     body = {"token": "bvl_1", "password": "new password"}
     assert server.bodies("POST", "/api/auth/invitation") == [body]
-    assert kept(home)["token"] == "bvs_max"
+    assert saved_config(home)["token"] == "bvs_max"
 
 
 def test_a_reset_link_sets_the_password_and_signs_in(
-    stranger: Belvedere, server: FakeServer
+    anonymous: Belvedere, server: FakeServer
 ) -> None:
     look = {"kind": "reset", "email": "ada@acme.example", "has_password": True}
     server.on("POST", "/api/auth/link", look)
     server.on("PUT", "/api/auth/password/reset", {"message": "done"})
-    ran = stranger("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\nnew password\n")
+    ran = anonymous("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\nnew password\n")
     assert ran.status == 0
     login = {"email": "ada@acme.example", "password": "new password"}
     assert server.bodies("POST", "/api/auth/login") == [login]
 
 
 def test_no_password_is_requested_if_passwords_are_disabled(
-    stranger: Belvedere, server: FakeServer
+    anonymous: Belvedere, server: FakeServer
 ) -> None:
     look = {"kind": "invitation", "email": "max@acme.example", "has_password": False}
     server.on("POST", "/api/auth/link", {**look, "customer_name": "acme", "password": False})
-    ran = stranger("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\n")
+    ran = anonymous("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\n")
     assert ran.status != 0 and "does not allow passwords" in ran.err
     assert server.bodies("POST", "/api/auth/invitation") == []
 
 
-def test_what_is_no_link_is_refused(stranger: Belvedere) -> None:
-    assert "not a one-time link" in stranger("login", "--link", stdin="bvl_1\n").err
+def test_what_is_no_link_is_refused(anonymous: Belvedere) -> None:
+    assert "not a one-time link" in anonymous("login", "--link", stdin="bvl_1\n").err
 
 
 def test_logging_out_ends_the_session_and_forgets_it(
-    stranger: Belvedere, server: FakeServer, home: Path
+    anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     words = ("login", "--server", server.url, "--email", "ada@acme.example")
-    stranger(*words, stdin="correct horse\n")
+    anonymous(*words, stdin="correct horse\n")
     server.on("POST", "/api/session/logout", {"message": "done"})
-    assert stranger("logout").status == 0
+    assert anonymous("logout").status == 0
     assert server.asked[-1].path == "/api/session/logout"
-    assert kept(home)["token"] == ""
+    assert saved_config(home)["token"] == ""
 
 
 def test_logging_out_works_without_the_server(
-    stranger: Belvedere, server: FakeServer, home: Path
+    anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     words = ("login", "--server", server.url, "--email", "ada@acme.example")
-    stranger(*words, stdin="correct horse\n")
-    server.on("POST", "/api/session/logout", Say({"message": "Away."}, 503))
-    ran = stranger("logout")
+    anonymous(*words, stdin="correct horse\n")
+    server.on("POST", "/api/session/logout", CannedResponse({"message": "Away."}, 503))
+    ran = anonymous("logout")
     assert ran.status == 0
     assert "Away." in ran.err
-    assert kept(home)["token"] == ""
+    assert saved_config(home)["token"] == ""
 
 
 def test_it_says_who_one_is(belvedere: Belvedere) -> None:
@@ -150,18 +154,18 @@ CODE = "/api/auth/login/second-factor"
 
 
 def test_the_code_of_the_second_factor_is_requested(
-    stranger: Belvedere, server: FakeServer, home: Path
+    anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     server.on("POST", "/api/auth/login", {"second_factor": "totp", "ticket": "bvf_1"})
     server.on("POST", CODE, {"access_token": "bvs_new"})
     words = ("login", "--server", server.url, "--email", "ada@acme.example")
-    assert stranger(*words, stdin="correct horse\n123456\n").status == 0
+    assert anonymous(*words, stdin="correct horse\n123456\n").status == 0
     assert server.bodies("POST", CODE) == [{"ticket": "bvf_1", "code": "123456"}]
-    assert kept(home)["token"] == "bvs_new"
+    assert saved_config(home)["token"] == "bvs_new"
 
 
 def test_a_second_factor_that_is_required_is_set_up_on_the_way(
-    stranger: Belvedere, server: FakeServer, home: Path
+    anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     look = {"kind": "invitation", "email": "max@acme.example", "has_password": False}
     server.on("POST", "/api/auth/link", look)
@@ -169,8 +173,8 @@ def test_a_second_factor_that_is_required_is_set_up_on_the_way(
     server.on("POST", f"{CODE}/setup", {"secret": "ABCDEF", "uri": "otpauth://x", "qr": "<svg/>"})
     server.on("POST", CODE, {"access_token": "bvs_max", "recovery_codes": ["aaaaa-bbbbb"]})
     words = f"{server.url}/ui/link#bvl_1\nnew password\n123456\n"
-    ran = stranger("login", "--link", stdin=words)
+    ran = anonymous("login", "--link", stdin=words)
     assert ran.status == 0
     assert "ABCDEF" in ran.err and "aaaaa-bbbbb" in ran.err
     assert server.bodies("POST", f"{CODE}/setup") == [{"ticket": "bvf_1"}]
-    assert kept(home)["token"] == "bvs_max"
+    assert saved_config(home)["token"] == "bvs_max"

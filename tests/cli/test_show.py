@@ -27,14 +27,14 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Drawn:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm-256color")
 
-    def drawn(draw: Callable[..., None], *given: Any) -> str:
+    def draw_text(draw: Callable[..., None], *given: Any) -> str:
         screen = Terminal()
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", screen)
             draw(*given)
         return screen.getvalue()
 
-    return drawn
+    return draw_text
 
 
 LONG = "a-name-that-nobody-would-ever-give-to-a-task-but-somebody-always-does"

@@ -11,7 +11,7 @@ import pytest
 
 from belvedere.cli.framework import rendering
 from belvedere.cli.framework.terminal_text import Filter, clean
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 JOB = "65a0000000000000000000b1"
 HOSTILE = (
@@ -52,7 +52,7 @@ def on_terminal(server: FakeServer, home: Path, *words: str, **env: str) -> tupl
 
 @pytest.fixture
 def hostile(server: FakeServer, home: Path) -> FakeServer:
-    log = Say(raw=[HOSTILE.encode()], media_type="text/plain")
+    log = CannedResponse(raw=[HOSTILE.encode()], media_type="text/plain")
     server.answers["GET", f"/job/{JOB}/log"] = [log] * 3
     return server
 
@@ -77,7 +77,7 @@ def test_a_log_in_a_pipe_is_unchanged(hostile: FakeServer, home: Path) -> None:
 def test_an_error_of_the_server_has_no_controls(server: FakeServer, home: Path) -> None:
     message = "gone \x1b]0;owned\x07\x1b[2J\x9b1A"
     refused = {"statusCode": 404, "code": "not_found", "message": message, "request_id": "r"}
-    server.answers["GET", f"/job/{JOB}"] = [Say(refused, 404)]
+    server.answers["GET", f"/job/{JOB}"] = [CannedResponse(refused, 404)]
     out, said = on_terminal(server, home, "job", "show", JOB)
     assert out == "" and "gone" in said
     assert not {"\x1b", "\x07", "\x9b"} & set(said)

@@ -10,7 +10,7 @@ from belvedere.client.http_client import Client
 
 @pytest.fixture
 def server() -> Iterator[fake_server.FakeServer]:
-    yield from fake_server.running()
+    yield from fake_server.run_server()
 
 
 @pytest.fixture

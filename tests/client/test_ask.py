@@ -9,7 +9,7 @@ import pytest
 from belvedere.base.errors import Fault
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 
 def test_it_works(server: FakeServer, client: Client) -> None:
@@ -36,7 +36,9 @@ def test_it_keeps_its_connection(server: FakeServer, client: Client) -> None:
 
 
 def test_it_gives_text_where_the_answer_is_text(server: FakeServer, client: Client) -> None:
-    server.on("GET", "/job/1/log", Say("größer\n", media_type="text/plain; charset=utf-8"))
+    server.on(
+        "GET", "/job/1/log", CannedResponse("größer\n", media_type="text/plain; charset=utf-8")
+    )
     assert client.get("/job/1/log") == "größer\n"
 
 
@@ -53,7 +55,7 @@ def test_it_raises_the_refusal_with_its_fields(server: FakeServer, client: Clien
         "message": "An argument is missing.",
         "errors": [{"field": "task_arguments[1]", "message": "is required"}],
     }
-    server.on("POST", "/job", Say(problem_body, 400))
+    server.on("POST", "/job", CannedResponse(problem_body, 400))
     with pytest.raises(Problem) as caught:
         client.post("/job", {})
     problem = caught.value
@@ -62,7 +64,7 @@ def test_it_raises_the_refusal_with_its_fields(server: FakeServer, client: Clien
 
 
 def test_it_understands_an_error_that_is_not_ours(server: FakeServer, client: Client) -> None:
-    server.on("GET", "/task", Say("<html>nginx", 502, media_type="text/html"))
+    server.on("GET", "/task", CannedResponse("<html>nginx", 502, media_type="text/html"))
     with pytest.raises(Problem, match="502 Bad Gateway") as caught:
         client.get("/task")
     assert caught.value.code == "http_502"
@@ -71,7 +73,7 @@ def test_it_understands_an_error_that_is_not_ours(server: FakeServer, client: Cl
 def test_it_opens_a_new_connection_when_the_idle_one_was_closed(
     server: FakeServer, client: Client
 ) -> None:
-    server.on("POST", "/job", Say({"id": "1"}, hang_up=True))
+    server.on("POST", "/job", CannedResponse({"id": "1"}, hang_up=True))
     client.post("/job", {})
     assert client._idle is not None
     # The close arrives: from here on the idle connection can be read, and reads as ended.
@@ -83,14 +85,14 @@ def test_it_opens_a_new_connection_when_the_idle_one_was_closed(
 def test_a_read_is_repeated_once_when_an_idle_connection_breaks(
     server: FakeServer, client: Client
 ) -> None:
-    server.on("GET", "/task", ["first"], Say(silent=True), ["third"])
+    server.on("GET", "/task", ["first"], CannedResponse(silent=True), ["third"])
     assert client.get("/task") == ["first"]
     assert client.get("/task") == ["third"]
 
 
 def test_it_asks_again_with_an_idempotency_key(server: FakeServer, client: Client) -> None:
     server.on("GET", "/task", [])
-    server.on("POST", "/job", Say(silent=True), {"id": "1"})
+    server.on("POST", "/job", CannedResponse(silent=True), {"id": "1"})
     client.get("/task")
     response = client.request("POST", "/job", {}, headers={"Idempotency-Key": "k"})
     assert response.body == {"id": "1"}
@@ -103,7 +105,7 @@ def test_it_asks_again_with_an_idempotency_key(server: FakeServer, client: Clien
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_it_never_sends_a_change_twice(server: FakeServer, client: Client, method: str) -> None:
     server.on("GET", "/task", [])
-    server.on(method, "/job/1/restart", Say(silent=True), {"id": "2"})
+    server.on(method, "/job/1/restart", CannedResponse(silent=True), {"id": "2"})
     client.get("/task")
     with pytest.raises(ServerUnreachable):
         client.request(method, "/job/1/restart")

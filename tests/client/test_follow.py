@@ -8,7 +8,7 @@ import pytest
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.event_stream import StreamEvent, follow, parse
 from belvedere.client.http_client import Client
-from fake_server import FakeServer, Say, stream
+from fake_server import CannedResponse, FakeServer, stream
 
 
 def until_end(client: Client, slept: list[float] | None = None) -> Iterator[StreamEvent]:
@@ -45,8 +45,8 @@ def test_it_comes_back_after_each_cut_and_misses_nothing(
         "/job/1/log",
         stream(*lines[:2]),
         stream(lines[2], end=half),
-        Say(silent=True),
-        Say("restarting", 503, media_type="text/plain"),
+        CannedResponse(silent=True),
+        CannedResponse("restarting", 503, media_type="text/plain"),
         stream(*lines[3:], ("end", "{}", "7")),
     )
     seen = [event.data for event in until_end(client)]
@@ -65,7 +65,7 @@ def test_an_id_alone_moves_the_place_to_resume_from(server: FakeServer, client: 
 
 
 def test_the_delay_grows_and_is_reset_after_an_event(server: FakeServer, client: Client) -> None:
-    silent = Say(silent=True)
+    silent = CannedResponse(silent=True)
     event = stream(("output", "x", "1"))
     server.on("GET", "/job/1/log", event, silent, silent, event, stream(("end", "", "1")))
     slept: list[float] = []
@@ -74,7 +74,9 @@ def test_the_delay_grows_and_is_reset_after_an_event(server: FakeServer, client:
 
 
 def test_it_raises_a_refusal_at_once(server: FakeServer, client: Client) -> None:
-    server.on("GET", "/job/1/log", stream(("output", "x", "1")), Say({"message": "Gone."}, 404))
+    server.on(
+        "GET", "/job/1/log", stream(("output", "x", "1")), CannedResponse({"message": "Gone."}, 404)
+    )
     events = follow(client, "/job/1/log", sleep=lambda _: None)
     assert next(events).data == "x"
     with pytest.raises(Problem, match="Gone"):
@@ -87,7 +89,7 @@ def test_it_does_not_wait_for_a_server_that_was_never_there() -> None:
 
 
 def test_it_gives_up_on_a_server_that_stays_away(server: FakeServer, client: Client) -> None:
-    server.on("GET", "/-/events", stream(("job.created", "{}", "1")), Say(silent=True))
+    server.on("GET", "/-/events", stream(("job.created", "{}", "1")), CannedResponse(silent=True))
     events = follow(client, "/-/events", give_up_after_s=0, sleep=lambda _: None)
     assert next(events).kind == "job.created"
     with pytest.raises(ServerUnreachable):

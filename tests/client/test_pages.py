@@ -3,14 +3,14 @@
 import pytest
 
 from belvedere.client.http_client import Client
-from fake_server import FakeServer, Say
+from fake_server import CannedResponse, FakeServer
 
 NEXT = '</acme/api/audit?limit=3&after={}>; rel="next"'
 
 
-def page(*ids: str, after: str = "") -> Say:
+def page(*ids: str, after: str = "") -> CannedResponse:
     headers = {"Link": NEXT.format(after)} if after else {}
-    return Say([{"id": record_id} for record_id in ids], headers=headers)
+    return CannedResponse([{"id": record_id} for record_id in ids], headers=headers)
 
 
 def ids(server: FakeServer, limit: int | None) -> list[str]:
@@ -39,5 +39,5 @@ def test_without_a_limit_all_pages_are_read(server: FakeServer) -> None:
 
 @pytest.mark.parametrize("link", ["", "nonsense", '</list?limit=3>; rel="next"', "<x>; rel=prev"])
 def test_a_link_without_a_next_page_ends_the_list(server: FakeServer, link: str) -> None:
-    server.on("GET", "/list", Say([{"id": "a"}], headers={"Link": link} if link else {}))
+    server.on("GET", "/list", CannedResponse([{"id": "a"}], headers={"Link": link} if link else {}))
     assert ids(server, None) == ["a"]

@@ -52,21 +52,21 @@ def pem(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def secured(pem: Path) -> Iterator[fake_server.FakeServer]:
+def tls_server(pem: Path) -> Iterator[fake_server.FakeServer]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
-    yield from fake_server.running(context)
+    yield from fake_server.run_server(context)
 
 
-def test_it_works(secured: fake_server.FakeServer, pem: Path) -> None:
-    secured.on("GET", "/task", ["seen"])
-    with Client(secured.url, ca_file=str(pem)) as client:
+def test_it_works(tls_server: fake_server.FakeServer, pem: Path) -> None:
+    tls_server.on("GET", "/task", ["seen"])
+    with Client(tls_server.url, ca_file=str(pem)) as client:
         assert client.get("/task") == ["seen"]
         assert client.get("/task") == ["seen"]
-    assert secured.connections == 1
+    assert tls_server.connections == 1
 
 
-def test_it_refuses_a_server_that_nobody_vouches_for(secured: fake_server.FakeServer) -> None:
-    with Client(secured.url) as client, pytest.raises(ServerUnreachable, match="--ca-file"):
+def test_it_refuses_a_server_that_nobody_vouches_for(tls_server: fake_server.FakeServer) -> None:
+    with Client(tls_server.url) as client, pytest.raises(ServerUnreachable, match="--ca-file"):
         client.get("/task")
-    assert secured.asked == []
+    assert tls_server.asked == []

@@ -17,12 +17,12 @@ def manifest() -> dict[str, Any]:
     return record
 
 
-def first(notes: dict[str, Any]) -> tuple[set[str], set[str]]:
+def first_files(notes: dict[str, Any]) -> tuple[set[str], set[str]]:
     """Scripts and styles without which the first page does not show, with all they import."""
-    return reached(notes, *FIRST)
+    return imported_files(notes, *FIRST)
 
 
-def reached(notes: dict[str, Any], *names: str) -> tuple[set[str], set[str]]:
+def imported_files(notes: dict[str, Any], *names: str) -> tuple[set[str], set[str]]:
     """Scripts and styles that come with these, and with all they import."""
     scripts: set[str] = set()
     styles: set[str] = set()
@@ -39,13 +39,13 @@ def reached(notes: dict[str, Any], *names: str) -> tuple[set[str], set[str]]:
     return scripts, styles
 
 
-def added(notes: dict[str, Any], name: str, *to: str) -> dict[str, int]:
+def added_sizes(notes: dict[str, Any], name: str, *to: str) -> dict[str, int]:
     """The scripts that a part adds to what is there: the first ones, and those of `to`."""
-    there = reached(notes, *FIRST, *to)[0]
-    return {file: packed(file) for file in reached(notes, name)[0] - there}
+    there = imported_files(notes, *FIRST, *to)[0]
+    return {file: packed_size(file) for file in imported_files(notes, name)[0] - there}
 
 
-def packed(name: str) -> int:
+def packed_size(name: str) -> int:
     """How many bytes go over the wire."""
     copy = STATIC / f"{name}.gz"
     return (
@@ -53,7 +53,7 @@ def packed(name: str) -> int:
     )
 
 
-def whole() -> dict[Path, int]:
+def all_sizes() -> dict[Path, int]:
     """Every file that is served, as it goes over the wire."""
     return {
         path: path.stat().st_size

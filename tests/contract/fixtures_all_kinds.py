@@ -53,7 +53,7 @@ from belvedere.workflows.start import WorkflowJobRequest
 from contract.fakeagent import hello
 from contract.world import Things, make_task
 from egress.fake_pool import FakeEgressPool
-from people import Cast
+from people import Actors
 
 WHO = {
     "viewer": "vic",
@@ -88,12 +88,12 @@ class Estate:
     texts: dict[str, str]
 
 
-def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate:
-    keys, ada = runtime.keyring, cast.ada
-    acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
+def settle(tx: Tx, runtime: ServerRuntime, actors: Actors, things: Things) -> Estate:
+    keys, ada = runtime.keyring, actors.ada
+    acme = Place("acme", ada, "web-1", EVERYBODY, {"member": actors.vic.member_id})
     # Below Eve, who may not give a new credential to an equal.
-    gil = member_changes.add_member(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
-    globex = Place("globex", cast.eve, "box-1", [], {"member": gil.id})
+    gil = member_changes.add_member(tx, operator(actors.globex), "gil@globex.test", Level.VIEWER)
+    globex = Place("globex", actors.eve, "box-1", [], {"member": gil.id})
     for place in (acme, globex):
         place.texts["hostname"] = place.host
         place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}
@@ -103,7 +103,7 @@ def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate
         acme,
         globex,
         tokens={
-            **{name: cast.tokens[who] for name, who in WHO.items()},
+            **{name: actors.tokens[who] for name, who in WHO.items()},
             **_dead_tokens(tx, runtime, ada),
             "anonymous": "",
             "integration token": things.integration["acme"],
@@ -111,27 +111,29 @@ def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate
             "agent of another host": things.hosts["web-2"].token,
         },
         texts={
-            "reset": password_recovery.issue_link(tx, keys, cast.olga, cast.vic.member_id)[1],
+            "reset": password_recovery.issue_link(tx, keys, actors.olga, actors.vic.member_id)[1],
             "invitation": invitations.invite(
                 tx, keys, ada, "new@acme.test", "", Level.VIEWER, []
             ).token,
             "enrolment": enrolment.create_enrolment(tx, keys, ada)[1],
-            "member": cast.uma.member_id,
-            **_half_signed_in(tx, keys, cast),
+            "member": actors.uma.member_id,
+            **_half_signed_in(tx, keys, actors),
         },
     )
 
 
-def _half_signed_in(tx: Tx, keys: Keyring, cast: Cast) -> dict[str, str]:
+def _half_signed_in(tx: Tx, keys: Keyring, actors: Actors) -> dict[str, str]:
     """Somebody whose code is still to come, with the code; and Uma, who has no app yet."""
-    tom = member_changes.add_member(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
+    tom = member_changes.add_member(
+        tx, operator(actors.acme), "tom@acme.test", Level.VIEWER
+    ).user_id
     secret, step = second_factors.begin(tx, keys, tom), tx.now // totp.STEP
     second_factors.confirm(tx, keys, tom, totp.code_at(secret, step))
     return {
-        "ticket": login_tickets.create(tx, keys, tom, cast.acme.id, login_tickets.TOTP),
+        "ticket": login_tickets.create(tx, keys, tom, actors.acme.id, login_tickets.TOTP),
         "code": totp.code_at(secret, step + 1),
         "setup": login_tickets.create(
-            tx, keys, cast.uma.user_id, cast.acme.id, login_tickets.SETUP
+            tx, keys, actors.uma.user_id, actors.acme.id, login_tickets.SETUP
         ),
     }
 

@@ -18,8 +18,8 @@ from belvedere.settings import Settings
 from contract.client import Client
 from contract.over_socket import IN_PROCESS, SocketApp
 from contract.world import World, opened
-from manual_clock import HandClock
-from people import PASSWORD, PASSWORD_HASH, Cast
+from manual_clock import ManualClock
+from people import PASSWORD, PASSWORD_HASH, Actors
 
 # The fixtures, for the conftest of every folder whose tests talk to this server.
 __all__ = [
@@ -55,7 +55,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def runtime(
-    db: Database, logs: Database, keys: Keyring, clock: HandClock, settings: Settings
+    db: Database, logs: Database, keys: Keyring, clock: ManualClock, settings: Settings
 ) -> ServerRuntime:
     made = build_runtime(settings, db, logs, keys, clock)
     made.passwords = PasswordChecker(made.limits, at_once)
@@ -70,8 +70,8 @@ def http_transport(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def world(runtime: ServerRuntime, cast: Cast, http_transport: str) -> Iterator[World]:
-    world = opened(runtime, cast)
+def world(runtime: ServerRuntime, actors: Actors, http_transport: str) -> Iterator[World]:
+    world = opened(runtime, actors)
     if http_transport == IN_PROCESS:
         yield world
         return

@@ -13,7 +13,7 @@ from contract.running import create, show
 from contract.test_approval_plan import CHANGES
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 LINK = re.compile(r"(Approve|Reject): +http://belvedere\.test(/-/approval/bvl_[\w-]+)")
 
@@ -84,7 +84,7 @@ async def test_it_works_once(
 
 
 async def test_it_expires(
-    world: World, uma: Client, stranger: Client, pool: FakeEgressPool, clock: HandClock
+    world: World, uma: Client, stranger: Client, pool: FakeEgressPool, clock: ManualClock
 ) -> None:
     mail = await asked(world, uma, pool, expires=30 * DAY)
     clock.move(7 * DAY // SECOND + 1)
@@ -97,9 +97,9 @@ async def test_it_is_the_approvers_own(
 ) -> None:
     """Who may not sign in any more decides nothing, however good the link was."""
     mail = await asked(world, uma, pool)
-    vic = world.cast.vic
+    vic = world.actors.vic
     await world.runtime.db.write(
-        member_changes.change, world.cast.olga, vic.member_id, enabled=False
+        member_changes.change, world.actors.olga, vic.member_id, enabled=False
     )
     answer = await stranger.post(mail["approve"])
     assert (answer.status, answer.code) == (404, "link_gone")

@@ -10,7 +10,7 @@ from contract.client import Client
 from contract.running import create, show
 from contract.test_triggers import react
 from contract.world import SOURCE, World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 NAME = {"type": "input", "label": "name"}
 WORD = {"type": "input", "label": "word", "masked": True}
@@ -127,7 +127,7 @@ async def test_a_void_approval_can_be_rejected(
 
 
 async def test_silence_does_not_approve_what_has_changed(
-    world: World, ada: Client, uma: Client, clock: HandClock
+    world: World, ada: Client, uma: Client, clock: ManualClock
 ) -> None:
     made = await flow(world, ada, expires=60_000, default_answer="approve")
     whole = await flowing.run(uma, made, "v1.2", "hush")

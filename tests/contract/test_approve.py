@@ -8,7 +8,7 @@ from belvedere.jobs.lifecycle import timeouts
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def approval(world: World, **more: Any) -> str:
@@ -54,7 +54,7 @@ async def test_an_approver_sees_the_job_to_approve(world: World, uma: Client, vi
 async def test_it_says_for_whom_it_waits(world: World, uma: Client) -> None:
     job = await show(uma, (await create(uma, await approval(world)))["id"])
     assert job["waiting_reason"] == "approval"
-    assert job["waiting_detail"]["approvers"] == [world.cast.vic.user_id]
+    assert job["waiting_detail"]["approvers"] == [world.actors.vic.user_id]
     assert job["waiting_detail"]["until"] == job["expires_at"]
 
 
@@ -107,7 +107,7 @@ async def test_another_organization_finds_no_job(world: World, uma: Client, eve:
 
 @pytest.mark.parametrize(("answer", "state"), [("approve", "success"), ("reject", "failure")])
 async def test_without_a_vote_the_default_answer_counts(
-    world: World, uma: Client, clock: HandClock, answer: str, state: str
+    world: World, uma: Client, clock: ManualClock, answer: str, state: str
 ) -> None:
     job = await create(uma, await approval(world, expires=60_000, default_answer=answer))
     clock.move(61)

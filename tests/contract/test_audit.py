@@ -8,7 +8,7 @@ import pytest
 
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def actions(client: Client, query: str) -> list[str]:
@@ -17,7 +17,7 @@ async def actions(client: Client, query: str) -> list[str]:
     return [record["action"] for record in response.json]
 
 
-async def story(world: World, clock: HandClock) -> tuple[str, str]:
+async def story(world: World, clock: ManualClock) -> tuple[str, str]:
     """Three changes by two people, a day apart."""
     ada, olga = world.client("ada"), world.client("olga")
     clock.move(60)
@@ -30,7 +30,7 @@ async def story(world: World, clock: HandClock) -> tuple[str, str]:
     return made, noon
 
 
-async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
+async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     made, _ = await story(world, clock)
     assert await actions(ada, "limit=3") == [
         "webhook.create",
@@ -44,20 +44,20 @@ async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
     assert await actions(ada, "action=%25") == []
 
 
-async def test_time_bounds_it(world: World, ada: Client, clock: HandClock) -> None:
+async def test_time_bounds_it(world: World, ada: Client, clock: ManualClock) -> None:
     _, noon = await story(world, clock)
     after = await actions(ada, f"from={noon}&object=indicator")
     before = await actions(ada, f"to={noon}&object=indicator")
     assert (after, before) == (["indicator.change"], ["indicator.create"])
 
 
-async def test_it_shows_before_and_after(world: World, ada: Client, clock: HandClock) -> None:
+async def test_it_shows_before_and_after(world: World, ada: Client, clock: ManualClock) -> None:
     made, _ = await story(world, clock)
     (change, _) = (await ada.get(f"/api/audit?object_id={made}")).json
     assert (change["before"]["title"], change["after"]["title"]) == ("=cmd()", "sales")
 
 
-async def test_it_is_exported(world: World, ada: Client, clock: HandClock) -> None:
+async def test_it_is_exported(world: World, ada: Client, clock: ManualClock) -> None:
     made, _ = await story(world, clock)
     response = await ada.get("/api/audit.csv?object=indicator")
     assert response.headers["content-type"].startswith("text/csv")

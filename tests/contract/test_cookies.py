@@ -12,7 +12,7 @@ LOGIN = {"email": "uma@acme.test", "password": PASSWORD}
 
 
 def cookie(world: World, who: str = "ada", name: str = "belvedere") -> dict[str, str]:
-    return {"cookie": f"{name}={world.cast.tokens[who]}"}
+    return {"cookie": f"{name}={world.actors.tokens[who]}"}
 
 
 async def test_it_works(world: World, stranger: Client) -> None:
@@ -126,7 +126,7 @@ async def test_signing_out_with_get_takes_no_cookie(world: World, uma: Client) -
     stranger = world.client()
     refused = await stranger.get("/api/session/logout", headers=cookie(world, "uma"))
     assert (refused.status, refused.code) == (401, "header_required")
-    by_query = f"/api/session/logout?access_token={world.cast.tokens['uma']}"
+    by_query = f"/api/session/logout?access_token={world.actors.tokens['uma']}"
     assert (await stranger.get(by_query)).status == 401
     assert (await uma.get("/acme/task")).status == 200
     assert (await uma.get("/api/session/logout")).status == 200

@@ -5,7 +5,7 @@ import pytest
 from contract.client import Client
 from contract.running import create, run
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def ids(client: Client) -> list[str]:
@@ -45,7 +45,7 @@ async def test_open_and_lost_jobs_stay(world: World, ada: Client, uma: Client) -
 
 
 async def test_a_lost_job_can_still_be_resolved(
-    world: World, ada: Client, uma: Client, clock: HandClock
+    world: World, ada: Client, uma: Client, clock: ManualClock
 ) -> None:
     async with world.agent() as agent:
         lost = await run(uma, agent, await world.task(), ending="unknown", log=None)
@@ -56,7 +56,7 @@ async def test_a_lost_job_can_still_be_resolved(
 
 
 async def test_what_ends_later_is_seen(
-    world: World, ada: Client, uma: Client, clock: HandClock
+    world: World, ada: Client, uma: Client, clock: ManualClock
 ) -> None:
     task = await world.task()
     async with world.agent() as agent:

@@ -21,7 +21,7 @@ async def made(world: World) -> None:
     host_id = world.things.hosts["web-1"].host_id
 
     def begin(tx: Tx) -> None:
-        tx.execute("insert into meta (name, value) values ('demo', ?)", world.cast.acme.id)
+        tx.execute("insert into meta (name, value) values ('demo', ?)", world.actors.acme.id)
         hosts.connect(tx, host_id, hello("web-1"), "127.0.0.1")
 
     await world.runtime.db.write(begin)
@@ -159,7 +159,7 @@ async def test_a_remote_host_does_not_check_itself(world: World, ada: Client) ->
     """Without an address of its own the server is only where its local agent is."""
     world.runtime.settings.url = ""
     host_id = world.things.hosts["web-2"].host_id
-    operator = service.operator(world.cast.acme)
+    operator = service.operator(world.actors.acme)
     await world.runtime.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
     await world.runtime.db.write(demo.create_demo, world.runtime, operator, host_id)
     assert (await there(ada))["monitor"] == ["Load of web-2"]

@@ -60,7 +60,7 @@ async def test_hosts_files_and_members_obey_it(world: World, ada: Client) -> Non
     file, body = f"/acme/file/{record['id']}", {"description": "new"}
     assert (await ada.put(file, body, headers={"if-match": "9"})).status == 412
     assert (await ada.put(file, body, headers={"if-match": "1"})).status == 200
-    member = f"/api/member/{world.cast.uma.member_id}"
+    member = f"/api/member/{world.actors.uma.member_id}"
     assert (await edited(ada, member, {"tags": ["team:a"]}, "9")).status == 412
 
 

@@ -10,7 +10,7 @@ from contract.over_socket import every_transport
 from contract.running import create, run
 from contract.sse import Stream
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 EVENTS = "/-/events"
 
@@ -165,12 +165,14 @@ async def test_who_loses_access_is_cut_off(world: World, ada: Client, uma: Clien
     async with Stream(uma, EVENTS) as stream:
         await create(ada, task)
         await stream.until("job.created")
-        await olga.delete(f"/api/member/{world.cast.uma.member_id}")
+        await olga.delete(f"/api/member/{world.actors.uma.member_id}")
         await create(ada, task)
         assert [item.kind for item in await stream.rest()] == ["resync"]
 
 
-async def test_a_token_that_expires_is_cut_off(world: World, ada: Client, clock: HandClock) -> None:
+async def test_a_token_that_expires_is_cut_off(
+    world: World, ada: Client, clock: ManualClock
+) -> None:
     token = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
     client = Client(world.app, token["token"], check=world.conformity)
     task = await world.task()
@@ -186,7 +188,7 @@ async def test_a_token_that_expires_is_cut_off(world: World, ada: Client, clock:
 
 
 async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
-    world: World, ada: Client, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    world: World, ada: Client, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
     client = Client(world.app, token["token"], check=world.conformity)

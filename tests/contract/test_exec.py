@@ -13,7 +13,7 @@ from contract.running import create, show
 from contract.world import World
 from legacy_agents.legacy_agent import OldAgent
 from legacy_agents.test_protocol import agent_of
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def tag(ada: Client, world: World, hostname: str, *tags: str) -> None:
@@ -166,7 +166,7 @@ async def test_it_can_be_canceled_but_not_restarted(world: World, ada: Client) -
     assert (refused.status, refused.code) == (400, "not_restartable")
 
 
-async def test_it_does_not_wait_for_days(world: World, ada: Client, clock: HandClock) -> None:
+async def test_it_does_not_wait_for_days(world: World, ada: Client, clock: ManualClock) -> None:
     (job,) = await execute(ada, "uptime", hosts=["web-1"])
     clock.move(601)
     await loops.expire(world.runtime)
@@ -198,7 +198,7 @@ async def test_an_agent_of_the_original_takes_it_too(world: World, ada: Client) 
     assert (await old.finish(job)).json["lifecycle"] == "finished"
 
 
-async def test_old_ones_are_forgotten(world: World, clock: HandClock) -> None:
+async def test_old_ones_are_forgotten(world: World, clock: ManualClock) -> None:
     ada = world.client("token")
     (job,) = await execute(ada, "uptime", hosts=["web-1"])
     await ada.put(f"/acme/job/{job['id']}/cancel")

@@ -44,7 +44,7 @@ async def test_it_says_what_really_happens(world: World, ada: Client) -> None:
 async def test_one_member_and_other_things(world: World, ada: Client) -> None:
     response = await ada.post("/acme/monitor", {"name": "x", "type": "push"})
     target = f"/acme/access/explain?object=monitor&id={response.json['id']}"
-    for user in ("vic", "VIC@acme.test", world.cast.vic.user_id):
+    for user in ("vic", "VIC@acme.test", world.actors.vic.user_id):
         (one,) = (await ada.get(f"{target}&user={user}")).json["members"]
         assert (one["username"], one["sees"], one["runs"]) == ("vic", True, False)
         assert "everyone sees it" in one["why"]

@@ -69,7 +69,7 @@ async def test_a_bare_array_works_by_secret(world: World, stranger: Client) -> N
     task = await world.task(task_arguments=TWO)
     runtime = world.runtime
     secret = await runtime.db.write(
-        secret_keys.reveal, runtime.keyring, world.cast.ada, "task", task
+        secret_keys.reveal, runtime.keyring, world.actors.ada, "task", task
     )
     for target in (
         f"/task/{task}/secret/{secret}/job",

@@ -66,9 +66,9 @@ async def test_what_would_make_it_void_of_sense_is_refused(
 
 @pytest.mark.parametrize("way", ["email", "username", "user id", "member id", "tag"])
 async def test_an_approver_is_named_in_any_way(world: World, ada: Client, way: str) -> None:
-    vic = world.cast.vic
+    vic = world.actors.vic
     tags = ["team:blue"]
-    await world.runtime.db.write(member_changes.change, world.cast.olga, vic.member_id, tags=tags)
+    await world.runtime.db.write(member_changes.change, world.actors.olga, vic.member_id, tags=tags)
     named = {
         "email": "VIC@acme.test",
         "username": vic.username,
@@ -83,10 +83,10 @@ async def test_an_approver_is_named_in_any_way(world: World, ada: Client, way: s
 
 
 async def test_a_removed_tag_gives_no_permission(world: World, ada: Client) -> None:
-    vic = world.cast.vic
+    vic = world.actors.vic
     for tags in (["team:blue"], []):
         await world.runtime.db.write(
-            member_changes.change, world.cast.olga, vic.member_id, tags=tags
+            member_changes.change, world.actors.olga, vic.member_id, tags=tags
         )
         if tags:
             job = await create(ada, await approval(world, approvers=["team:blue"], acl=[]))

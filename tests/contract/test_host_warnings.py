@@ -13,7 +13,7 @@ from contract.client import Client
 from contract.fakeagent import hello
 from contract.running import create
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def warnings(client: Client, hostname: str = "web-1") -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ async def test_a_refused_journal_is_reported_with_what_to_do(
 
 @pytest.mark.parametrize("renews", [True, False])
 async def test_a_journal_that_went_back_is_reported_for_a_week(
-    world: World, uma: Client, clock: HandClock, renews: bool
+    world: World, uma: Client, clock: ManualClock, renews: bool
 ) -> None:
     async with world.agent(greeting=5):
         pass

@@ -11,7 +11,7 @@ from contract.flowing import made
 from contract.running import create
 from contract.test_triggers import react
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 KEY = {"idempotency-key": "k-1"}
 REPLAYED = "idempotency-replayed"
@@ -116,7 +116,9 @@ async def test_at_once_with_two_bodies_makes_one_job(world: World, uma: Client) 
     assert await count(uma) == 1
 
 
-async def test_a_key_is_forgotten_after_a_day(world: World, uma: Client, clock: HandClock) -> None:
+async def test_a_key_is_forgotten_after_a_day(
+    world: World, uma: Client, clock: ManualClock
+) -> None:
     body = {"task": await world.task()}
     first = (await uma.post("/acme/job", body, headers=KEY)).json["id"]
     token = world.client("token")

@@ -28,7 +28,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert (pull["hostname"], pull["acl"], pull["timeout"]) == ("web-1", [], 600_000)
     stored = await ada.get(f"/acme/file/{pull['script_id']}/download")
     assert stored.text == SOURCE
-    assert made["tasks"][1]["approvers"] == [world.cast.ada.user_id]
+    assert made["tasks"][1]["approvers"] == [world.actors.ada.user_id]
     run = await ada.post(f"/acme/workflows/{record['id']}/job", ["dir"])
     assert run.status == 200
 

@@ -16,7 +16,7 @@ from contract.running import create, run
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
 from egress.receivers import mail_sink
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 RECORD: dict[str, letters.Kind] = {
     **dict.fromkeys(("id", "object_id"), letters.identifier),
@@ -191,7 +191,7 @@ async def test_managers_are_notified_of_a_forgotten_password_in_the_inbox(
     assert await titles(world, "max", "uma") == {"max": said, "uma": []}
 
 
-async def test_old_events_are_not_notified(world: World, ada: Client, clock: HandClock) -> None:
+async def test_old_events_are_not_notified(world: World, ada: Client, clock: ManualClock) -> None:
     task = await world.task()
     async with world.agent() as agent:
         await run(ada, agent, task, code=1)

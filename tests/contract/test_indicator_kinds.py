@@ -7,7 +7,7 @@ import pytest
 from contract.client import Answer, Client
 from contract.test_indicators import MISSING, UMA, VIC, by_title, made, shown
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 CHART: dict[str, Any] = {
     "kind": "bar",
@@ -70,7 +70,7 @@ async def test_a_new_indicator_is_empty_and_a_change_of_kind_resets_it(
 
 @pytest.mark.parametrize(KINDS, VALUES)
 async def test_history_and_badge_have_its_gist(
-    ada: Client, clock: HandClock, type_: str, kind: str, sent: Any, kept: Any, gist: Any
+    ada: Client, clock: ManualClock, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
     one = await made(ada, "Board", type_, value=sent, ttl=60_000)
     target = f"/acme/indicator/{one['id']}"

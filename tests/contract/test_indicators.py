@@ -9,7 +9,7 @@ import pytest
 from contract import interface_fields as letters
 from contract.client import Answer, Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 UMA, VIC = "uma@acme.test", "vic@acme.test"
 MISSING = "0" * 24
@@ -426,7 +426,7 @@ async def test_lists_can_be_narrowed(ada: Client) -> None:
     assert (await ada.get("/acme/indicator?where[value]=1")).status == 400
 
 
-async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: HandClock) -> None:
+async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: ManualClock) -> None:
     one = await made(ada, ttl=60_000)
     target = f"/acme/indicator/{one['id']}"
     clock.move(59)
@@ -442,7 +442,7 @@ async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: H
     assert (await ada.patch(target, {"ttl": None})).json["stale"] is False
 
 
-async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: HandClock) -> None:
+async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: ManualClock) -> None:
     one = await made(ada, type_="progress", value=10)
     target = f"/acme/indicator/{one['id']}"
     for value in (20, 30, 40):

@@ -13,7 +13,7 @@ from contract.fakeagent import FakeAgent
 from contract.over_socket import every_transport
 from contract.running import create, show
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 BIG = bytes(range(256)) * 1_024
 
@@ -167,7 +167,7 @@ async def test_a_file_for_a_job_of_another_host_is_refused(world: World, uma: Cl
     assert (await uma.get(f"/acme/job/{job['id']}/files/x")).body == b"mine!!"
 
 
-async def test_the_last_attempt_counts(world: World, uma: Client, clock: HandClock) -> None:
+async def test_the_last_attempt_counts(world: World, uma: Client, clock: ManualClock) -> None:
     task = await world.task(retry={"times": 1, "delay": 0})
     async with world.agent() as agent:
         job = await create(uma, task)

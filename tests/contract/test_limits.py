@@ -2,13 +2,13 @@
 
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from people import PASSWORD
 
 WRONG = f"/job/secret/{'0' * 64}?customer=acme&task={'0' * 24}"
 
 
-async def test_it_works(world: World, stranger: Client, clock: HandClock) -> None:
+async def test_it_works(world: World, stranger: Client, clock: ManualClock) -> None:
     for _ in range(20):
         assert (await stranger.post(WRONG)).status == 403
     refused = await stranger.post(WRONG)
@@ -18,7 +18,7 @@ async def test_it_works(world: World, stranger: Client, clock: HandClock) -> Non
     assert (await stranger.post(WRONG)).status == 403
 
 
-async def test_wrong_passwords_count_alike(stranger: Client, clock: HandClock) -> None:
+async def test_wrong_passwords_count_alike(stranger: Client, clock: ManualClock) -> None:
     for n in range(20):
         body = {"email": f"nobody-{n}@acme.test", "password": "wrong"}
         assert (await stranger.post("/api/auth/login", body)).status == 401
@@ -70,7 +70,7 @@ async def test_right_secrets_are_not_counted(world: World, ada: Client, stranger
 
 
 async def test_a_right_secret_has_a_limit_of_its_own(
-    world: World, ada: Client, stranger: Client, clock: HandClock
+    world: World, ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     world.runtime.secret_uses.limit = 3
     task = await world.task()

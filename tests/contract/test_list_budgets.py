@@ -145,7 +145,7 @@ async def filled(world: World, ada: Client, name: str) -> HistoryList:
     task = await world.task()
     hook = (await ada.post("/acme/webhook", {"name": "hook", "tasks": [task]})).json
     history = LISTS[name]
-    await world.runtime.db.write(history.fill, world.cast.ada, hook["id"])
+    await world.runtime.db.write(history.fill, world.actors.ada, hook["id"])
     path = history.path.replace("{webhook}", hook["id"])
     return replace(history, path=path)
 

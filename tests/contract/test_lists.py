@@ -9,7 +9,7 @@ from belvedere.settings import Settings
 from contract.client import Client
 from contract.running import create, run
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def ids(client: Client, query: str = "") -> list[str]:
@@ -25,7 +25,7 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert await ids(uma, "where[name]=other") == [second["id"]]
 
 
-async def test_every_operator_compares(world: World, uma: Client, clock: HandClock) -> None:
+async def test_every_operator_compares(world: World, uma: Client, clock: ManualClock) -> None:
     jobs = []
     for n in range(3):
         jobs.append(await create(uma, await world.task(f"t{n}")))
@@ -43,7 +43,7 @@ async def test_every_operator_compares(world: World, uma: Client, clock: HandClo
         f"where[creation_date][$lte]={day[1]}": [b, a],
         f"where[creation_date][$gte]={day[1]}&where[name][$ne]=t2": [b],
         "where[lifecycle]=ready&where[state]=in_progress&where[origin]=user": [c, b, a],
-        f"where[user_id]={world.cast.uma.user_id}&where[name]=t1": [b],
+        f"where[user_id]={world.actors.uma.user_id}&where[name]=t1": [b],
         f"where[host_id]={jobs[0]['host_id']}&where[name]=t2": [c],
         "where[acl]=vic@acme.test&where[name]=t0": [a],
         "where[acl]=nobody@acme.test": [],
@@ -131,7 +131,7 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
     uma = world.client("uma")
     task = await world.task()
     last = [(await create(uma, task))["id"] for _ in range(2)][1]
-    token = world.cast.tokens["uma"]
+    token = world.actors.tokens["uma"]
     stranger = world.client()
     response = await stranger.get(f"/job?customer=acme&limit=1&sort[id]=-1&access_token={token}")
     link = urlsplit(response.headers["link"][1 : response.headers["link"].index(">")])

@@ -114,7 +114,7 @@ async def test_who_loses_access_sees_no_further_output(world: World, ada: Client
             await agent.write(order.fence, 0, 0, b"one\n")
             for stream in (member, revoked):
                 assert (await stream.until("output")).data == "one\n"
-            await olga.delete(f"/api/member/{world.cast.max.member_id}")
+            await olga.delete(f"/api/member/{world.actors.max.member_id}")
             await ada.delete(f"/api/token/{record['id']}")
             await agent.write(order.fence, 4, 1, b"two\n")
             assert [await stream.rest() for stream in (member, revoked)] == [[], []]

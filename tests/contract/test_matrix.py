@@ -56,9 +56,9 @@ class Town:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.cast = world.cast
+        self.actors = world.actors
         self.estate: Estate = world.runtime.db.write_blocking(
-            settle, world.runtime, world.cast, world.things
+            settle, world.runtime, world.actors, world.things
         )
         for place in (self.estate.acme, self.estate.globex):
             job_id = place.ids["job"]
@@ -83,7 +83,7 @@ class Town:
         )
         here, _ = doors.home(self.estate, cell.principal)
         target = doors.address(
-            cell.route, self.estate, self.cast, cell.principal, cell.which, v1=cell.v1
+            cell.route, self.estate, self.actors, cell.principal, cell.which, v1=cell.v1
         )
         body = self.bodies[here.name].get(f"{cell.route.method} {cell.route.path}", {})
         return await client.ask(cell.route.method, target, body)

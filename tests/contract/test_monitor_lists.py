@@ -28,7 +28,7 @@ async def fill(world: World, count: int) -> None:
 
     def add(tx: Any) -> None:
         for _ in range(count):
-            row = new_rows.new_row(world.cast.acme.id, MonitorType.TCP, host, tx.now)
+            row = new_rows.new_row(world.actors.acme.id, MonitorType.TCP, host, tx.now)
             row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
             store.insert(tx, row)
             watch_changes.record(tx, host, row.id)

@@ -259,7 +259,7 @@ async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
 async def test_every_host_has_its_own_monitor(world: World, ada: Client) -> None:
     host_id = world.things.hosts["web-1"].host_id
     async with world.agent():
-        await world.runtime.db.write(housekeeping.on_host_connected, world.cast.acme.id, host_id)
+        await world.runtime.db.write(housekeeping.on_host_connected, world.actors.acme.id, host_id)
     (host,) = (await ada.get("/monitor?where[type]=host")).json
     assert (host["name"], host["state"]) == ("web-1", "normal")
     refused = await ada.delete(f"/monitor/{host['id']}")

@@ -73,7 +73,9 @@ class Fuzz:
         )
 
     def target(self, route: Route, principal: Principal) -> str:
-        return doors.address(route, self._estate, self._world.cast, principal, Which.OWN, v1=False)
+        return doors.address(
+            route, self._estate, self._world.actors, principal, Which.OWN, v1=False
+        )
 
     def body(self, route: Route) -> Any:
         return doors.bodies(self._estate, self._estate.acme).get(door(route), {})
@@ -109,7 +111,7 @@ def principal_for(route: Route) -> Principal:
 
 @pytest.fixture
 def fuzz(world: World, quick_passwords: None) -> Fuzz:
-    estate = world.runtime.db.write_blocking(settle, world.runtime, world.cast, world.things)
+    estate = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
     return Fuzz(world, estate)

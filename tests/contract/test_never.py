@@ -89,7 +89,7 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
 
 
 async def test_it_works(world: World) -> None:
-    estate: Estate = await world.runtime.db.write(settle, world.runtime, world.cast, world.things)
+    estate: Estate = await world.runtime.db.write(settle, world.runtime, world.actors, world.things)
     dry(world.runtime)
     wrong = []
     for who, method, path, expected in NEVER:

@@ -17,7 +17,7 @@ from contract.notifying import posted, told
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
 from egress.receivers import LOOPBACK, http_sink
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 MISSING = "0" * 24
 SECRET = "https://example.com/canary-path?token=canary-token"
@@ -66,7 +66,7 @@ async def fails(world: World) -> str:
 async def failed_again(world: World, monitor: str, state: str = "failure") -> None:
     """Or recovered, as the state says."""
     secret = world.runtime.db.write_blocking(
-        secret_keys.reveal, world.runtime.keyring, world.cast.ada, "monitor", monitor
+        secret_keys.reveal, world.runtime.keyring, world.actors.ada, "monitor", monitor
     )
     answer = await world.client().post(f"/monitor/{monitor}/push/{secret}", {"state": state})
     assert answer.status == 200, answer.body
@@ -75,7 +75,7 @@ async def failed_again(world: World, monitor: str, state: str = "failure") -> No
 # Channels
 
 
-async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
+async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     """From a failure to a receiver that listens, which checks who signed."""
     with http_sink() as sink:
         world.runtime.egress = EgressPool(LOOPBACK)
@@ -258,7 +258,7 @@ async def test_a_channel_of_another_organization_is_not_there(
 
 
 async def test_a_message_is_tried_again_and_then_dead(
-    world: World, pool: FakeEgressPool, clock: HandClock
+    world: World, pool: FakeEgressPool, clock: ManualClock
 ) -> None:
     # Half a day goes by, which no session outlives.
     token = world.client("token")
@@ -277,7 +277,7 @@ async def test_a_message_is_tried_again_and_then_dead(
     await told(world.runtime)
     assert len(pool.sent) == 8, "a message about a message that could not be sent"
     told_ada = "select kind from notifications where user_id = ? order by id"
-    rows = await world.runtime.db.read(lambda tx: tx.rows(told_ada, world.cast.ada.user_id))
+    rows = await world.runtime.db.read(lambda tx: tx.rows(told_ada, world.actors.ada.user_id))
     assert rows == [("monitor.failure",), ("message.dead",)]
     target = f"/acme/notify/message/{message['id']}"
     assert (await token.post(f"{target}/retry")).json["state"] == "waiting"
@@ -311,7 +311,7 @@ async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> N
 
 
 async def test_several_events_become_one_message(
-    world: World, ada: Client, pool: FakeEgressPool, clock: HandClock
+    world: World, ada: Client, pool: FakeEgressPool, clock: ManualClock
 ) -> None:
     await rule(ada, (await channel(ada))["id"], group=30)
     monitor = await fails(world)
@@ -333,7 +333,7 @@ async def test_several_events_become_one_message(
 
 
 async def test_quiet_hours_hold_back_all_but_the_critical(
-    world: World, ada: Client, pool: FakeEgressPool, clock: HandClock
+    world: World, ada: Client, pool: FakeEgressPool, clock: ManualClock
 ) -> None:
     # Whatever the clock of the test says: quiet began an hour ago and lasts two.
     hour = clock() // 3_600_000 % 24

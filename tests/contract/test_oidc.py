@@ -10,7 +10,7 @@ from belvedere.settings import Settings
 from contract.browser_journey import PERSON, Traveller, add, provider_of
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from providers.openid import Provider, Signer
 
 
@@ -197,7 +197,7 @@ async def test_only_the_domains_that_are_named(world: World, one: Traveller, at:
 
 async def test_a_disabled_member_stays_out(world: World, one: Traveller) -> None:
     provider_id = await add(world)
-    member = world.cast.uma.member_id
+    member = world.actors.uma.member_id
     await world.client("ada").patch(f"/api/member/{member}", {"disabled": True})
     await refused(one, provider_id, "not_active")
 
@@ -208,7 +208,7 @@ async def test_a_removed_member_is_known_by_the_email_again(
     provider_id = await add(world)
     await one.sign_in(provider_id)
     one.cookies.clear()
-    await world.client("ada").delete(f"/api/member/{world.cast.uma.member_id}")
+    await world.client("ada").delete(f"/api/member/{world.actors.uma.member_id}")
     await refused(one, provider_id, "not_invited")
     await world.client("ada").post("/api/member", {"user": {"email": "uma@acme.test"}})
     at.person = {**PERSON, "sub": "s-new"}
@@ -245,12 +245,12 @@ async def test_a_session_through_a_provider_stays_in_its_organization(
     client = signed_in(world, one)
     profile = (await client.get("/api/session/profile")).json
     assert [place["name"] for place in profile["customers"]] == ["globex"]
-    there = await client.put(f"/api/session/customer/{world.cast.acme.id}")
+    there = await client.put(f"/api/session/customer/{world.actors.acme.id}")
     assert (there.status, there.code) == (403, "other_organization")
     assert {s["customer_id"] for s in (await client.get("/api/session")).json} == {
-        world.cast.globex.id
+        world.actors.globex.id
     }
-    hers = world.cast.uma.credential_id
+    hers = world.actors.uma.credential_id
     assert (await client.delete(f"/api/session/{hers}")).status == 404
     assert (await world.client("uma").get("/acme/task")).status == 200
     assert (await client.get("/task?customer=acme")).status == 403
@@ -259,7 +259,7 @@ async def test_a_session_through_a_provider_stays_in_its_organization(
 async def _own_globex(world: World) -> None:
     await world.runtime.db.write(
         lambda tx: tx.execute(
-            "update members set level = 'owner' where id = ?", world.cast.eve.member_id
+            "update members set level = 'owner' where id = ?", world.actors.eve.member_id
         )
     )
     world.runtime.credentials.clear()
@@ -328,7 +328,7 @@ async def test_a_code_of_another_trip_is_refused(
     await refused(one, provider_id, "provider_refused", code=code)
 
 
-async def test_too_late_is_refused(world: World, one: Traveller, clock: HandClock) -> None:
+async def test_too_late_is_refused(world: World, one: Traveller, clock: ManualClock) -> None:
     back = one.authorize(await one.begin(await add(world)))
     clock.move(600)
     assert await one.back(back) == "/ui/login?problem=bad_state"

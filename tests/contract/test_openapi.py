@@ -150,7 +150,7 @@ async def test_bodies_that_pass_are_bodies_that_are_described(
     world: World, document: dict[str, Any]
 ) -> None:
     """The other half, answers that are as described, is checked with every answer of this room."""
-    estate = await world.runtime.db.write(settle, world.runtime, world.cast, world.things)
+    estate = await world.runtime.db.write(settle, world.runtime, world.actors, world.things)
     checker = Checker(document)
     for door, body in bodies(estate, estate.acme).items():
         method, path = door.split(" ")

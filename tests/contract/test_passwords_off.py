@@ -152,7 +152,7 @@ async def test_an_invited_person_comes_through_the_provider(
 
 
 async def test_a_reset_link_opens_nothing(world: World, at: Provider, stranger: Client) -> None:
-    path = f"/api/member/{world.cast.max.member_id}/reset"
+    path = f"/api/member/{world.actors.max.member_id}/reset"
     response = await world.client("olga").post(path)
     _, olga = await switched_off(world, at)
     refused = await olga.post(path)
@@ -172,7 +172,7 @@ async def test_a_person_of_two_organizations_resets_for_the_other(
     world: World, at: Provider, stranger: Client
 ) -> None:
     await switched_off(world, at)
-    by = service.operator(world.cast.acme)
+    by = service.operator(world.actors.acme)
     await world.runtime.db.write(member_changes.add_member, by, "eve@globex.test", Level.VIEWER)
     keys = world.runtime.keyring
     _, token = await world.runtime.db.write(

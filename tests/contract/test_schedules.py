@@ -10,7 +10,7 @@ from belvedere.server.background import consumers, loops
 from contract import interface_fields as letters
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 MISSING = "0" * 24
 RECORD: dict[str, letters.Kind] = {
@@ -23,7 +23,7 @@ RECORD: dict[str, letters.Kind] = {
 
 
 @pytest.fixture(autouse=True)
-def morning(clock: HandClock) -> None:
+def morning(clock: ManualClock) -> None:
     """Before anybody signs in."""
     clock.now = parse_iso("2027-03-02T09:00:30Z")
 
@@ -61,7 +61,7 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
     assert (await vic.get("/acme/task")).json[0]["schedules"] == [line]
 
 
-async def test_it_runs(world: World, ada: Client, clock: HandClock) -> None:
+async def test_it_runs(world: World, ada: Client, clock: ManualClock) -> None:
     found = await made(ada, await world.task())
     clock.move(9 * 60 + 31)
     await loops.fire_schedules(world.runtime)
@@ -121,7 +121,7 @@ async def test_it_is_changed(world: World, ada: Client) -> None:
 
 
 async def test_it_is_paused_with_an_end_and_a_note(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     found = await made(ada, await world.task())
     target = f"/acme/schedule/{found['id']}"
@@ -174,7 +174,7 @@ async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None
     assert changed.json["task_arguments"] == ["y", "***"]
     for place in (target, "/acme/schedule", f"/acme/task/{task}/schedule", "/api/audit"):
         assert "hush-hush" not in (await ada.get(place)).text
-    text = await world.runtime.db.read(store.find, world.cast.acme.id, found["id"])
+    text = await world.runtime.db.read(store.find, world.actors.acme.id, found["id"])
     assert text.arguments == '["y","hush-hush"]'
 
 

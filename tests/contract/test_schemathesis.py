@@ -33,7 +33,7 @@ TYPES = (*[None] * len(KINDS), *KINDS)
 @pytest.fixture
 def swarm(world: World, watch: Watch, quick_passwords: None) -> Iterator[Swarm]:
     """In a world that keeps nothing, so that every request finds the same."""
-    estate = world.runtime.db.write_blocking(settle, world.runtime, world.cast, world.things)
+    estate = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
     with asyncio.Runner() as runner:
@@ -53,7 +53,7 @@ def knock(swarm: Swarm, operation: Any, mode: GenerationMode, examples: int) -> 
     good = doors.bodies(swarm.estate, swarm.estate.acme).get(door)
 
     def address(principal: Principal, which: Which) -> str:
-        return doors.address(route, swarm.estate, swarm.world.cast, principal, which, v1=v1)
+        return doors.address(route, swarm.estate, swarm.world.actors, principal, which, v1=v1)
 
     @settings(
         max_examples=examples,

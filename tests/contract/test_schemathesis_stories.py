@@ -31,7 +31,7 @@ from contract.schemathesis_runner import Swarm, letter_of, mend
 from contract.serving import Watch, at_once
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 FILES = ("belvedere.db", "logs.db")
 # Who can do more is heard more often.
@@ -54,14 +54,14 @@ class Stage:
     def runtime(self) -> Iterator[ServerRuntime]:
         with self.copies() as urls:
             db, logs = [open_database(url) for url in urls]
-            hands = HandClock()
+            hands = ManualClock()
             db.clock = hands
             runtime = build_runtime(self.settings, db, logs, self.keys, hands)
             runtime.passwords = PasswordChecker(runtime.limits, at_once)
             runtime.egress = FakeEgressPool()
             yield runtime
-            engines.closed(db)
-            engines.closed(logs)
+            engines.close(db)
+            engines.close(logs)
 
     def begin(self, story: Any) -> None:
         story.steps, story.runtime = 0, self.runtime()
@@ -124,14 +124,14 @@ def stage(
     database_url: str,
 ) -> Iterator[Stage]:
     runtime = world.runtime
-    estate = runtime.db.write_blocking(settle, runtime, world.cast, world.things)
+    estate = runtime.db.write_blocking(settle, runtime, world.actors, world.things)
     if engine == "sqlite":
         keep_files(tmp_path)
         copies = partial(files, tmp_path)
     else:
         # Nobody may look at a database that is copied.
-        engines.closed(runtime.db)
-        engines.closed(runtime.logs)
+        engines.close(runtime.db)
+        engines.close(runtime.logs)
         copies = partial(databases, database_url)
     with asyncio.Runner() as runner:
         yield Stage(Swarm(world, estate, watch, runner), world, copies, settings, keys)

@@ -9,7 +9,7 @@ from belvedere.access.crypto import totp
 from belvedere.base.clock import SECOND
 from contract.client import Answer, Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from people import PASSWORD
 
 BASE, LOGIN = "/api/auth/second-factor", "/api/auth/login"
@@ -21,13 +21,13 @@ def quick(quick_passwords: None) -> None:
     """Passwords are tested elsewhere."""
 
 
-def code(secret: str, clock: HandClock) -> str:
+def code(secret: str, clock: ManualClock) -> str:
     """The next one: none counts twice."""
     clock.move(totp.STEP / SECOND)
     return totp.code_at(secret, clock() // totp.STEP)
 
 
-async def equip(client: Client, clock: HandClock) -> tuple[str, list[str]]:
+async def equip(client: Client, clock: ManualClock) -> tuple[str, list[str]]:
     begun = await client.post(BASE, AGAIN)
     assert begun.status == 201
     secret: str = begun.json["secret"]
@@ -44,7 +44,7 @@ async def trade(stranger: Client, ticket: str, code: str) -> Answer:
     return await stranger.post(f"{LOGIN}/second-factor", {"ticket": ticket, "code": code})
 
 
-async def test_it_works(world: World, uma: Client, stranger: Client, clock: HandClock) -> None:
+async def test_it_works(world: World, uma: Client, stranger: Client, clock: ManualClock) -> None:
     before = (await uma.get(BASE)).json
     assert before == {
         "enabled": False,
@@ -72,7 +72,9 @@ async def test_it_works(world: World, uma: Client, stranger: Client, clock: Hand
     assert [item["method"] for item in listed if item["current"]] == ["totp"]
 
 
-async def test_http_basic_requires_it_too(uma: Client, stranger: Client, clock: HandClock) -> None:
+async def test_http_basic_requires_it_too(
+    uma: Client, stranger: Client, clock: ManualClock
+) -> None:
     await equip(uma, clock)
     pair = b64encode(f"uma:{PASSWORD}".encode()).decode()
     response = await stranger.post(LOGIN, headers={"authorization": f"Basic {pair}"})
@@ -80,7 +82,7 @@ async def test_http_basic_requires_it_too(uma: Client, stranger: Client, clock: 
 
 
 async def test_a_ticket_opens_nothing_else(
-    world: World, uma: Client, stranger: Client, clock: HandClock
+    world: World, uma: Client, stranger: Client, clock: ManualClock
 ) -> None:
     await equip(uma, clock)
     ticket = (await login(stranger, "uma")).json["ticket"]
@@ -92,7 +94,7 @@ async def test_a_ticket_opens_nothing_else(
 
 
 async def test_wrong_codes_are_refused_and_counted(
-    uma: Client, stranger: Client, clock: HandClock
+    uma: Client, stranger: Client, clock: ManualClock
 ) -> None:
     await equip(uma, clock)
     ticket = (await login(stranger, "uma")).json["ticket"]
@@ -109,7 +111,7 @@ async def test_wrong_codes_are_refused_and_counted(
 
 
 async def test_an_address_that_guesses_is_limited(
-    world: World, clock: HandClock, stranger: Client
+    world: World, clock: ManualClock, stranger: Client
 ) -> None:
     for name in ("olga", "ada", "max", "uma", "vic"):
         await equip(world.client(name), clock)
@@ -123,7 +125,7 @@ async def test_an_address_that_guesses_is_limited(
     assert (await trade(elsewhere, ticket, "1")).status == 401
 
 
-async def test_the_password_is_required_again(uma: Client, clock: HandClock) -> None:
+async def test_the_password_is_required_again(uma: Client, clock: ManualClock) -> None:
     wrong = {"password": "wrong"}
     assert (await uma.post(BASE, wrong)).code == "wrong_password"
     await equip(uma, clock)
@@ -135,7 +137,7 @@ async def test_the_password_is_required_again(uma: Client, clock: HandClock) -> 
     assert (await uma.get(BASE)).json["enabled"] is False
 
 
-async def test_the_wrong_moment(uma: Client, clock: HandClock) -> None:
+async def test_the_wrong_moment(uma: Client, clock: ManualClock) -> None:
     assert (await uma.put(BASE, {"code": "000000"})).code == "no_second_factor"
     assert (await uma.post(f"{BASE}/disable", AGAIN)).code == "no_second_factor"
     assert (await uma.post(f"{BASE}/recovery-codes", AGAIN)).code == "no_second_factor"
@@ -149,7 +151,7 @@ async def test_the_wrong_moment(uma: Client, clock: HandClock) -> None:
 async def test_without_a_password_there_is_nothing_to_guard(world: World, uma: Client) -> None:
     await world.runtime.db.write(
         lambda tx: tx.execute(
-            "update users set password_hash = null where id = ?", world.cast.uma.user_id
+            "update users set password_hash = null where id = ?", world.actors.uma.user_id
         )
     )
     assert (await uma.get(BASE)).json["available"] is False
@@ -157,10 +159,10 @@ async def test_without_a_password_there_is_nothing_to_guard(world: World, uma: C
 
 
 async def test_an_admin_resets_it_and_managers_see_who_has_one(
-    world: World, ada: Client, uma: Client, vic: Client, stranger: Client, clock: HandClock
+    world: World, ada: Client, uma: Client, vic: Client, stranger: Client, clock: ManualClock
 ) -> None:
     await equip(uma, clock)
-    member = world.cast.uma.member_id
+    member = world.actors.uma.member_id
     assert "second_factor" not in (await vic.get(f"/api/member/{member}")).json
     assert (await ada.get(f"/api/member/{member}")).json["second_factor"] is True
     assert (await world.client("max").delete(f"/api/member/{member}/second-factor")).status == 403
@@ -172,7 +174,7 @@ async def test_an_admin_resets_it_and_managers_see_who_has_one(
 
 
 async def test_an_organization_requires_it(
-    world: World, stranger: Client, clock: HandClock
+    world: World, stranger: Client, clock: ManualClock
 ) -> None:
     olga = world.client("olga")
     asked = {"second_factor_level": "user"}
@@ -194,7 +196,7 @@ async def test_an_organization_requires_it(
     assert (await uma.post(f"{BASE}/disable", AGAIN)).status == 200
 
 
-async def test_nothing_of_it_is_revealed(world: World, ada: Client, clock: HandClock) -> None:
+async def test_nothing_of_it_is_revealed(world: World, ada: Client, clock: ManualClock) -> None:
     secret, codes = await equip(ada, clock)
     rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     told = (await ada.get("/api/audit?limit=1000")).text + str(rows)

@@ -155,7 +155,7 @@ async def test_a_right_secret_learns_what_is_wrong_with_the_request(
 
 async def test_no_credential_counts_there(door: Door, world: World, ada: Client) -> None:
     await door.made()
-    cookie = {"cookie": f"belvedere={world.cast.tokens['ada']}"}
+    cookie = {"cookie": f"belvedere={world.actors.tokens['ada']}"}
     target = f"/job/secret/{'0' * 64}?customer=acme&task={door.task}"
     refused = await world.client().post(target, {"task_arguments": ["x", "y"]}, headers=cookie)
     assert refused.status == 403

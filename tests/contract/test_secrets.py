@@ -198,7 +198,7 @@ async def test_a_stale_edit_is_refused(ada: Client) -> None:
 
 
 async def test_the_number_is_limited(world: World, ada: Client) -> None:
-    keys, actor = world.runtime.keyring, world.cast.ada
+    keys, actor = world.runtime.keyring, world.actors.ada
     for n in range(8):
         await put(ada, f"LARGE_{n}", "x" * 16 * 1024)
     full = await ada.put("/acme/secret/ONE_MORE", {"value": "abcd"})

@@ -4,7 +4,7 @@ import re
 
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def secret_of(ada: Client, task: str) -> str:
@@ -35,7 +35,7 @@ async def test_a_changed_key_revokes_the_old_one_at_once(
 
 
 async def test_the_old_one_may_live_on_for_a_while(
-    world: World, ada: Client, stranger: Client, clock: HandClock
+    world: World, ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     task = await world.task()
     old = await secret_of(ada, task)

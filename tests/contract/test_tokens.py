@@ -2,7 +2,7 @@
 
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 async def test_it_works(world: World, stranger: Client) -> None:
@@ -23,7 +23,7 @@ async def test_two_different_tokens_are_refused(world: World, ada: Client) -> No
     token = world.things.integration["acme"]
     refused = await ada.get(f"/acme/task?access_token={token}")
     assert (refused.status, refused.code) == (400, "two_tokens")
-    twice = f"access_token={token}&access_token={world.cast.tokens['ada']}"
+    twice = f"access_token={token}&access_token={world.actors.tokens['ada']}"
     assert (await world.client().get(f"/acme/task?{twice}")).status == 400
 
 
@@ -57,7 +57,7 @@ async def test_the_scheme_has_no_case(world: World, stranger: Client) -> None:
     assert (await stranger.get("/acme/task", headers=headers)).status == 200
 
 
-async def test_an_expired_token_is_dead(world: World, ada: Client, clock: HandClock) -> None:
+async def test_an_expired_token_is_dead(world: World, ada: Client, clock: ManualClock) -> None:
     token = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
     client = Client(world.app, token["token"], check=world.conformity)
     assert (await client.get("/acme/task")).status == 200
@@ -114,7 +114,7 @@ async def test_a_credential_opens_its_own_organization_only(world: World, eve: C
 
 async def test_a_removed_member_is_out_at_once(world: World, uma: Client) -> None:
     olga = world.client("olga")
-    member = world.cast.uma.member_id
+    member = world.actors.uma.member_id
     assert (await uma.get("/acme/task")).status == 200
     assert (await olga.delete(f"/api/member/{member}")).status == 200
     assert (await uma.get("/acme/task")).status == 401

@@ -10,7 +10,7 @@ from contract import interface_fields as letters
 from contract.client import Client
 from contract.running import run
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 MISSING = "0" * 24
 THREE = [{"type": "input", "label": name} for name in ("title", "state", "value")]
@@ -68,7 +68,7 @@ async def test_only_entering_failure_starts_it(world: World, ada: Client) -> Non
 
 
 async def test_recovery_and_silence_start_things_too(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     tile = await indicator(ada, state="failure", ttl=60_000)
     await world.task("back", triggers=[f"indicator:{tile}:normal"])
@@ -227,7 +227,7 @@ async def test_a_refused_start_is_reported_and_does_not_affect_others(
 
 
 async def test_a_triggered_run_waits_its_grace_time(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     tile = await indicator(ada)
     task = await world.task(triggers=[f"indicator:{tile}:failure"], grace_time=60)

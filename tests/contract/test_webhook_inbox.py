@@ -9,7 +9,7 @@ from contract import interface_fields as letters
 from contract.client import Client
 from contract.test_webhooks import JSON, arguments, jobs, made, secret_of
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 MISSING = "0" * 24
 
@@ -223,7 +223,7 @@ async def test_a_refused_delivery_may_come_again(world: World, ada: Client) -> N
     assert len(await jobs(ada)) == 1
 
 
-async def test_an_id_is_remembered_for_a_day(world: World, ada: Client, clock: HandClock) -> None:
+async def test_an_id_is_remembered_for_a_day(world: World, ada: Client, clock: ManualClock) -> None:
     hook = await made(ada, await world.task())
     target, key = f"/acme/webhook/{hook['id']}/trigger", {"idempotency-key": "k"}
     for hours, count in ((0, 1), (23, 1), (2, 2)):

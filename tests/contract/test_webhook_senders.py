@@ -9,7 +9,7 @@ from contract.client import Answer, Client
 from contract.test_webhook_signatures import BODY, Caller, caller, mac
 from contract.test_webhooks import arguments, jobs, made
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 SECRET = "whsec_of_nobody_at_all"
 
@@ -42,7 +42,7 @@ async def verdicts(ada: Client, out: Caller) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", SIGNED)
-async def test_it_works(world: World, ada: Client, clock: HandClock, kind: str) -> None:
+async def test_it_works(world: World, ada: Client, clock: ManualClock, kind: str) -> None:
     """With the secret that the sender chose, by signature alone and by the address."""
     out = await caller(world, ada, kind)
     kept = await keep(ada, out, {"secret": SECRET})
@@ -59,7 +59,7 @@ async def test_it_works(world: World, ada: Client, clock: HandClock, kind: str) 
 
 @pytest.mark.parametrize("kind", SIGNED)
 async def test_an_old_signature_is_reported_to_the_signer(
-    world: World, ada: Client, clock: HandClock, kind: str
+    world: World, ada: Client, clock: ManualClock, kind: str
 ) -> None:
     out = await caller(world, ada, kind)
     late = SIGNED[kind](out.secret, clock() - 301_000)
@@ -72,7 +72,7 @@ async def test_an_old_signature_is_reported_to_the_signer(
 
 @pytest.mark.parametrize("kind", SIGNED)
 async def test_a_delivery_runs_once_though_it_is_signed_again(
-    world: World, ada: Client, clock: HandClock, kind: str
+    world: World, ada: Client, clock: ManualClock, kind: str
 ) -> None:
     """The sender tries again later: another moment, another count of tries, the same event."""
     out = await caller(world, ada, kind)
@@ -92,7 +92,7 @@ async def test_a_delivery_runs_once_though_it_is_signed_again(
 
 @pytest.mark.parametrize("kind", SIGNED)
 async def test_a_call_without_an_id_cannot_be_repeated_either(
-    world: World, ada: Client, clock: HandClock, kind: str
+    world: World, ada: Client, clock: ManualClock, kind: str
 ) -> None:
     out = await caller(world, ada, kind)
     body = b'{"text": "no id"}'
@@ -105,7 +105,7 @@ async def test_a_call_without_an_id_cannot_be_repeated_either(
 
 
 async def test_a_signed_challenge_of_slack_is_answered(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     out = await caller(world, ada, "slack")
     body = b'{"token": "t", "challenge": "3eZbrw1a<b>", "type": "url_verification"}'
@@ -124,7 +124,7 @@ async def test_a_signed_challenge_of_slack_is_answered(
 
 @pytest.mark.parametrize("kind", SIGNED)
 async def test_a_signed_body_that_is_no_text_is_refused(
-    world: World, ada: Client, clock: HandClock, kind: str
+    world: World, ada: Client, clock: ManualClock, kind: str
 ) -> None:
     out = await caller(world, ada, kind)
     body = b'{"id": "\xff\xfe"}'
@@ -134,7 +134,7 @@ async def test_a_signed_body_that_is_no_text_is_refused(
 
 
 async def test_two_secrets_live_while_the_sender_changes_its_own(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     out = await caller(world, ada, "stripe")
     await keep(ada, out, {"secret": SECRET})
@@ -150,7 +150,7 @@ async def test_two_secrets_live_while_the_sender_changes_its_own(
 
 @pytest.mark.parametrize("kind", ["x-slack-signature", "x-slack-request-timestamp"])
 async def test_a_duplicate_header_is_refused(
-    world: World, ada: Client, clock: HandClock, kind: str
+    world: World, ada: Client, clock: ManualClock, kind: str
 ) -> None:
     out = await caller(world, ada, "slack")
     right = slack(out.secret, clock())

@@ -9,7 +9,7 @@ import pytest
 from contract.client import Answer, Client
 from contract.test_webhooks import JSON, arguments, jobs, made, secret_of
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 BODY = b'{"ref": "main", "n": 1.0}'
 
@@ -134,7 +134,7 @@ async def test_without_a_signature_set_none_is_good(world: World, ada: Client) -
 
 
 async def test_a_signed_moment_is_good_for_minutes(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     out = await caller(world, ada, "hmac-sha256")
     now = clock() // 1_000
@@ -147,7 +147,7 @@ async def test_a_signed_moment_is_good_for_minutes(
 
 
 async def test_two_secrets_live_while_one_is_changed(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     out = await caller(world, ada, "hmac-sha256")
     target = f"/acme/webhook/{out.webhook_id}/credentials"
@@ -182,7 +182,7 @@ async def test_wrong_secrets_are_counted_by_address(world: World, ada: Client) -
 
 
 async def test_a_right_secret_is_limited_by_the_setting(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     world.runtime.secret_uses.limit = 3
     out, other = await caller(world, ada, "none"), await caller(world, ada, "github", name="b")

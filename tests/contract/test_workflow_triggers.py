@@ -9,7 +9,7 @@ from contract.client import Client
 from contract.flowing import made, run, step
 from contract.test_triggers import indicator, react
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 ONE = [{"type": "input", "label": "x"}]
 
@@ -198,7 +198,7 @@ async def test_it_cannot_start_itself(world: World, ada: Client) -> None:
     assert ring.code == "trigger_ring"
 
 
-async def test_a_schedule_starts_it(world: World, ada: Client, clock: HandClock) -> None:
+async def test_a_schedule_starts_it(world: World, ada: Client, clock: ManualClock) -> None:
     flow = await single(world, ada, "w")
     target = f"/acme/workflows/{flow['id']}/schedule"
     every = {"repeatEvery": "every 10 minutes"}

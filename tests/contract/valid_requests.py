@@ -7,7 +7,7 @@ from belvedere.access import Actor
 from belvedere.rest.route import Route
 from contract.fixtures_all_kinds import LOGO, WHO, Estate, Place
 from contract.matrix import Principal, Which
-from people import PASSWORD, Cast
+from people import PASSWORD, Actors
 
 # What the job of each place has left.
 FILE = "report.txt"
@@ -28,13 +28,13 @@ def home(estate: Estate, principal: Principal) -> tuple[Place, Place]:
 
 
 def address(
-    route: Route, estate: Estate, cast: Cast, principal: Principal, which: Which, *, v1: bool
+    route: Route, estate: Estate, actors: Actors, principal: Principal, which: Which, *, v1: bool
 ) -> str:
     """The path, and what must stand in the query."""
     here, there = home(estate, principal)
-    stranger = cast.ada if here is estate.globex else cast.eve
+    stranger = actors.ada if here is estate.globex else actors.eve
     # Sessions are the one thing that belongs to a person, not to the organization.
-    mine: Actor = getattr(cast, WHO.get(principal.name, "ada"))
+    mine: Actor = getattr(actors, WHO.get(principal.name, "ada"))
 
     def known(name: str) -> str:
         return {

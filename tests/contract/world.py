@@ -18,7 +18,7 @@ from belvedere.tasks.bodies import TaskBody
 from contract.client import Client
 from contract.conformity import Conformity
 from contract.fakeagent import FakeAgent, hello
-from people import ADDRESS, Cast
+from people import ADDRESS, Actors
 
 SOURCE = "#!/bin/sh\necho hello\n"
 
@@ -32,9 +32,9 @@ class Things:
     integration: dict[str, str]
 
 
-def furnish(tx: Tx, keys: Keyring, cast: Cast) -> Things:
-    owners = {"acme": cast.ada, "globex": cast.eve}
-    places = {"web-1": cast.ada, "web-2": cast.ada, "box-1": cast.eve}
+def furnish(tx: Tx, keys: Keyring, actors: Actors) -> Things:
+    owners = {"acme": actors.ada, "globex": actors.eve}
+    places = {"web-1": actors.ada, "web-2": actors.ada, "box-1": actors.eve}
     made = Things(
         hosts={name: _enrolled(tx, keys, actor, name) for name, actor in places.items()},
         integration={
@@ -63,7 +63,7 @@ class World:
 
     runtime: ServerRuntime
     app: App
-    cast: Cast
+    actors: Actors
     things: Things
     conformity: Conformity
 
@@ -72,8 +72,8 @@ class World:
         return Client(self.app, self.credential(who), check=self.conformity, **more)
 
     def credential(self, who: str) -> str:
-        if who in self.cast.tokens:
-            return self.cast.tokens[who]
+        if who in self.actors.tokens:
+            return self.actors.tokens[who]
         if who in self.things.hosts:
             return self.things.hosts[who].token
         return {"token": self.things.integration["acme"], "": ""}[who]
@@ -93,7 +93,7 @@ class World:
         }
         if made["type"] not in ("script", "scraper"):
             del made["hostname"], made["script"]
-        actor = getattr(self.cast, by)
+        actor = getattr(self.actors, by)
         return await self.runtime.db.write(make_task, self.runtime.keyring, actor, made)
 
     def beside(self, runtime: ServerRuntime) -> "World":
@@ -101,7 +101,7 @@ class World:
         return replace(self, runtime=runtime, app=App(runtime, runtime.router, serve, respond))
 
 
-def opened(runtime: ServerRuntime, cast: Cast) -> World:
-    things = runtime.db.write_blocking(furnish, runtime.keyring, cast)
+def opened(runtime: ServerRuntime, actors: Actors) -> World:
+    things = runtime.db.write_blocking(furnish, runtime.keyring, actors)
     app = App(runtime, runtime.router, serve, respond)
-    return World(runtime, app, cast, things, Conformity(runtime.router))
+    return World(runtime, app, actors, things, Conformity(runtime.router))

@@ -23,7 +23,7 @@ class Clock:
         return self.now
 
 
-class Ear:
+class NotifyListener:
     """Another server, played by hand: it hears everything that is said."""
 
     def __init__(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
@@ -45,7 +45,7 @@ class Ear:
 
 
 @contextmanager
-def bell(
+def run_notifier(
     db: Postgres, clock: Clock | None = None
 ) -> Iterator[tuple[PostgresNotifier, "queue.Queue[set[Signal]]"]]:
     heard: queue.Queue[set[Signal]] = queue.Queue()
@@ -64,47 +64,49 @@ def postgres(db: Database) -> Postgres:
 
 
 @pytest.fixture
-def ear(postgres: Postgres) -> Iterator[Ear]:
+def listener(postgres: Postgres) -> Iterator[NotifyListener]:
     with postgres.connect(autocommit=True) as connection:
-        yield Ear(connection)
+        yield NotifyListener(connection)
 
 
-def test_it_works(postgres: Postgres, ear: Ear) -> None:
-    with bell(postgres) as (one, _):
-        ear.until(HELLO)
-        with bell(postgres) as (_, heard):
-            ear.until(HERE)
+def test_it_works(postgres: Postgres, listener: NotifyListener) -> None:
+    with run_notifier(postgres) as (one, _):
+        listener.until(HELLO)
+        with run_notifier(postgres) as (_, heard):
+            listener.until(HERE)
             one.notify({host_ready("x")})
             assert heard.get(timeout=PATIENCE_S) == {host_ready("x")}
 
 
-def test_one_that_is_alone_does_not_ring(postgres: Postgres, ear: Ear) -> None:
+def test_one_that_is_alone_does_not_ring(postgres: Postgres, listener: NotifyListener) -> None:
     clock = Clock()
-    with bell(postgres, clock) as (alone, heard):
-        ear.until(HELLO)
+    with run_notifier(postgres, clock) as (alone, heard):
+        listener.until(HELLO)
         clock.now += HERE_S
         alone.notify({host_ready("unheard")})
         # Somebody comes.
-        ear.say(HELLO)
-        ear.until(HERE)
+        listener.say(HELLO)
+        listener.until(HERE)
         alone.notify({host_ready("heard")})
-        ear.until("host:heard")
+        listener.until("host:heard")
         # What others ring counts as a word, too; theirs is no news of work.
         clock.now += PEER_TIMEOUT_S - 1
-        ear.say("host:theirs")
+        listener.say("host:theirs")
         assert heard.get(timeout=PATIENCE_S) == {host_ready("theirs")}
         clock.now += PEER_TIMEOUT_S - 1
         alone.notify({host_ready("still")})
-        ear.until("host:still")
+        listener.until("host:still")
         clock.now += PEER_TIMEOUT_S
         alone.notify({host_ready("gone")})
-        ear.say(HELLO)
-        ear.words.remove(HERE)
-        ear.until(HERE)
-    assert "host:unheard" not in ear.words and "host:gone" not in ear.words
+        listener.say(HELLO)
+        listener.words.remove(HERE)
+        listener.until(HERE)
+    assert "host:unheard" not in listener.words and "host:gone" not in listener.words
 
 
-def test_it_rings_before_it_knows_who_is_there(postgres: Postgres, ear: Ear) -> None:
-    with bell(postgres) as (new, _):
+def test_it_rings_before_it_knows_who_is_there(
+    postgres: Postgres, listener: NotifyListener
+) -> None:
+    with run_notifier(postgres) as (new, _):
         new.notify({host_ready("early")})
-        ear.until("host:early")
+        listener.until("host:early")

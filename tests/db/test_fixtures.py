@@ -1,8 +1,8 @@
 """The ground that the other tests stand on."""
 
 from belvedere.db import Database, Tx
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 
 def _count(tx: Tx) -> int:
@@ -33,7 +33,7 @@ def test_both_engines_are_used(db: Database, engine: str) -> None:
     assert db.dialect.name == engine
 
 
-def test_the_clock_moves_only_by_hand(db: Database, clock: HandClock) -> None:
+def test_the_clock_moves_only_by_hand(db: Database, clock: ManualClock) -> None:
     before = db.write_blocking(lambda tx: tx.now)
     clock.move(1.5)
     assert db.write_blocking(lambda tx: tx.now) == before + 1_500
@@ -43,8 +43,10 @@ def test_the_log_store_is_there(logs: Database) -> None:
     assert logs.write_blocking(lambda tx: tx.value("select count(*) from logs")) == 0
 
 
-def test_the_cast_is_complete(cast: Cast) -> None:
-    levels = [actor.level for actor in (cast.olga, cast.ada, cast.max, cast.uma, cast.vic)]
+def test_the_cast_is_complete(actors: Actors) -> None:
+    levels = [
+        actor.level for actor in (actors.olga, actors.ada, actors.max, actors.uma, actors.vic)
+    ]
     assert levels == ["owner", "admin", "manager", "user", "viewer"]
-    assert {cast.eve.customer_id} != {cast.ada.customer_id}
-    assert set(cast.tokens) == {"olga", "ada", "max", "uma", "vic", "eve"}
+    assert {actors.eve.customer_id} != {actors.ada.customer_id}
+    assert set(actors.tokens) == {"olga", "ada", "max", "uma", "vic", "eve"}

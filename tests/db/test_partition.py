@@ -31,7 +31,7 @@ NEAR, FAR = "10.99.0.1", "10.99.0.2"
 ANSWER_S, READY_S, BUSY_S = 10.0, 5.0, 5.0
 
 
-class Namespace:
+class NetworkNamespace:
     """A network of its own, as long as its first process lives."""
 
     def __init__(self) -> None:
@@ -72,8 +72,8 @@ class Namespace:
 
 
 @pytest.fixture
-def networks() -> Iterator[tuple[Namespace, Namespace]]:
-    near, far = Namespace(), Namespace()
+def networks() -> Iterator[tuple[NetworkNamespace, NetworkNamespace]]:
+    near, far = NetworkNamespace(), NetworkNamespace()
     try:
         other_end = ("peer", "name", "cable", "netns", str(far.pid))
         near.run("ip", "link", "add", "cable", "type", "veth", *other_end)
@@ -89,7 +89,7 @@ def networks() -> Iterator[tuple[Namespace, Namespace]]:
 
 @pytest.fixture
 def server(
-    networks: tuple[Namespace, Namespace], database_url: str, tmp_path: Path
+    networks: tuple[NetworkNamespace, NetworkNamespace], database_url: str, tmp_path: Path
 ) -> Iterator[Server]:
     near, far = networks
     parts = urlsplit(database_url)
@@ -122,7 +122,7 @@ class Requests:
 
 
 def test_a_dropped_network_is_answered_and_left_behind(
-    networks: tuple[Namespace, Namespace], server: Server
+    networks: tuple[NetworkNamespace, NetworkNamespace], server: Server
 ) -> None:
     near, far = networks
     requests = Requests(near.start("request", server.url))

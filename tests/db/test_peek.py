@@ -13,29 +13,29 @@ def note(tx: Tx, value: str) -> int:
     return tx.execute("insert into meta (name, value) values ('note', ?)", value)
 
 
-def noted(tx: Tx) -> str | None:
+def read_note(tx: Tx) -> str | None:
     found: str | None = tx.value("select value from meta where name = 'note'")
     return found
 
 
 def test_it_works(db: Database, database_url: str) -> None:
     with peek(database_url) as found:
-        assert found.read(noted) is None
+        assert found.read(read_note) is None
         db.write_blocking(note, "hello")
-        assert found.read(noted) == "hello"
+        assert found.read(read_note) == "hello"
 
 
 def test_it_cannot_write(db: Database, database_url: str) -> None:
     with peek(database_url) as found, pytest.raises(Unavailable, match="reports"):
         found.read(note, "hello")
-    assert db.write_blocking(noted) is None
+    assert db.write_blocking(read_note) is None
 
 
 def test_it_goes_on_after_a_refusal(db: Database, database_url: str) -> None:
     with peek(database_url) as found:
         with pytest.raises(Unavailable):
             found.read(note, "hello")
-        assert found.read(noted) is None
+        assert found.read(read_note) is None
 
 
 def test_it_does_not_make_a_database(tmp_path: Path) -> None:

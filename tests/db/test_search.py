@@ -16,7 +16,7 @@ PATIENCE_S = 30.0
 MANY = 12
 
 
-class Held:
+class HeldReads:
     """Reads that stay on their thread until the test lets them go."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Held:
         assert self._released.wait(PATIENCE_S)
         return int(tx.value("select 1"))
 
-    async def entered(self, count: int) -> None:
+    async def wait_entered(self, count: int) -> None:
         """So many are on their thread."""
         for _ in range(count):
             assert await asyncio.to_thread(self._entered.acquire, timeout=PATIENCE_S)
@@ -41,86 +41,90 @@ class Held:
 
 
 @pytest.fixture
-def held() -> Iterator[Held]:
-    made = Held()
+def held_reads() -> Iterator[HeldReads]:
+    made = HeldReads()
     yield made
     made.release()
 
 
-def one(tx: Tx) -> int:
+def select_one(tx: Tx) -> int:
     return int(tx.value("select 1"))
 
 
 async def test_it_works(db: Database) -> None:
-    assert await SearchLane().run(db, "acme", one) == 1
+    assert await SearchLane().run(db, "acme", select_one) == 1
 
 
-async def test_other_reads_and_writes_do_not_wait_for_searches(db: Database, held: Held) -> None:
-    searches = [asyncio.create_task(db.search(held.read)) for _ in range(MANY)]
+async def test_other_reads_and_writes_do_not_wait_for_searches(
+    db: Database, held_reads: HeldReads
+) -> None:
+    searches = [asyncio.create_task(db.search(held_reads.read)) for _ in range(MANY)]
     try:
-        await held.entered(SEARCH_THREADS)
+        await held_reads.wait_entered(SEARCH_THREADS)
         async with asyncio.timeout(PATIENCE_S):
-            reads = await asyncio.gather(*(db.read(one) for _ in range(MANY)))
+            reads = await asyncio.gather(*(db.read(select_one) for _ in range(MANY)))
             assert reads == [1] * MANY
-            assert await db.read_inline(one) == await db.write(one) == 1
+            assert await db.read_inline(select_one) == await db.write(select_one) == 1
         assert not any(search.done() for search in searches)
     finally:
-        held.release()
+        held_reads.release()
     assert await asyncio.gather(*searches) == [1] * MANY
 
 
-async def test_one_organization_leaves_a_thread_for_others(db: Database, held: Held) -> None:
+async def test_one_organization_leaves_a_thread_for_others(
+    db: Database, held_reads: HeldReads
+) -> None:
     lane, limits = SearchLane(), SearchLimits()
-    searches = [asyncio.create_task(lane.run(db, "acme", held.read)) for _ in range(10)]
-    await held.entered(limits.share)
+    searches = [asyncio.create_task(lane.run(db, "acme", held_reads.read)) for _ in range(10)]
+    await held_reads.wait_entered(limits.share)
     async with asyncio.timeout(PATIENCE_S):
-        assert await lane.run(db, "globex", one) == 1
-    assert held.none_entered()
-    held.release()
+        assert await lane.run(db, "globex", select_one) == 1
+    assert held_reads.none_entered()
+    held_reads.release()
     assert await asyncio.gather(*searches) == [1] * 10
 
 
 async def test_too_many_waiting_searches_of_one_organization_are_refused(
-    db: Database, held: Held
+    db: Database, held_reads: HeldReads
 ) -> None:
     lane = SearchLane(SearchLimits(places=2, share=1, queue=2))
-    searches = [asyncio.create_task(lane.run(db, "acme", held.read)) for _ in range(3)]
-    await held.entered(1)
+    searches = [asyncio.create_task(lane.run(db, "acme", held_reads.read)) for _ in range(3)]
+    await held_reads.wait_entered(1)
     with pytest.raises(TooMany) as refusal:
-        await lane.run(db, "acme", one)
+        await lane.run(db, "acme", select_one)
     assert refusal.value.code == "too_many_searches" and refusal.value.retry_after_s > 0
-    assert await lane.run(db, "globex", one) == 1
-    further = asyncio.create_task(lane.run_on(db, "acme", one))
-    held.release()
+    assert await lane.run(db, "globex", select_one) == 1
+    further = asyncio.create_task(lane.run_on(db, "acme", select_one))
+    held_reads.release()
     assert await asyncio.gather(*searches, further) == [1] * 4
 
 
 async def test_too_many_waiting_searches_of_all_organizations_are_refused(
-    db: Database, held: Held, monkeypatch: pytest.MonkeyPatch
+    db: Database, held_reads: HeldReads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_lane, "MAX_WAITING", 3)
     lane = SearchLane(SearchLimits(places=1, share=1, queue=2))
-    searches = [asyncio.create_task(lane.run(db, f"c{n}", held.read)) for n in range(4)]
-    await held.entered(1)
+    searches = [asyncio.create_task(lane.run(db, f"c{n}", held_reads.read)) for n in range(4)]
+    await held_reads.wait_entered(1)
     with pytest.raises(Unavailable) as refusal:
-        await lane.run(db, "acme", one)
+        await lane.run(db, "acme", select_one)
     assert refusal.value.code == "searches_busy"
-    held.release()
+    held_reads.release()
     assert await asyncio.gather(*searches) == [1] * 4
 
 
 async def test_a_cancelled_search_keeps_its_place_until_its_thread_is_free(
-    db: Database, held: Held
+    db: Database, held_reads: HeldReads
 ) -> None:
     lane = SearchLane(SearchLimits(places=1, share=1))
-    first = asyncio.create_task(lane.run(db, "acme", held.read))
-    await held.entered(1)
-    second = asyncio.create_task(lane.run(db, "acme", one))
+    first = asyncio.create_task(lane.run(db, "acme", held_reads.read))
+    await held_reads.wait_entered(1)
+    second = asyncio.create_task(lane.run(db, "acme", select_one))
     first.cancel()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert not first.done() and lane.waiting == 1
-    held.release()
+    held_reads.release()
     assert await second == 1
     with pytest.raises(asyncio.CancelledError):
         await first
@@ -139,7 +143,7 @@ async def test_a_search_ends_at_its_time_limit(
     assert refusal.value.code == "search_timeout"
     assert next(seconds) == search_lane.MAX_SEARCH_S + 2
     monkeypatch.undo()
-    assert await SearchLane().run(db, "acme", one) == 1
+    assert await SearchLane().run(db, "acme", select_one) == 1
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite: the test above.

@@ -27,7 +27,7 @@ values = st.tuples(*[texts | odd] * 6, *[numbers] * 6)
 
 
 @pytest.fixture
-def wide(db: Database) -> Database:
+def wide_table(db: Database) -> Database:
     columns = [f"{name} {'text' if name[0] == 't' else 'bigint'}" for name in NAMES]
     db.write_blocking(
         lambda tx: tx.execute(f"create table wide (id text primary key, {', '.join(columns)})")
@@ -35,14 +35,14 @@ def wide(db: Database) -> Database:
     return db
 
 
-def kept(tx: Tx) -> list[tuple[Any, ...]]:
+def select_all(tx: Tx) -> list[tuple[Any, ...]]:
     return tx.rows("select * from wide order by id")
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=st.lists(values, min_size=3, max_size=8), second=st.lists(values, max_size=8))
 def test_values_arrive_unchanged(
-    wide: Database, first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]
+    wide_table: Database, first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]
 ) -> None:
     before = [(str(number), *row) for number, row in enumerate(first)]
     rows = [
@@ -52,9 +52,9 @@ def test_values_arrive_unchanged(
     def work(tx: Tx) -> list[tuple[Any, ...]]:
         tx.execute("delete from wide")
         tx.execute_many(INSERT, before)
-        assert kept(tx) == before
+        assert select_all(tx) == before
         tx.update_many(UPDATE, rows)
-        return kept(tx)
+        return select_all(tx)
 
     after = list(before)
     for number, (*row, _, was) in enumerate(rows):
@@ -62,10 +62,10 @@ def test_values_arrive_unchanged(
         if was is not None:
             last = before[number][12] if row[-1] is None else row[-1]
             after[number] = (str(number), *row[:-1], last)
-    assert wide.write_blocking(work) == after
+    assert wide_table.write_blocking(work) == after
 
 
-def test_a_row_that_changed_meanwhile_is_left_alone(wide: Database) -> None:
+def test_a_row_that_changed_meanwhile_is_left_alone(wide_table: Database) -> None:
     def work(tx: Tx) -> list[tuple[Any, ...]]:
         tx.execute_many("insert into wide (id, n0) values (?, ?)", [(one, 1) for one in "abcdef"])
         versions = [("a", 1), ("b", 9), ("c", 1), ("d", 1), ("e", 1), ("missing", 1)]
@@ -75,7 +75,7 @@ def test_a_row_that_changed_meanwhile_is_left_alone(wide: Database) -> None:
         )
         return tx.rows("select id, t0 from wide order by id")
 
-    assert "".join(key for key, text in wide.write_blocking(work) if text == "x") == "acde"
+    assert "".join(key for key, text in wide_table.write_blocking(work) if text == "x") == "acde"
 
 
 def test_other_values_go_one_by_one(db: Database) -> None:

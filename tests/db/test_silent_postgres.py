@@ -24,14 +24,14 @@ def proxy(database_url: str) -> Iterator[SilentProxy]:
 
 
 @pytest.fixture
-def behind(proxy: SilentProxy) -> Iterator[Postgres]:
+def impatient_db(proxy: SilentProxy) -> Iterator[Postgres]:
     """The database of this test, through the proxy, and with little patience."""
     db = Postgres(proxy.url, answer_s=0.4)
     yield db
     asyncio.run(db.close())
 
 
-def _one(tx: Tx) -> object:
+def _select_one(tx: Tx) -> object:
     return tx.value("select 1")
 
 
@@ -48,91 +48,93 @@ def _count(tx: Tx) -> None:
     )
 
 
-def _counted(tx: Tx) -> object:
+def _read_count(tx: Tx) -> object:
     return tx.value("select value from meta where name = 'count'")
 
 
 async def _until_back(db: Postgres) -> None:
     while True:
         try:
-            assert await db.read(_one) == 1
+            assert await db.read(_select_one) == 1
             return
         except Unavailable:
             await asyncio.sleep(0.05)
 
 
-async def test_it_works(behind: Postgres) -> None:
-    assert await behind.read(_one) == 1
-    await behind.write(_note)
+async def test_it_works(impatient_db: Postgres) -> None:
+    assert await impatient_db.read(_select_one) == 1
+    await impatient_db.write(_note)
 
 
 async def test_reads_and_writes_end_when_nothing_answers(
-    behind: Postgres, proxy: SilentProxy
+    impatient_db: Postgres, proxy: SilentProxy
 ) -> None:
-    await asyncio.gather(*(behind.read(_one) for _ in range(8)))
+    await asyncio.gather(*(impatient_db.read(_select_one) for _ in range(8)))
     proxy.hang()
     # More than there are threads: those that wait for one must not wait for a time-out each.
-    work = [behind.read(_one) for _ in range(40)] + [behind.write(_note) for _ in range(40)]
+    work = [impatient_db.read(_select_one) for _ in range(40)] + [
+        impatient_db.write(_note) for _ in range(40)
+    ]
     results = await asyncio.gather(*work, return_exceptions=True)
     assert {type(result) for result in results} == {Unavailable}
 
 
 async def test_it_recovers_while_old_connections_still_hang(
-    behind: Postgres, proxy: SilentProxy
+    impatient_db: Postgres, proxy: SilentProxy
 ) -> None:
-    await asyncio.gather(*(behind.read(_one) for _ in range(8)))
+    await asyncio.gather(*(impatient_db.read(_select_one) for _ in range(8)))
     proxy.hang()
     with pytest.raises(Unavailable):
-        await behind.read(_one)
+        await impatient_db.read(_select_one)
     proxy.hangs = False
-    await _until_back(behind)
-    await behind.write(_note)
+    await _until_back(impatient_db)
+    await impatient_db.write(_note)
 
 
 async def test_one_connection_that_hangs_does_not_stop_the_others(
-    behind: Postgres, proxy: SilentProxy
+    impatient_db: Postgres, proxy: SilentProxy
 ) -> None:
     """One process of PostgreSQL may be stuck (in its storage, say) while the others work."""
-    assert await behind.read(_one) == 1
+    assert await impatient_db.read(_select_one) == 1
     proxy.hang_open()
-    stuck = asyncio.create_task(behind.read(_one))
-    while not behind.deadline.is_waiting:
+    stuck = asyncio.create_task(impatient_db.read(_select_one))
+    while not impatient_db.deadline.is_waiting:
         await asyncio.sleep(0)
     while not stuck.done():
-        assert await behind.read(_one) == 1
+        assert await impatient_db.read(_select_one) == 1
     assert await stuck == 1
-    await behind.write(_note)
+    await impatient_db.write(_note)
 
 
 async def test_a_commit_without_an_answer_is_an_unknown_outcome(
-    behind: Postgres, proxy: SilentProxy, db: Database
+    impatient_db: Postgres, proxy: SilentProxy, db: Database
 ) -> None:
-    await behind.write(_note, "before")
+    await impatient_db.write(_note, "before")
     proxy.hangs_at = b"COMMIT\0"
     # It must not be repeated, which would count twice, and not be called a failure.
     with pytest.raises(Unavailable) as refusal:
-        await behind.write(_count)
+        await impatient_db.write(_count)
     assert refusal.value.code == "outcome_unknown"
     assert headers_of(refusal.value) == {}
-    assert await db.read(_counted) == "1"
+    assert await db.read(_read_count) == "1"
 
 
 async def test_a_statement_without_an_answer_has_not_happened(
-    behind: Postgres, proxy: SilentProxy
+    impatient_db: Postgres, proxy: SilentProxy
 ) -> None:
-    await behind.write(_note)
+    await impatient_db.write(_note)
     proxy.hang()
     with pytest.raises(Unavailable) as refusal:
-        await behind.write(_note)
+        await impatient_db.write(_note)
     assert refusal.value.code == "unavailable"
 
 
-async def test_a_slow_statement_is_no_silence(behind: Postgres, proxy: SilentProxy) -> None:
+async def test_a_slow_statement_is_no_silence(impatient_db: Postgres, proxy: SilentProxy) -> None:
     """PostgreSQL cancels it before we give the connection up, and other callers notice nothing."""
-    behind.write_blocking(lambda tx: tx.execute("select 1"))
+    impatient_db.write_blocking(lambda tx: tx.execute("select 1"))
     with pytest.raises(Unavailable, match="request less"):
-        await behind.read(_slow)
-    assert await behind.read(_one) == 1
+        await impatient_db.read(_slow)
+    assert await impatient_db.read(_select_one) == 1
 
 
 def _slow(tx: Tx) -> object:

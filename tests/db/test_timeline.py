@@ -11,7 +11,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Database, Tx
 from belvedere.db.postgres.database import Postgres
 from belvedere.jobs.recovery.restore import record_timeline
-from pgpair import Pair
+from pgpair import PostgresPair
 
 only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 EPOCH = 1 << 40
@@ -67,16 +67,16 @@ async def test_no_transaction_begins_before_connections_of_agents_are_closed(
 
 
 @pytest.fixture
-def pair() -> Iterator[Pair]:
+def postgres_pair() -> Iterator[PostgresPair]:
     """A PostgreSQL with two databases and a standby."""
-    with pgpair.pair() as pair:
+    with pgpair.postgres_pair() as pair:
         for name in ("running", "stopped"):
-            engines.migrated(pair.primary.url(), name)
+            engines.create_migrated(pair.primary.url(), name)
         pair.start_standby()
         yield pair
 
 
-def _start(pair: Pair, database: str) -> Postgres:
+def _start(pair: PostgresPair, database: str) -> Postgres:
     server = Postgres(pair.url(database))
     server.follow_timeline(record_timeline)
     return server
@@ -93,22 +93,24 @@ async def _next_fence(server: Postgres) -> int:
 
 
 @pytest.mark.limit(180)
-async def test_the_timeline_of_a_promoted_copy_raises_the_epoch(pair: Pair) -> None:
+async def test_the_timeline_of_a_promoted_copy_raises_the_epoch(
+    postgres_pair: PostgresPair,
+) -> None:
     """A real copy of a real PostgreSQL, found by a running server and at the start of another.
     Nothing else shows it: no commit is lost, no agent has a journal, nobody ran `mark-restored`."""
-    running, stopped = _start(pair, "running"), _start(pair, "stopped")
+    running, stopped = _start(postgres_pair, "running"), _start(postgres_pair, "stopped")
     first = await running.write(_fence)
     assert await stopped.write(_fence) == first
     await stopped.close()
     # A restart on the same timeline raises nothing.
-    stopped = _start(pair, "stopped")
+    stopped = _start(postgres_pair, "stopped")
     assert await stopped.write(_fence) == first + 1
     await stopped.close()
     # The standby reports its position only when it is asked.
-    while not pair.is_in_step():
+    while not postgres_pair.is_in_step():
         await asyncio.sleep(0.02)
-    pair.fail_over()
-    stopped = _start(pair, "stopped")
+    postgres_pair.fail_over()
+    stopped = _start(postgres_pair, "stopped")
     raised = (first // EPOCH + 1) * EPOCH
     for server in (running, stopped):
         assert [await _next_fence(server) for _ in range(2)] == [raised + 1, raised + 2]

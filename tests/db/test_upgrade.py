@@ -25,7 +25,7 @@ def _add(tx: Tx, row: tuple[object, ...]) -> None:
 
 
 @pytest.fixture
-def older(tmp_path: Path) -> Sqlite:
+def older_db(tmp_path: Path) -> Sqlite:
     """From the time before attempts were kept by their fence, and events counted by themselves."""
     db = Sqlite(tmp_path / "older.db")
     for name, text in migrations("sqlite"):
@@ -36,77 +36,77 @@ def older(tmp_path: Path) -> Sqlite:
     return db
 
 
-def test_attempts_stay(older: Sqlite) -> None:
-    steps = [name.partition("_")[0] for name in migrate(older)]
+def test_attempts_stay(older_db: Sqlite) -> None:
+    steps = [name.partition("_")[0] for name in migrate(older_db)]
     assert steps[:5] == ["0036", "0037", "0039", "0040", "0041"]
-    assert older.write_blocking(_attempts) == [LATE, LIVE]
-    assert migrate(older) == []
+    assert older_db.write_blocking(_attempts) == [LATE, LIVE]
+    assert migrate(older_db) == []
 
 
-def test_a_job_has_one_live_attempt_still(older: Sqlite) -> None:
-    migrate(older)
+def test_a_job_has_one_live_attempt_still(older_db: Sqlite) -> None:
+    migrate(older_db)
     with pytest.raises(Exception, match="UNIQUE"):
-        older.write_blocking(_add, (LIVE[0] + 1, *LIVE[1:]))
+        older_db.write_blocking(_add, (LIVE[0] + 1, *LIVE[1:]))
     with pytest.raises(Exception, match="UNIQUE"):
-        older.write_blocking(_add, (LIVE[0], "j2", *LIVE[2:]))
+        older_db.write_blocking(_add, (LIVE[0], "j2", *LIVE[2:]))
 
 
-def test_a_job_may_have_many_that_are_not_live(older: Sqlite) -> None:
-    migrate(older)
-    older.write_blocking(_add, (LATE[0] + 1, *LATE[1:]))
-    older.write_blocking(lambda tx: tx.execute("update attempts set state = 'lost'"))
-    assert {row[6] for row in older.write_blocking(_attempts)} == {"lost"}
+def test_a_job_may_have_many_that_are_not_live(older_db: Sqlite) -> None:
+    migrate(older_db)
+    older_db.write_blocking(_add, (LATE[0] + 1, *LATE[1:]))
+    older_db.write_blocking(lambda tx: tx.execute("update attempts set state = 'lost'"))
+    assert {row[6] for row in older_db.write_blocking(_attempts)} == {"lost"}
 
 
-def test_the_next_fence_is_beyond_all_that_were(older: Sqlite) -> None:
+def test_the_next_fence_is_beyond_all_that_were(older_db: Sqlite) -> None:
     """The counter may be ahead of the attempts: the newest of them were deleted."""
     raised = "update counters set value = ? where name = 'fence'"
-    older.write_blocking(lambda tx: tx.execute(raised, LIVE[0] + 5))
-    migrate(older)
-    assert older.write_blocking(reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
+    older_db.write_blocking(lambda tx: tx.execute(raised, LIVE[0] + 5))
+    migrate(older_db)
+    assert older_db.write_blocking(reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
 
 
-def test_an_older_version_gives_no_fence_again(older: Sqlite) -> None:
+def test_an_older_version_gives_no_fence_again(older_db: Sqlite) -> None:
     """It knows nothing of attempts, and would count on from where the counter stood."""
-    migrate(older)
+    migrate(older_db)
     counted = "update counters set value = value + ? where name = 'fence' returning value"
     with pytest.raises(apsw.ConstraintError, match="newer version"):
-        older.write_blocking(lambda tx: tx.value(counted, 1))
+        older_db.write_blocking(lambda tx: tx.value(counted, 1))
 
 
-def _tell(tx: Tx, customer_id: str) -> int:
+def _append_event(tx: Tx, customer_id: str) -> int:
     events.append(tx, customer_id, "host.created", "h1", {"hostname": "web-1"})
     return int(tx.value("select max(id) from events"))
 
 
-def _told(tx: Tx) -> list[tuple[object, ...]]:
+def _list_events(tx: Tx) -> list[tuple[object, ...]]:
     return tx.rows("select * from events order by id")
 
 
-def test_events_stay_and_the_next_one_follows_them(older: Sqlite) -> None:
+def test_events_stay_and_the_next_one_follows_them(older_db: Sqlite) -> None:
     for customer_id in ("c1", "c2"):
-        older.write_blocking(_tell, customer_id)
-    told = older.write_blocking(_told)
-    migrate(older)
-    assert older.write_blocking(_told) == told
-    assert older.write_blocking(_tell, "c3") == 3
+        older_db.write_blocking(_append_event, customer_id)
+    told = older_db.write_blocking(_list_events)
+    migrate(older_db)
+    assert older_db.write_blocking(_list_events) == told
+    assert older_db.write_blocking(_append_event, "c3") == 3
 
 
 @pytest.mark.parametrize("gone", ["id > 1", "id > 0"])
-def test_ids_of_deleted_events_are_not_used_again(older: Sqlite, gone: str) -> None:
+def test_ids_of_deleted_events_are_not_used_again(older_db: Sqlite, gone: str) -> None:
     for customer_id in ("c1", "c2", "c3"):
-        older.write_blocking(_tell, customer_id)
-    older.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))
-    left = older.write_blocking(_told)
-    migrate(older)
-    assert older.write_blocking(_told) == [*left, (3, 0, 0, "", "", "", "", "{}")]
-    assert older.write_blocking(_tell, "c4") == 4
+        older_db.write_blocking(_append_event, customer_id)
+    older_db.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))
+    left = older_db.write_blocking(_list_events)
+    migrate(older_db)
+    assert older_db.write_blocking(_list_events) == [*left, (3, 0, 0, "", "", "", "", "{}")]
+    assert older_db.write_blocking(_append_event, "c4") == 4
 
 
-def test_a_log_without_events_begins_with_the_first(older: Sqlite) -> None:
-    migrate(older)
-    assert older.write_blocking(_told) == []
-    assert older.write_blocking(_tell, "c1") == 1
+def test_a_log_without_events_begins_with_the_first(older_db: Sqlite) -> None:
+    migrate(older_db)
+    assert older_db.write_blocking(_list_events) == []
+    assert older_db.write_blocking(_append_event, "c1") == 1
 
 
 def test_a_database_of_a_newer_version_is_refused(db: Database) -> None:

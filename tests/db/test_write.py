@@ -23,7 +23,7 @@ def note_all(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:
     return [None for _ in pairs]
 
 
-def noted(tx: Tx) -> list[str]:
+def read_notes(tx: Tx) -> list[str]:
     rows = tx.rows("select name from meta where name like 'n%' order by name")
     return [name for (name,) in rows]
 
@@ -31,10 +31,10 @@ def noted(tx: Tx) -> list[str]:
 def test_it_works(db: Database) -> None:
     def note_and_look(tx: Tx) -> list[str]:
         note(tx, "n1", "x")
-        return noted(tx)
+        return read_notes(tx)
 
     assert db.write_blocking(note_and_look) == ["n1"]
-    assert db.write_blocking(noted) == ["n1"]
+    assert db.write_blocking(read_notes) == ["n1"]
 
 
 def test_a_fault_leaves_nothing_behind(db: Database) -> None:
@@ -44,7 +44,7 @@ def test_a_fault_leaves_nothing_behind(db: Database) -> None:
 
     with pytest.raises(Exception, match="(?i)null"):
         db.write_blocking(note_badly)
-    assert db.write_blocking(noted) == []
+    assert db.write_blocking(read_notes) == []
 
 
 def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
@@ -54,7 +54,7 @@ def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
 
     with pytest.raises(Unavailable):
         db.write_blocking(note_and_refuse)
-    assert db.write_blocking(noted) == []
+    assert db.write_blocking(read_notes) == []
 
 
 @only_postgres
@@ -72,7 +72,7 @@ def test_who_waited_in_a_ring_is_let_in_again(
 
     with contextlib.suppress(psycopg.errors.DeadlockDetected):
         db.write_blocking(note_in_a_ring)
-    assert db.write_blocking(noted) == kept
+    assert db.write_blocking(read_notes) == kept
     assert next(rings, None) is None
 
 
@@ -81,7 +81,7 @@ async def test_a_bad_item_harms_no_other(db: Database) -> None:
     tasks = [db.write_batched(note_all, pair) for pair in pairs]
     answers = await asyncio.gather(*tasks, return_exceptions=True)
     assert [isinstance(answer, Exception) for answer in answers] == [False, True, False]
-    assert await db.read(noted) == ["n1", "n2"]
+    assert await db.read(read_notes) == ["n1", "n2"]
 
 
 async def test_items_before_an_outage_are_reported_as_done(db: Database) -> None:
@@ -99,7 +99,7 @@ async def test_items_before_an_outage_are_reported_as_done(db: Database) -> None
     items = [db.write_batched(note_one_by_one, name) for name in ("n1", "n2", "n3", "n4")]
     answers = await asyncio.gather(*items, return_exceptions=True)
     assert [str(answer) for answer in answers] == ["n1", "", "the database is lost", "n4"]
-    assert await db.read(noted) == ["n1", "n4"]
+    assert await db.read(read_notes) == ["n1", "n4"]
 
 
 async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database) -> None:
@@ -116,7 +116,7 @@ async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database)
         with pytest.raises(Unavailable):
             await asked
     await db.write(note, "n3", "x")
-    assert (await db.read(noted), called) == (["n3"], [])
+    assert (await db.read(read_notes), called) == (["n3"], [])
 
 
 async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database) -> None:
@@ -143,7 +143,7 @@ async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database)
     kept = ["n1", "n3", "n4", "n5"]
     assert [one for one in answers if isinstance(one, str)] == kept
     assert [one.code for one in answers if isinstance(one, Conflict)] == ["no", "odd"]
-    assert (await db.read(noted), sorted(called)) == (kept, kept)
+    assert (await db.read(read_notes), sorted(called)) == (kept, kept)
     assert sorted(seen) == [host_ready(name) for name in kept]
 
 
@@ -163,7 +163,7 @@ async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> N
     db.before_commit = fail
     await db.write(keep, "n1")
     await asyncio.gather(db.write(keep, "n2"), db.write(keep, "n3"))
-    assert (await db.read(noted), sorted(called)) == (["n1", "n2", "n3"], ["n1", "n2", "n3"])
+    assert (await db.read(read_notes), sorted(called)) == (["n1", "n2", "n3"], ["n1", "n2", "n3"])
 
 
 async def test_what_was_undone_is_not_remembered(db: Database) -> None:
@@ -183,12 +183,12 @@ async def test_single_and_grouped_writes_are_all_durable(db: Database) -> None:
         await db.write(note, f"n{number}", "x")
     crowd = [db.write(note, f"n{number}", "x") for number in range(5, 40)]
     await asyncio.gather(*crowd)
-    assert len(await db.read(noted)) == 40
+    assert len(await db.read(read_notes)) == 40
 
 
 async def test_a_glance_sees_what_was_just_written(db: Database) -> None:
     await db.write(note, "n1", "x")
-    assert await db.read_inline(noted) == ["n1"]
+    assert await db.read_inline(read_notes) == ["n1"]
 
 
 async def test_writes_of_a_reader_are_not_stored(db: Database) -> None:
@@ -198,9 +198,9 @@ async def test_writes_of_a_reader_are_not_stored(db: Database) -> None:
         except Exception as fault:
             # One engine refuses it, the other never sends it.
             assert "readonly" in repr(fault)
-        assert await db.read_inline(noted) == []
+        assert await db.read_inline(read_notes) == []
     await db.write(note, "n2", "x")
-    assert await db.read(noted) == ["n2"]
+    assert await db.read(read_notes) == ["n2"]
 
 
 @only_postgres
@@ -238,7 +238,7 @@ async def test_a_lost_connection_is_reported_and_replaced(db: Database) -> None:
     with pytest.raises(Unavailable):
         await db.write(cut)
     await db.write(note, "n1", "x")
-    assert await db.read(noted) == ["n1"]
+    assert await db.read(read_notes) == ["n1"]
 
 
 @only_postgres
@@ -250,7 +250,7 @@ async def test_when_all_connections_die_no_look_fails(db: Database, database_url
             "select pg_terminate_backend(pid, 10000) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
-    assert await db.read(noted) == []
+    assert await db.read(read_notes) == []
 
 
 @only_postgres
@@ -264,7 +264,7 @@ def test_a_fault_that_a_verb_swallows_keeps_nothing(db: Database) -> None:
 
     with pytest.raises(Exception, match="ignored"):
         db.write_blocking(swallow)
-    assert db.write_blocking(noted) == []
+    assert db.write_blocking(read_notes) == []
 
 
 async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
@@ -283,4 +283,4 @@ async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
     pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n2", "x")]
     for pair in pairs:
         await asyncio.wait_for(db.write_batched(note_and_call, pair), 10)
-    assert (await db.read(noted), heard) == (["n1", "n2"], ["told", "told"])
+    assert (await db.read(read_notes), heard) == (["n1", "n2"], ["told", "told"])

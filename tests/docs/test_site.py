@@ -35,7 +35,7 @@ class _Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     fonts = tmp_path_factory.mktemp("console") / "assets"
     fonts.mkdir()
@@ -46,9 +46,10 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def read(out: Path) -> dict[str, _Reader]:
+def read(site_folder: Path) -> dict[str, _Reader]:
     return {
-        path.relative_to(out).as_posix(): _Reader(path.read_text()) for path in out.rglob("*.html")
+        path.relative_to(site_folder).as_posix(): _Reader(path.read_text())
+        for path in site_folder.rglob("*.html")
     }
 
 
@@ -62,12 +63,12 @@ def test_every_page_is_in_the_navigation() -> None:
     assert missing == set(), "link these pages from the index of their folder"
 
 
-def test_every_link_and_anchor_resolves(out: Path, read: dict[str, _Reader]) -> None:
+def test_every_link_and_anchor_resolves(site_folder: Path, read: dict[str, _Reader]) -> None:
     dead = [
         f"{name}: {link}"
         for name in read
         for link in read[name].links
-        if _is_dead(out, read, name, link)
+        if _is_dead(site_folder, read, name, link)
     ]
     assert dead == []
 
@@ -82,8 +83,8 @@ def _is_dead(out: Path, read: dict[str, _Reader], name: str, link: str) -> bool:
     return bool(anchor) and anchor not in read[target].ids
 
 
-def test_links_of_the_markdown_sources_resolve(out: Path) -> None:
-    for path in out.rglob("*.md"):
+def test_links_of_the_markdown_sources_resolve(site_folder: Path) -> None:
+    for path in site_folder.rglob("*.md"):
         text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
         for link in re.findall(r"\]\((?!https?:)([^)\s#]+\.md)", text):
             assert (path.parent / link).exists() or "src/" in link, f"{path}: {link}"
@@ -95,24 +96,26 @@ def test_ids_are_unique(read: dict[str, _Reader]) -> None:
 
 
 def test_no_page_needs_another_host_or_an_inline_script(
-    out: Path, read: dict[str, _Reader]
+    site_folder: Path, read: dict[str, _Reader]
 ) -> None:
     for name, page in read.items():
         assert not {"style", "onclick", "onload"} & page.attributes, name
-        text = (out / name).read_text()
+        text = (site_folder / name).read_text()
         assert not re.search(r"<script(?![^>]* src=)|<style|<!--", text), name
         assert not re.search(r'(?:src|data-index)="(?:[a-z]+:|//)', text), name
 
 
-def test_a_page_has_its_markdown_without_marks_of_the_tests(out: Path) -> None:
+def test_a_page_has_its_markdown_without_marks_of_the_tests(site_folder: Path) -> None:
     for page in SITE.order:
-        text = (out / f"{page.name}.md").read_text()
+        text = (site_folder / f"{page.name}.md").read_text()
         assert f"# {page.title.split('`')[0]}"[:10] in text, page.name
         assert "<!-- " not in text, page.name
 
 
-def test_llms_txt_names_every_page_once(out: Path) -> None:
-    names = re.findall(r"^- \[.+\]\((.+)\.md\): ", (out / "llms.txt").read_text(), re.MULTILINE)
+def test_llms_txt_names_every_page_once(site_folder: Path) -> None:
+    names = re.findall(
+        r"^- \[.+\]\((.+)\.md\): ", (site_folder / "llms.txt").read_text(), re.MULTILINE
+    )
     indexes = {"index", *(section.index.name for section in SITE.sections)}
     assert sorted(names) == sorted({page.name for page in SITE.order} - indexes)
 
@@ -133,12 +136,12 @@ def test_the_copied_text_of_a_session_has_only_its_commands() -> None:
     assert "data-copy" not in render.code_block("sh", "belvedere up\n")
 
 
-def test_images_exist_in_both_themes(out: Path) -> None:
-    text = (out / "reference" / "console.html").read_text()
+def test_images_exist_in_both_themes(site_folder: Path) -> None:
+    text = (site_folder / "reference" / "console.html").read_text()
     assert 'class="light"' in text and 'class="dark"' in text
 
 
-def test_two_builds_are_equal_and_packed_text_is_small(out: Path, tmp_path: Path) -> None:
+def test_two_builds_are_equal_and_packed_text_is_small(site_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "page.html").write_text("text " * 1000)
     (tmp_path / "small.txt").write_text("text")

@@ -12,11 +12,11 @@ def test_a_server_does_not_start_on_a_database_of_a_newer_version(
 ) -> None:
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
-    db = engines.opened(database or str(data / "belvedere.db"))
+    db = engines.open_fast(database or str(data / "belvedere.db"))
     migrate(db)
     future = "insert into migrations values ('migrations/9999_future', 0)"
     db.write_blocking(lambda tx: tx.execute(future))
-    engines.closed(db)
+    engines.close(db)
     server = Server(data, database)
     try:
         assert not server.start(), "it listens"

@@ -15,7 +15,7 @@ from e2e.programs import Agent
 from e2e.wait_until import until
 from e2e.watcher import Watcher
 from e2e.world import FINAL, World
-from pgpair import Pair
+from pgpair import PostgresPair
 
 pytestmark = [pytest.mark.alone, pytest.mark.limit(120)]
 # PostgreSQL logs a sequence 32 numbers ahead: so many it may hand out again after a failover.
@@ -23,15 +23,15 @@ LOGGED_AHEAD = 32
 
 
 @pytest.fixture
-def pair() -> Iterator[Pair]:
-    with pgpair.pair() as made:
-        engines.migrated(made.primary.url(), "belvedere")
+def pair() -> Iterator[PostgresPair]:
+    with pgpair.postgres_pair() as made:
+        engines.create_migrated(made.primary.url(), "belvedere")
         made.start_standby()
         yield made
 
 
 @pytest.fixture
-def world(pair: Pair, tmp_path: Path) -> Iterator[World]:
+def world(pair: PostgresPair, tmp_path: Path) -> Iterator[World]:
     with World(tmp_path, pair.url("belvedere")) as made:
         made.start()
         yield made
@@ -59,12 +59,12 @@ class Site:
         return [run.fence for runs in ledger.read(self.path).values() for run in runs]
 
 
-def fall_behind(pair: Pair) -> None:
+def fall_behind(pair: PostgresPair) -> None:
     until(pair.is_in_step)
     pair.fall_behind()
 
 
-def fail_over(pair: Pair, world: World) -> None:
+def fail_over(pair: PostgresPair, world: World) -> None:
     pair.fail_over()
     until(lambda: is_ready(world), 30)
 
@@ -76,7 +76,7 @@ def is_ready(world: World) -> bool:
         return False
 
 
-def test_no_fence_is_used_twice_after_a_failover(pair: Pair, world: World) -> None:
+def test_no_fence_is_used_twice_after_a_failover(pair: PostgresPair, world: World) -> None:
     """More fences than a sequence is logged ahead are lost; none of them is used a second time,
     and work goes on without a restart."""
     site = Site(world)
@@ -95,7 +95,7 @@ def test_no_fence_is_used_twice_after_a_failover(pair: Pair, world: World) -> No
     world.doctor()
 
 
-def test_an_end_that_was_lost_is_an_unknown_outcome(pair: Pair, world: World) -> None:
+def test_an_end_that_was_lost_is_an_unknown_outcome(pair: PostgresPair, world: World) -> None:
     """The standby knows that the job was given to the agent, which has reported its end, and has
     forgotten it since."""
     site = Site(world)
@@ -113,7 +113,7 @@ def test_an_end_that_was_lost_is_an_unknown_outcome(pair: Pair, world: World) ->
     assert len(job["attempts"]) == 1
 
 
-def test_a_job_whose_claim_was_lost_is_held(pair: Pair, world: World) -> None:
+def test_a_job_whose_claim_was_lost_is_held(pair: PostgresPair, world: World) -> None:
     """The standby has it as queued, but it has run: it must not run again by itself."""
     site = Site(world)
     [host] = [host for host in world.hosts() if host["hostname"] == site.agent.hostname]
@@ -130,7 +130,7 @@ def test_a_job_whose_claim_was_lost_is_held(pair: Pair, world: World) -> None:
     world.doctor()
 
 
-def test_streams_and_consumers_go_on(pair: Pair, world: World) -> None:
+def test_streams_and_consumers_go_on(pair: PostgresPair, world: World) -> None:
     """Numbers of transactions and events begin again where the standby was: who remembers later
     ones must not wait until they are reached."""
     site = Site(world)
@@ -154,7 +154,7 @@ def test_streams_and_consumers_go_on(pair: Pair, world: World) -> None:
 
 
 def test_a_task_that_was_changed_in_vain_runs_as_the_standby_knows_it(
-    pair: Pair, world: World
+    pair: PostgresPair, world: World
 ) -> None:
     """Versions of the lost change are given again, to another change."""
     agent = world.agent("web")

@@ -33,13 +33,13 @@ BACKENDS = (
 @pytest.fixture
 def server() -> Iterator[str]:
     """A PostgreSQL of its own: the test's other connections must not stop."""
-    with pgguard.guarded() as url:
+    with pgguard.start_guarded() as url:
         yield url
 
 
 @pytest.fixture
 def url(server: str) -> str:
-    return engines.migrated(server, "paused")
+    return engines.create_migrated(server, "paused")
 
 
 @pytest.fixture

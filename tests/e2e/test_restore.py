@@ -166,7 +166,7 @@ def test_nothing_that_ran_after_the_backup_runs_again(
 def test_nothing_that_ran_after_a_dump_runs_again(
     world: World, database: str, with_step: bool
 ) -> None:
-    with pgguard.guarded() as cluster:
+    with pgguard.start_guarded() as cluster:
         run_jobs_around_a_restore(world, lambda: Dump(world, database, cluster), with_step)
         assert "events were renumbered" in world.server.said()
         world.server.stop()

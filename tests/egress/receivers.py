@@ -12,7 +12,7 @@ LOOPBACK = "127.0.0.0/8"
 
 
 @dataclass
-class Got:
+class ReceivedMessage:
     """One request, or one mail with its lines as the body."""
 
     path: str
@@ -26,7 +26,7 @@ class Sink:
 
     host: str = "127.0.0.1"
     port: int = 0
-    got: list[Got] = field(default_factory=list)
+    got: list[ReceivedMessage] = field(default_factory=list)
     # Connections, also those that never said anything.
     calls: int = 0
     answers: list[int | str] = field(default_factory=list)
@@ -48,7 +48,7 @@ def http_sink(host: str = "127.0.0.1") -> Iterator[Sink]:
         def do_POST(self) -> None:
             length = int(self.headers.get("content-length", "0"))
             names = {name.lower(): value for name, value in self.headers.items()}
-            sink.got.append(Got(self.path, names, self.rfile.read(length)))
+            sink.got.append(ReceivedMessage(self.path, names, self.rfile.read(length)))
             sink.came.set()
             if sink.silent.is_set():
                 sink.end.wait()
@@ -65,7 +65,7 @@ def http_sink(host: str = "127.0.0.1") -> Iterator[Sink]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with _serving(sink, ThreadingHTTPServer((host, 0), Handler)):
+    with _serve_sink(sink, ThreadingHTTPServer((host, 0), Handler)):
         yield sink
 
 
@@ -82,7 +82,7 @@ def mail_sink() -> Iterator[Sink]:
                 if word == b"DATA":
                     self._say("354 go on")
                     lines = list(iter(self.rfile.readline, b".\r\n"))
-                    sink.got.append(Got("", {"to": self._to}, b"".join(lines)))
+                    sink.got.append(ReceivedMessage("", {"to": self._to}, b"".join(lines)))
                     sink.came.set()
                 elif word == b"RCPT":
                     self._to = line.decode().strip()
@@ -98,19 +98,19 @@ def mail_sink() -> Iterator[Sink]:
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
 
-    with _serving(sink, Server(("127.0.0.1", 0), Handler)):
+    with _serve_sink(sink, Server(("127.0.0.1", 0), Handler)):
         yield sink
 
 
 @contextmanager
-def _serving(sink: Sink, server: socketserver.TCPServer) -> Iterator[None]:
+def _serve_sink(sink: Sink, server: socketserver.TCPServer) -> Iterator[None]:
     sink.port = server.socket.getsockname()[1]
 
-    def counted(request: Any, client_address: Any) -> bool:
+    def count_call(request: Any, client_address: Any) -> bool:
         sink.calls += 1
         return True
 
-    server.verify_request = counted  # type: ignore[method-assign]
+    server.verify_request = count_call  # type: ignore[method-assign]
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

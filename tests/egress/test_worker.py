@@ -29,7 +29,7 @@ async def pool(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIterator
         await egress_pool.close()
 
 
-def signed(url: str) -> EgressRequest:
+def signed_request(url: str) -> EgressRequest:
     return EgressRequest(
         url=url, message_id="m1", payload='{"title":"x"}', secret="s3cret", at_s=1_700
     )
@@ -39,7 +39,7 @@ async def test_it_works() -> None:
     """A signed POST, checked as a receiver would."""
     with http_sink() as sink:
         async with pool() as made:
-            assert (await made.send(signed(sink.url))).is_done
+            assert (await made.send(signed_request(sink.url))).is_done
     (got,) = sink.got
     assert (got.path, json.loads(got.body)) == ("/hook", {"title": "x"})
     expected = hmac.new(b"s3cret", b"1700." + got.body, hashlib.sha256).hexdigest()
@@ -88,10 +88,10 @@ async def test_the_installations_mail_goes_to_one_person_and_anywhere() -> None:
 HOSTS = ("127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0")
 
 
-def bait(scheme: str, host: str, port: int) -> EgressRequest:
+def bait_request(scheme: str, host: str, port: int) -> EgressRequest:
     url = f"{scheme}://{host}:{port}/x"
     if scheme == "http":
-        return signed(url)
+        return signed_request(url)
     to = "?to=a@b.test&from=c@d.test&mode=insecure" if scheme == "mailto" else ""
     return EgressRequest(url=url + to, title="t", body="b")
 
@@ -102,13 +102,13 @@ async def test_a_trap_inside_is_never_called() -> None:
         async with pool(networks="") as made:
             for scheme in ("http", "json", "mailto"):
                 for host in HOSTS:
-                    outcome = await made.send(bait(scheme, host, trap.port))
+                    outcome = await made.send(bait_request(scheme, host, trap.port))
                     assert not outcome.is_done, (scheme, host)
                     if host in ("127.0.0.1", "localhost"):
                         assert (outcome.fault, outcome.for_good) == (INNER, True)
             # It would have been met: the same address with the network allowed.
             made.networks = LOOPBACK
-            assert (await made.send(bait("http", "127.0.0.1", trap.port))).is_done
+            assert (await made.send(bait_request("http", "127.0.0.1", trap.port))).is_done
     assert trap.calls == 1
 
 
@@ -120,7 +120,9 @@ async def test_a_redirect_leads_no_further_inside(scheme: str) -> None:
         url = sink.url.replace("http", scheme)
         async with pool(networks="127.0.0.2") as made:
             request = (
-                signed(url) if scheme == "http" else EgressRequest(url=url, title="t", body="b")
+                signed_request(url)
+                if scheme == "http"
+                else EgressRequest(url=url, title="t", body="b")
             )
             outcome = await made.send(request)
     said = INNER if scheme == "json" else "The receiver responded with 307."
@@ -130,9 +132,9 @@ async def test_a_redirect_leads_no_further_inside(scheme: str) -> None:
 async def test_an_allowed_network_opens_nothing_else() -> None:
     with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
         async with pool(networks="127.0.0.2/32") as made:
-            assert (await made.send(signed(sink.url))).is_done
-            assert (await made.send(signed(trap.url))).fault == INNER
-            assert (await made.send(signed(sink.url))).is_done
+            assert (await made.send(signed_request(sink.url))).is_done
+            assert (await made.send(signed_request(trap.url))).fault == INNER
+            assert (await made.send(signed_request(sink.url))).is_done
     assert trap.calls == 0
 
 
@@ -141,7 +143,7 @@ async def test_a_refusal_is_reported() -> None:
         async with pool() as made:
             for status in (500, 404, 429, 410, 302):
                 sink.answers = [status]
-                outcome = await made.send(signed(sink.url))
+                outcome = await made.send(signed_request(sink.url))
                 assert outcome.fault == f"The receiver responded with {status}."
                 assert outcome.for_good is (status == 410)
 
@@ -151,24 +153,24 @@ async def test_a_receiver_that_never_responds_times_out() -> None:
     with http_sink() as sink:
         sink.silent.set()
         async with pool(limit_s=1.0) as made:
-            outcome = await made.send(signed(sink.url))
+            outcome = await made.send(signed_request(sink.url))
             assert outcome.fault == "The receiver did not respond within 1 s."
             sink.silent.clear()
             made.limit_s = 30.0
-            assert (await made.send(signed(sink.url))).is_done
+            assert (await made.send(signed_request(sink.url))).is_done
 
 
 async def test_a_crashed_worker_is_replaced() -> None:
     with http_sink() as sink:
         sink.silent.set()
         async with pool() as made:
-            waits = asyncio.create_task(made.send(signed(sink.url)))
+            waits = asyncio.create_task(made.send(signed_request(sink.url)))
             await asyncio.to_thread(sink.came.wait, 30)
             (worker,) = made.out
             worker.process.kill()
             assert (await waits).fault == "The egress worker crashed before it sent the message."
             sink.silent.clear()
-            assert (await made.send(signed(sink.url))).is_done
+            assert (await made.send(signed_request(sink.url))).is_done
 
 
 async def test_an_address_is_known_without_a_call() -> None:

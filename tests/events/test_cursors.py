@@ -9,7 +9,7 @@ from belvedere import events
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
 from belvedere.server.api import event_stream
-from people import Cast
+from people import Actors
 from statements import RecordingTx
 
 READS: dict[str, Callable[[Any], object]] = {
@@ -22,7 +22,7 @@ READS: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("read", READS)
-def test_it_works(db: Database, cast: Cast, read: str) -> None:
+def test_it_works(db: Database, actors: Actors, read: str) -> None:
     def plans(tx: Tx) -> list[str]:
         if tx.dialect.name == "postgres":
             # The table is small here, and then all of it is cheaper than any index.

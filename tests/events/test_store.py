@@ -7,21 +7,21 @@ from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
 from belvedere.jobs.history import retention
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
-def tell(tx: Tx, object_id: str) -> int:
+def append_event(tx: Tx, object_id: str) -> int:
     events.append(tx, "c1", "host.created", object_id, {"hostname": object_id})
     return int(tx.value("select max(id) from events"))
 
 
-def held(tx: Tx) -> list[str]:
+def list_objects(tx: Tx) -> list[str]:
     rows = tx.rows("select object_id from events where customer_id = 'c1' order by id")
     return [object_id for (object_id,) in rows]
 
 
 def test_it_works(db: Database) -> None:
-    first, second = db.write_blocking(tell, "h1"), db.write_blocking(tell, "h2")
+    first, second = db.write_blocking(append_event, "h1"), db.write_blocking(append_event, "h2")
     assert second == first + 1
     [event] = db.write_blocking(events.for_object, "h1")
     assert (event.id, event.kind, event.data) == (first, "host.created", '{"hostname":"h1"}')
@@ -30,35 +30,35 @@ def test_it_works(db: Database) -> None:
 @pytest.mark.parametrize("gone", ["object_id = 'h3'", "object_id > 'h1'", "id > 0", "at > 0"])
 def test_no_id_comes_twice_whatever_is_deleted(db: Database, gone: str) -> None:
     """A reader goes on behind the last one it has seen: the next must be beyond it."""
-    seen = [db.write_blocking(tell, name) for name in ("h1", "h2", "h3")]
+    seen = [db.write_blocking(append_event, name) for name in ("h1", "h2", "h3")]
     cursor = db.write_blocking(events.newest)
     assert cursor[1] == seen[-1]
     for _ in range(2):
         db.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))
-    assert db.write_blocking(tell, "h4") > seen[-1]
+    assert db.write_blocking(append_event, "h4") > seen[-1]
     assert [event.object_id for event in db.write_blocking(events.after, *cursor)] == ["h4"]
 
 
 def test_nothing_of_a_deleted_one_is_left(db: Database) -> None:
     for name in ("h1", "h2"):
-        db.write_blocking(tell, name)
+        db.write_blocking(append_event, name)
     db.write_blocking(lambda tx: tx.execute("delete from events"))
-    assert db.write_blocking(held) == []
+    assert db.write_blocking(list_objects) == []
     left = db.write_blocking(lambda tx: tx.rows("select kind, object, object_id, data from events"))
     assert left in ([], [("", "", "", "{}")])
 
 
 def test_forgetting_has_an_end_and_spares_none_but_the_newest(
-    db: Database, clock: HandClock
+    db: Database, clock: ManualClock
 ) -> None:
     for name in ("h1", "h2", "h3"):
-        newest = db.write_blocking(tell, name)
+        newest = db.write_blocking(append_event, name)
     clock.move(events.LIFE / SECOND + 1)
     db.write_blocking(_read_all, "reader")
     while db.write_blocking(retention.purge_old_events, ["reader"]):
         pass
-    assert db.write_blocking(held) == []
-    assert db.write_blocking(tell, "h4") == newest + 1
+    assert db.write_blocking(list_objects) == []
+    assert db.write_blocking(append_event, "h4") == newest + 1
     db.write_blocking(_read_all, "reader")
     while db.write_blocking(retention.purge_old_events, ["reader"]):
         pass
@@ -71,21 +71,23 @@ def _read_all(tx: Tx, consumer: str) -> None:
         cursors.move(tx, consumer, event)
 
 
-def test_an_event_that_a_consumer_has_not_processed_is_kept(db: Database, clock: HandClock) -> None:
-    db.write_blocking(tell, "h1")
+def test_an_event_that_a_consumer_has_not_processed_is_kept(
+    db: Database, clock: ManualClock
+) -> None:
+    db.write_blocking(append_event, "h1")
     for consumer in ("quick", "slow"):
         db.write_blocking(_read_all, consumer)
     for name in ("h2", "h3"):
-        db.write_blocking(tell, name)
+        db.write_blocking(append_event, name)
     db.write_blocking(_read_all, "quick")
     clock.move(events.LIFE / SECOND + 1)
     while db.write_blocking(retention.purge_old_events, ["quick", "slow"]):
         pass
-    assert db.write_blocking(held) == ["h2", "h3"]
+    assert db.write_blocking(list_objects) == ["h2", "h3"]
 
 
-def test_a_consumer_that_never_ran_keeps_everything(db: Database, clock: HandClock) -> None:
-    db.write_blocking(tell, "h1")
+def test_a_consumer_that_never_ran_keeps_everything(db: Database, clock: ManualClock) -> None:
+    db.write_blocking(append_event, "h1")
     db.write_blocking(_read_all, "quick")
     clock.move(events.LIFE / SECOND + 1)
     assert db.write_blocking(retention.purge_old_events, ["quick", "new"]) == 0

@@ -9,7 +9,7 @@ from belvedere.base.errors import Invalid
 from belvedere.db import Database
 from belvedere.files.api import ROUTES
 from call_handler import Caller, services
-from people import Cast
+from people import Actors
 
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "multipart/form-data; boundary=frontier"}
@@ -24,42 +24,44 @@ def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 
-async def test_it_works(call: Caller, cast: Cast) -> None:
-    made = (await call(cast.ada, "POST", "/file", raw=UPLOAD, headers=FORM)).body
+async def test_it_works(call: Caller, actors: Actors) -> None:
+    made = (await call(actors.ada, "POST", "/file", raw=UPLOAD, headers=FORM)).body
     assert (made["filename"], made["_type"], made["_id"]) == ("h.sh", "Script", made["id"])
     for word in ("file", "script"):
-        assert (await call(cast.max, "GET", f"/{word}")).body == [made]
-        one = await call(cast.max, "GET", f"/{word}/{{id}}", object_id=made["id"])
+        assert (await call(actors.max, "GET", f"/{word}")).body == [made]
+        one = await call(actors.max, "GET", f"/{word}/{{id}}", object_id=made["id"])
         assert one.body == made
-        got = await call(cast.max, "GET", f"/{word}/{{id}}/download", object_id=made["id"])
+        got = await call(actors.max, "GET", f"/{word}/{{id}}/download", object_id=made["id"])
         assert (got.body, got.media_type) == (b"#!/bin/sh\n", "application/octet-stream")
         assert got.headers["ETag"] == f'"{made["sha256"]}"'
         assert got.headers["Content-Disposition"] == "attachment; filename*=UTF-8''h.sh"
 
 
-async def test_changes_versions_and_deletion(call: Caller, cast: Cast) -> None:
+async def test_changes_versions_and_deletion(call: Caller, actors: Actors) -> None:
     sent = json.dumps({"filename": "a.json", "source": "{}", "tags": ["x"]}).encode()
-    made = (await call(cast.ada, "POST", "/file", raw=sent, headers=JSON)).body
+    made = (await call(actors.ada, "POST", "/file", raw=sent, headers=JSON)).body
     assert (made["_type"], made["mimetype"]) == ("File", "application/json")
     file_id = made["id"]
     path = "/file/{id}"
     raw = b'{"description": "new"}'
-    changed = (await call(cast.ada, "PUT", path, object_id=file_id, raw=raw, headers=JSON)).body
+    changed = (await call(actors.ada, "PUT", path, object_id=file_id, raw=raw, headers=JSON)).body
     assert (changed["description"], changed["tags"], changed["version"]) == ("new", ["x"], 2)
     loaded = await call(
-        cast.ada, "PUT", f"{path}/upload", object_id=file_id, raw=UPLOAD, headers=FORM
+        actors.ada, "PUT", f"{path}/upload", object_id=file_id, raw=UPLOAD, headers=FORM
     )
     assert (loaded.body["filename"], loaded.body["size"]) == ("a.json", 10)
     with pytest.raises(Invalid):
-        await call(cast.ada, "PUT", f"{path}/upload", object_id=file_id, raw=raw, headers=JSON)
-    kept = (await call(cast.max, "GET", f"{path}/versions", object_id=file_id)).body
+        await call(actors.ada, "PUT", f"{path}/upload", object_id=file_id, raw=raw, headers=JSON)
+    kept = (await call(actors.max, "GET", f"{path}/versions", object_id=file_id)).body
     assert [item["version"] for item in kept] == [3, 2, 1]
     old = await call(
-        cast.max, "GET", f"{path}/download", object_id=file_id, query={"version": ["1"]}
+        actors.max, "GET", f"{path}/download", object_id=file_id, query={"version": ["1"]}
     )
     assert old.body == b"{}"
     with pytest.raises(Invalid):
-        await call(cast.max, "GET", f"{path}/download", object_id=file_id, query={"version": ["x"]})
-    assert (await call(cast.max, "GET", f"{path}/linkedmodels", object_id=file_id)).body == []
-    gone = await call(cast.ada, "DELETE", path, object_id=file_id)
+        await call(
+            actors.max, "GET", f"{path}/download", object_id=file_id, query={"version": ["x"]}
+        )
+    assert (await call(actors.max, "GET", f"{path}/linkedmodels", object_id=file_id)).body == []
+    gone = await call(actors.ada, "DELETE", path, object_id=file_id)
     assert (gone.status, gone.body["id"]) == (200, file_id)

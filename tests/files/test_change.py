@@ -10,15 +10,15 @@ from belvedere.db import Database, Tx
 from belvedere.files import FileChange, FileRow, create
 from belvedere.files.service import change, delete, download, list_uses, show, versions
 from belvedere.hosts import store as hosts
-from people import Cast
+from people import Actors
 
 MISSING = "0" * 24
 OLD, NEW = b"#!/bin/sh\necho old\n", b"#!/bin/sh\necho new\n"
 
 
 @pytest.fixture
-def file(db: Database, cast: Cast) -> FileRow:
-    return db.write_blocking(create, cast.ada, FileChange(filename="hello.sh", content=OLD))
+def file(db: Database, actors: Actors) -> FileRow:
+    return db.write_blocking(create, actors.ada, FileChange(filename="hello.sh", content=OLD))
 
 
 def use(tx: Tx, actor: Actor, file_id: str, hostname: str = "web-1") -> str:
@@ -39,45 +39,45 @@ def agent(customer_id: str, host_id: str) -> Actor:
     return Actor(customer_id, "acme", Level.AGENT, "agent", host_id=host_id)
 
 
-def test_it_works(db: Database, cast: Cast, file: FileRow) -> None:
+def test_it_works(db: Database, actors: Actors, file: FileRow) -> None:
     file_change = FileChange(content=NEW, description="Says hello", tags=["greeting"])
-    changed = db.write_blocking(change, cast.ada, file.id, file_change)
+    changed = db.write_blocking(change, actors.ada, file.id, file_change)
     assert (changed.version, changed.description) == (2, "Says hello")
-    assert db.write_blocking(download, cast.max, file.id).data == NEW
-    assert db.write_blocking(download, cast.max, file.id, 1).data == OLD
-    assert [item.version for item in db.write_blocking(versions, cast.max, file.id)] == [2, 1]
+    assert db.write_blocking(download, actors.max, file.id).data == NEW
+    assert db.write_blocking(download, actors.max, file.id, 1).data == OLD
+    assert [item.version for item in db.write_blocking(versions, actors.max, file.id)] == [2, 1]
     assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.changed"
 
 
-def test_changing_nothing_makes_no_version(db: Database, cast: Cast, file: FileRow) -> None:
-    assert db.write_blocking(change, cast.ada, file.id, FileChange(content=OLD)).version == 1
+def test_changing_nothing_makes_no_version(db: Database, actors: Actors, file: FileRow) -> None:
+    assert db.write_blocking(change, actors.ada, file.id, FileChange(content=OLD)).version == 1
 
 
-def test_a_stale_change_is_refused(db: Database, cast: Cast, file: FileRow) -> None:
-    db.write_blocking(change, cast.ada, file.id, FileChange(content=NEW), 1)
+def test_a_stale_change_is_refused(db: Database, actors: Actors, file: FileRow) -> None:
+    db.write_blocking(change, actors.ada, file.id, FileChange(content=NEW), 1)
     with pytest.raises(Stale):
-        db.write_blocking(change, cast.ada, file.id, FileChange(content=OLD), 1)
+        db.write_blocking(change, actors.ada, file.id, FileChange(content=OLD), 1)
 
 
-def test_bad_input_changes_nothing(db: Database, cast: Cast, file: FileRow) -> None:
+def test_bad_input_changes_nothing(db: Database, actors: Actors, file: FileRow) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(change, cast.ada, file.id, FileChange(content=NEW, mimetype="?"))
-    assert db.write_blocking(show, cast.ada, file.id).version == 1
+        db.write_blocking(change, actors.ada, file.id, FileChange(content=NEW, mimetype="?"))
+    assert db.write_blocking(show, actors.ada, file.id).version == 1
 
 
-def test_there_is_no_such_version(db: Database, cast: Cast, file: FileRow) -> None:
+def test_there_is_no_such_version(db: Database, actors: Actors, file: FileRow) -> None:
     with pytest.raises(NotFound) as refusal:
-        db.write_blocking(download, cast.max, file.id, 7)
+        db.write_blocking(download, actors.max, file.id, 7)
     assert refusal.value.code == "version_not_found"
 
 
-def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, file: FileRow) -> None:
-    for actor in (cast.max, cast.uma, cast.vic):
+def test_only_admins_change_and_only_their_own(db: Database, actors: Actors, file: FileRow) -> None:
+    for actor in (actors.max, actors.uma, actors.vic):
         with pytest.raises(Forbidden):
             db.write_blocking(change, actor, file.id, FileChange(content=NEW))
         with pytest.raises(Forbidden):
             db.write_blocking(delete, actor, file.id)
-    for actor, file_id in ((cast.eve, file.id), (cast.ada, MISSING)):
+    for actor, file_id in ((actors.eve, file.id), (actors.ada, MISSING)):
         with pytest.raises(NotFound):
             db.write_blocking(change, actor, file_id, FileChange(content=NEW))
         with pytest.raises(NotFound):
@@ -86,31 +86,31 @@ def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, file: F
             db.write_blocking(list_uses, actor, file_id)
 
 
-def test_a_file_in_use_stays(db: Database, cast: Cast, file: FileRow) -> None:
-    db.write_blocking(use, cast.ada, file.id)
-    assert [link.name for link in db.write_blocking(list_uses, cast.max, file.id)] == ["greet"]
+def test_a_file_in_use_stays(db: Database, actors: Actors, file: FileRow) -> None:
+    db.write_blocking(use, actors.ada, file.id)
+    assert [link.name for link in db.write_blocking(list_uses, actors.max, file.id)] == ["greet"]
     with pytest.raises(Conflict, match="greet") as refusal:
-        db.write_blocking(delete, cast.ada, file.id)
+        db.write_blocking(delete, actors.ada, file.id)
     assert refusal.value.code == "file_in_use"
     db.write_blocking(lambda tx: tx.execute("update tasks set deleted_at = 1"))
-    db.write_blocking(delete, cast.ada, file.id)
+    db.write_blocking(delete, actors.ada, file.id)
     with pytest.raises(NotFound):
-        db.write_blocking(show, cast.ada, file.id)
+        db.write_blocking(show, actors.ada, file.id)
     assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.deleted"
 
 
 def test_an_agent_downloads_only_its_own_host_s_work(
-    db: Database, cast: Cast, file: FileRow
+    db: Database, actors: Actors, file: FileRow
 ) -> None:
-    host_id = db.write_blocking(use, cast.ada, file.id)
-    other_file = db.write_blocking(create, cast.ada, FileChange(filename="b.sh", content=NEW))
-    other_host = db.write_blocking(use, cast.ada, other_file.id, "web-2")
-    mine = agent(cast.acme.id, host_id)
+    host_id = db.write_blocking(use, actors.ada, file.id)
+    other_file = db.write_blocking(create, actors.ada, FileChange(filename="b.sh", content=NEW))
+    other_host = db.write_blocking(use, actors.ada, other_file.id, "web-2")
+    mine = agent(actors.acme.id, host_id)
     assert db.write_blocking(download, mine, file.id).data == OLD
     for actor, file_id in (
         (mine, other_file.id),
-        (agent(cast.acme.id, other_host), file.id),
-        (agent(cast.globex.id, host_id), file.id),
+        (agent(actors.acme.id, other_host), file.id),
+        (agent(actors.globex.id, host_id), file.id),
         (mine, MISSING),
     ):
         with pytest.raises(NotFound) as refusal:

@@ -13,47 +13,47 @@ from belvedere.files.model import FileKind, to_record
 from belvedere.files.service import MAX_CONTENT, download, list_page, show, versions
 from belvedere.files.store import FILES
 from belvedere.rest.listing import read
-from people import Cast
+from people import Actors
 
 MISSING = "0" * 24
 SCRIPT = FileChange(filename="hello.sh", content=b"#!/bin/sh\necho hello\n")
 
 
-def test_it_works(db: Database, cast: Cast) -> None:
-    made = db.write_blocking(create, cast.ada, SCRIPT)
-    shown = to_record(db.write_blocking(show, cast.max, made.id), "acme")
+def test_it_works(db: Database, actors: Actors) -> None:
+    made = db.write_blocking(create, actors.ada, SCRIPT)
+    shown = to_record(db.write_blocking(show, actors.max, made.id), "acme")
     assert (shown.id, shown.also_id, shown.kind) == (made.id, made.id, "Script")
     assert (shown.filename, shown.extension, shown.size) == ("hello.sh", "sh", 21)
     assert shown.md5 == hashlib.md5(b"#!/bin/sh\necho hello\n").hexdigest()
-    assert db.write_blocking(download, cast.max, made.id).data == SCRIPT.content
+    assert db.write_blocking(download, actors.max, made.id).data == SCRIPT.content
 
 
-def test_it_writes_an_event_and_an_audit_entry(db: Database, cast: Cast) -> None:
-    made = db.write_blocking(create, cast.ada, SCRIPT)
+def test_it_writes_an_event_and_an_audit_entry(db: Database, actors: Actors) -> None:
+    made = db.write_blocking(create, actors.ada, SCRIPT)
     assert [e.kind for e in db.write_blocking(events.for_object, made.id)] == ["file.created"]
-    kept = db.write_blocking(versions, cast.max, made.id)
+    kept = db.write_blocking(versions, actors.max, made.id)
     assert [(item.version, item.created_by) for item in kept] == [(1, "ada@acme.test")]
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff\xfe", bytes(range(256)) * 300])
-def test_any_bytes_come_back_unchanged(db: Database, cast: Cast, content: bytes) -> None:
-    made = db.write_blocking(create, cast.ada, FileChange(filename="data.bin", content=content))
+def test_any_bytes_come_back_unchanged(db: Database, actors: Actors, content: bytes) -> None:
+    made = db.write_blocking(create, actors.ada, FileChange(filename="data.bin", content=content))
     assert made.kind == "File"
-    assert db.write_blocking(download, cast.ada, made.id).data == content
+    assert db.write_blocking(download, actors.ada, made.id).data == content
 
 
-def test_equal_contents_are_stored_once(db: Database, cast: Cast) -> None:
-    one = db.write_blocking(create, cast.ada, SCRIPT)
-    two = db.write_blocking(create, cast.eve, SCRIPT)
+def test_equal_contents_are_stored_once(db: Database, actors: Actors) -> None:
+    one = db.write_blocking(create, actors.ada, SCRIPT)
+    two = db.write_blocking(create, actors.eve, SCRIPT)
     assert one.sha256 == two.sha256
     assert db.write_blocking(lambda tx: tx.value("select count(*) from blobs")) == 1
 
 
 def test_contents_are_found_by_their_hash(db: Database) -> None:
-    def verb(tx: Tx) -> tuple[bytes | None, bytes | None]:
+    def store_and_read(tx: Tx) -> tuple[bytes | None, bytes | None]:
         return content_of(tx, store_content(tx, b"abc")), content_of(tx, "0" * 64)
 
-    assert db.write_blocking(verb) == (b"abc", None)
+    assert db.write_blocking(store_and_read) == (b"abc", None)
 
 
 @pytest.mark.parametrize(
@@ -69,20 +69,20 @@ def test_contents_are_found_by_their_hash(db: Database) -> None:
         FileChange(filename="a", content=bytes(MAX_CONTENT + 1)),
     ],
 )
-def test_bad_input_keeps_nothing(db: Database, cast: Cast, given: FileChange) -> None:
+def test_bad_input_keeps_nothing(db: Database, actors: Actors, given: FileChange) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(create, cast.ada, given)
+        db.write_blocking(create, actors.ada, given)
     assert db.write_blocking(lambda tx: tx.value("select count(*) from files")) == 0
     assert db.write_blocking(lambda tx: tx.value("select count(*) from blobs")) == 0
 
 
-def test_only_admins_store_and_managers_read(db: Database, cast: Cast) -> None:
-    for actor in (cast.max, cast.uma, cast.vic):
+def test_only_admins_store_and_managers_read(db: Database, actors: Actors) -> None:
+    for actor in (actors.max, actors.uma, actors.vic):
         with pytest.raises(Forbidden):
             db.write_blocking(create, actor, SCRIPT)
-    made = db.write_blocking(create, cast.ada, SCRIPT)
+    made = db.write_blocking(create, actors.ada, SCRIPT)
     listing = read({}, FILES)
-    for actor in (cast.uma, cast.vic):
+    for actor in (actors.uma, actors.vic):
         for verb in (show, download, versions):
             with pytest.raises(Forbidden):
                 db.write_blocking(verb, actor, made.id)
@@ -91,29 +91,29 @@ def test_only_admins_store_and_managers_read(db: Database, cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("verb", [show, download, versions])
-def test_what_is_another_s_is_not_there(db: Database, cast: Cast, verb: object) -> None:
-    made = db.write_blocking(create, cast.ada, SCRIPT)
-    pairs: list[tuple[Actor, str]] = [(cast.eve, made.id), (cast.ada, MISSING)]
+def test_what_is_another_s_is_not_there(db: Database, actors: Actors, verb: object) -> None:
+    made = db.write_blocking(create, actors.ada, SCRIPT)
+    pairs: list[tuple[Actor, str]] = [(actors.eve, made.id), (actors.ada, MISSING)]
     for actor, file_id in pairs:
         with pytest.raises(NotFound) as refusal:
             db.write_blocking(verb, actor, file_id)  # type: ignore[arg-type]
         assert refusal.value.message == "There is no such file."
 
 
-def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast) -> None:
-    db.write_blocking(create, cast.ada, SCRIPT)
-    db.write_blocking(create, cast.ada, FileChange(filename="logo.png", content=b"png"))
+def test_lists_are_filtered_and_sealed_off(db: Database, actors: Actors) -> None:
+    db.write_blocking(create, actors.ada, SCRIPT)
+    db.write_blocking(create, actors.ada, FileChange(filename="logo.png", content=b"png"))
 
     def names(actor: Actor, query: dict[str, list[str]], kind: FileKind | None = None) -> list[str]:
         rows, _ = db.write_blocking(list_page, actor, read(query, FILES), kind)
         return [row.filename for row in rows]
 
-    assert names(cast.max, {}) == ["hello.sh", "logo.png"]
-    assert names(cast.max, {}, FileKind.SCRIPT) == ["hello.sh"]
-    assert names(cast.max, {"where[size][$lt]": ["10"]}) == ["logo.png"]
-    assert names(cast.max, {"sort[filename]": ["-1"]}) == ["logo.png", "hello.sh"]
-    assert names(cast.eve, {}) == []
+    assert names(actors.max, {}) == ["hello.sh", "logo.png"]
+    assert names(actors.max, {}, FileKind.SCRIPT) == ["hello.sh"]
+    assert names(actors.max, {"where[size][$lt]": ["10"]}) == ["logo.png"]
+    assert names(actors.max, {"sort[filename]": ["-1"]}) == ["logo.png", "hello.sh"]
+    assert names(actors.eve, {}) == []
     rows, total = db.write_blocking(
-        list_page, cast.max, read({"count": ["1"], "limit": ["1"]}, FILES)
+        list_page, actors.max, read({"count": ["1"], "limit": ["1"]}, FILES)
     )
     assert (len(rows), total) == (1, 2)

@@ -9,7 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts.service import Enrolment, create_host_enrolment, enrol
 from belvedere.protocol import Hello
-from people import ADDRESS, Cast
+from people import ADDRESS, Actors
 
 Enrol = Callable[..., Enrolment]
 
@@ -31,22 +31,22 @@ def hello(fingerprint: str = "machine-1", **more: object) -> Hello:
 
 
 @pytest.fixture
-def enrolled(db: Database, keys: Keyring, cast: Cast) -> Enrol:
+def enrol_host(db: Database, keys: Keyring, actors: Actors) -> Enrol:
     """Enrol a host of acme, as its agent would."""
 
     def make(hostname: str = "web-1", fingerprint: str = "machine-1") -> Enrolment:
-        _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+        _, text = db.write_blocking(create_enrolment, keys, actors.ada)
         return db.write_blocking(enrol, keys, text, hostname, fingerprint, ADDRESS)
 
     return make
 
 
 @pytest.fixture
-def enrolled_again(db: Database, keys: Keyring, cast: Cast) -> Enrol:
+def enrolled_again(db: Database, keys: Keyring, actors: Actors) -> Enrol:
     """Enrol an existing host of acme again, by a token that was created for it."""
 
     def make(host_id: str, fingerprint: str = "machine-1") -> Enrolment:
-        _, text = db.write_blocking(create_host_enrolment, keys, cast.ada, host_id)
+        _, text = db.write_blocking(create_host_enrolment, keys, actors.ada, host_id)
         return db.write_blocking(enrol, keys, text, "web-1", fingerprint, ADDRESS)
 
     return make

@@ -8,7 +8,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts.api import ROUTES
 from call_handler import Caller, services
-from people import ADDRESS, Cast
+from people import ADDRESS, Actors
 
 
 @pytest.fixture
@@ -16,35 +16,37 @@ def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 
-async def test_it_works(call: Caller, db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = await db.write(create_enrolment, keys, cast.ada)
+async def test_it_works(call: Caller, db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = await db.write(create_enrolment, keys, actors.ada)
     anyone = Actor("", "", Level.ANONYMOUS, "anonymous", address=ADDRESS)
     sent = {"token": text, "hostname": "web-1", "fingerprint": "machine-1"}
     made = await call(anyone, "POST", "/-/enrol", body=sent)
     assert made.status == 201
     assert set(made.body) == {"token", "host_id", "hostname", "customer"}
     host_id = made.body["host_id"]
-    one = (await call(cast.vic, "GET", "/host/{id}", object_id=host_id)).body
+    one = (await call(actors.vic, "GET", "/host/{id}", object_id=host_id)).body
     assert (one["id"], one["_id"], one["_type"], one["ip"]) == (host_id, host_id, "Host", ADDRESS)
     assert (one["customer_name"], one["integrations"], one["enable"]) == ("acme", {}, True)
-    assert (await call(cast.vic, "GET", "/host")).body == [one]
-    counted = await call(cast.vic, "GET", "/host", query={"count": ["true"]})
+    assert (await call(actors.vic, "GET", "/host")).body == [one]
+    counted = await call(actors.vic, "GET", "/host", query={"count": ["true"]})
     assert counted.headers == {"X-Total-Count": "1"}
 
 
-async def test_changes_and_deletion(call: Caller, db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = await db.write(create_enrolment, keys, cast.ada)
+async def test_changes_and_deletion(
+    call: Caller, db: Database, keys: Keyring, actors: Actors
+) -> None:
+    _, text = await db.write(create_enrolment, keys, actors.ada)
     sent = {"token": text, "hostname": "web-1", "fingerprint": "machine-1"}
-    host_id = (await call(cast.ada, "POST", "/-/enrol", body=sent)).body["host_id"]
+    host_id = (await call(actors.ada, "POST", "/-/enrol", body=sent)).body["host_id"]
     changed = await call(
-        cast.ada, "PATCH", "/host/{id}", object_id=host_id, body={"tags": ["a"], "draining": True}
+        actors.ada, "PATCH", "/host/{id}", object_id=host_id, body={"tags": ["a"], "draining": True}
     )
     assert (changed.body["tags"], changed.body["draining"]) == (["a"], True)
-    off = await call(cast.ada, "PUT", "/host/{id}/disable", object_id=host_id)
+    off = await call(actors.ada, "PUT", "/host/{id}/disable", object_id=host_id)
     assert off.body == "ok"
-    one = (await call(cast.vic, "GET", "/host/{id}", object_id=host_id)).body
+    one = (await call(actors.vic, "GET", "/host/{id}", object_id=host_id)).body
     assert (one["state"], one["disabled"]) == ("disabled", True)
-    await call(cast.ada, "PUT", "/host/{id}/enable", object_id=host_id)
-    gone = await call(cast.ada, "DELETE", "/host/{id}", object_id=host_id)
+    await call(actors.ada, "PUT", "/host/{id}/enable", object_id=host_id)
+    gone = await call(actors.ada, "DELETE", "/host/{id}", object_id=host_id)
     assert (gone.status, gone.body["id"]) == (200, host_id)
-    assert (await call(cast.vic, "GET", "/host")).body == []
+    assert (await call(actors.vic, "GET", "/host")).body == []

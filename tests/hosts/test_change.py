@@ -14,33 +14,33 @@ from belvedere.hosts import change, connect, delete, store
 from belvedere.hosts.model import to_record
 from belvedere.hosts.service import HostChange, list_page, show
 from belvedere.rest.listing import read
-from people import ADDRESS, Cast
+from people import ADDRESS, Actors
 
 from .conftest import Enrol, hello
 
 MISSING = "0" * 24
 
 
-def test_it_works(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_it_works(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
     host_change = HostChange(hostname="db-1", tags=["blue", "rack:7"], enable=False, draining=True)
-    changed = db.write_blocking(change, cast.ada, host_id, host_change)
-    shown = to_record(db.write_blocking(show, cast.vic, host_id), "acme")
+    changed = db.write_blocking(change, actors.ada, host_id, host_change)
+    shown = to_record(db.write_blocking(show, actors.vic, host_id), "acme")
     assert (shown.hostname, shown.tags, shown.version) == ("db-1", ["blue", "rack:7"], 2)
     assert (shown.enable, shown.disabled, shown.draining) == (False, True, True)
     assert changed.version == 2
 
 
 def test_it_signals_the_host_and_audits_before_and_after(
-    db: Database, cast: Cast, enrolled: Enrol
+    db: Database, actors: Actors, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
 
-    def verb(tx: Tx) -> set[Signal]:
-        change(tx, cast.ada, host_id, HostChange(enable=False))
+    def change_signals(tx: Tx) -> set[Signal]:
+        change(tx, actors.ada, host_id, HostChange(enable=False))
         return set(tx.signals)
 
-    assert host_ready(host_id) in db.write_blocking(verb)
+    assert host_ready(host_id) in db.write_blocking(change_signals)
     assert db.write_blocking(events.for_object, host_id)[-1].kind == "host.changed"
     before, after = db.write_blocking(_last_audit, host_id)
     assert '"enable":true' in before
@@ -53,27 +53,27 @@ def _last_audit(tx: Tx, host_id: str) -> tuple[Any, ...]:
     return row
 
 
-def test_changing_nothing_makes_no_version(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
-    assert db.write_blocking(change, cast.ada, host_id, HostChange(enable=True)).version == 1
+def test_changing_nothing_makes_no_version(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
+    assert db.write_blocking(change, actors.ada, host_id, HostChange(enable=True)).version == 1
     assert len(db.write_blocking(events.for_object, host_id)) == 1
 
 
-def test_a_name_is_unique(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    enrolled("web-1")
-    other = enrolled("web-2", "machine-2").host_id
+def test_a_name_is_unique(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+    enrol_host("web-1")
+    other = enrol_host("web-2", "machine-2").host_id
     with pytest.raises(Conflict) as refusal:
-        db.write_blocking(change, cast.ada, other, HostChange(hostname="WEB-1"))
+        db.write_blocking(change, actors.ada, other, HostChange(hostname="WEB-1"))
     assert refusal.value.code == "hostname_taken"
-    renamed = db.write_blocking(change, cast.ada, other, HostChange(hostname="Web-2"))
+    renamed = db.write_blocking(change, actors.ada, other, HostChange(hostname="Web-2"))
     assert renamed.hostname == "Web-2"
 
 
-def test_a_stale_change_is_refused(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
-    db.write_blocking(change, cast.ada, host_id, HostChange(tags=["a"]), 1)
+def test_a_stale_change_is_refused(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
+    db.write_blocking(change, actors.ada, host_id, HostChange(tags=["a"]), 1)
     with pytest.raises(Stale):
-        db.write_blocking(change, cast.ada, host_id, HostChange(tags=["b"]), 1)
+        db.write_blocking(change, actors.ada, host_id, HostChange(tags=["b"]), 1)
 
 
 @pytest.mark.parametrize(
@@ -87,22 +87,24 @@ def test_a_stale_change_is_refused(db: Database, cast: Cast, enrolled: Enrol) ->
     ],
 )
 def test_bad_input_changes_nothing(
-    db: Database, cast: Cast, enrolled: Enrol, given: HostChange
+    db: Database, actors: Actors, enrol_host: Enrol, given: HostChange
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     with pytest.raises(Invalid):
-        db.write_blocking(change, cast.ada, host_id, given)
-    assert db.write_blocking(show, cast.ada, host_id).version == 1
+        db.write_blocking(change, actors.ada, host_id, given)
+    assert db.write_blocking(show, actors.ada, host_id).version == 1
 
 
-def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
-    for actor in (cast.max, cast.uma, cast.vic):
+def test_only_admins_change_and_only_their_own(
+    db: Database, actors: Actors, enrol_host: Enrol
+) -> None:
+    host_id = enrol_host().host_id
+    for actor in (actors.max, actors.uma, actors.vic):
         with pytest.raises(Forbidden):
             db.write_blocking(change, actor, host_id, HostChange(enable=False))
         with pytest.raises(Forbidden):
             db.write_blocking(delete, actor, host_id)
-    for actor, expected in ((cast.eve, host_id), (cast.ada, MISSING)):
+    for actor, expected in ((actors.eve, host_id), (actors.ada, MISSING)):
         for verb in (show, delete):
             with pytest.raises(NotFound) as refusal:
                 db.write_blocking(verb, actor, expected)
@@ -112,42 +114,42 @@ def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, enrolle
 
 
 def test_a_deleted_host_is_not_found_and_its_agent_is_refused(
-    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol
+    db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol
 ) -> None:
-    made = enrolled()
+    made = enrol_host()
 
-    def verb(tx: Tx) -> set[Signal]:
-        delete(tx, cast.ada, made.host_id)
+    def change_signals(tx: Tx) -> set[Signal]:
+        delete(tx, actors.ada, made.host_id)
         return set(tx.signals)
 
-    assert {host_ready(made.host_id), ACCESS_CHANGED} <= db.write_blocking(verb)
+    assert {host_ready(made.host_id), ACCESS_CHANGED} <= db.write_blocking(change_signals)
     assert db.write_blocking(authenticate, keys, made.token) is None
     with pytest.raises(NotFound):
-        db.write_blocking(show, cast.ada, made.host_id)
+        db.write_blocking(show, actors.ada, made.host_id)
     with pytest.raises(NotFound):
-        db.write_blocking(delete, cast.ada, made.host_id)
+        db.write_blocking(delete, actors.ada, made.host_id)
     assert db.write_blocking(events.for_object, made.host_id)[-1].kind == "host.deleted"
 
 
-def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    first = enrolled("web-1").host_id
-    second = enrolled("web-2", "machine-2").host_id
+def test_lists_are_filtered_and_sealed_off(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+    first = enrol_host("web-1").host_id
+    second = enrol_host("web-2", "machine-2").host_id
     db.write_blocking(connect, second, hello("machine-2"), ADDRESS)
 
     def names(actor: Any, query: dict[str, list[str]]) -> list[str]:
         rows, _ = db.write_blocking(list_page, actor, read(query, store.listable(db.dialect)))
         return [row.hostname for row in rows]
 
-    assert names(cast.vic, {}) == ["web-1", "web-2"]
-    assert names(cast.vic, {"filter[where][hostname]": ["web-2"]}) == ["web-2"]
-    assert names(cast.vic, {"where[state]": ["online"]}) == ["web-2"]
-    assert names(cast.vic, {"where[state]": ["offline"]}) == ["web-1"]
-    assert names(cast.vic, {"where[disabled]": ["true"]}) == []
-    assert names(cast.vic, {"after": [first]}) == ["web-2"]
-    assert names(cast.eve, {}) == []
+    assert names(actors.vic, {}) == ["web-1", "web-2"]
+    assert names(actors.vic, {"filter[where][hostname]": ["web-2"]}) == ["web-2"]
+    assert names(actors.vic, {"where[state]": ["online"]}) == ["web-2"]
+    assert names(actors.vic, {"where[state]": ["offline"]}) == ["web-1"]
+    assert names(actors.vic, {"where[disabled]": ["true"]}) == []
+    assert names(actors.vic, {"after": [first]}) == ["web-2"]
+    assert names(actors.eve, {}) == []
     rows, total = db.write_blocking(
         list_page,
-        cast.vic,
+        actors.vic,
         read({"count": ["true"], "limit": ["1"]}, store.listable(db.dialect)),
     )
     assert (len(rows), total) == (1, 2)
@@ -158,14 +160,14 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
 @pytest.mark.parametrize("draining", [0, 1])
 def test_the_state_is_the_same_in_sql(
     db: Database,
-    cast: Cast,
-    enrolled: Enrol,
+    actors: Actors,
+    enrol_host: Enrol,
     enabled: int,
     connected: int | None,
     gone: int | None,
     draining: int,
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
 
     def set_and_read(tx: Tx) -> tuple[str, str]:
         tx.execute(
@@ -176,7 +178,7 @@ def test_the_state_is_the_same_in_sql(
             gone,
         )
         in_sql: str = tx.value(f"select {store.STATE} from hosts where id = ?", host_id)
-        return in_sql, show(tx, cast.vic, host_id).state
+        return in_sql, show(tx, actors.vic, host_id).state
 
     in_sql, in_python = db.write_blocking(set_and_read)
     assert in_sql == in_python

@@ -12,24 +12,24 @@ from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
 from belvedere.hosts import connect, delete, end_session, enrol, store
 from belvedere.hosts.service import create_host_enrolment, show
-from manual_clock import HandClock
-from people import ADDRESS, Cast
+from manual_clock import ManualClock
+from people import ADDRESS, Actors
 
 from .conftest import Enrol, hello
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast, enrolled: Enrol) -> None:
-    made = enrolled("web-1")
+def test_it_works(db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol) -> None:
+    made = enrol_host("web-1")
     assert (made.hostname, made.customer) == ("web-1", "acme")
     actor = db.write_blocking(authenticate, keys, made.token)
     assert actor is not None
     assert (actor.level, actor.host_id) == (Level.AGENT, made.host_id)
-    host = db.write_blocking(show, cast.vic, made.host_id)
+    host = db.write_blocking(show, actors.vic, made.host_id)
     assert (host.hostname, host.state, host.ip) == ("web-1", "offline", ADDRESS)
 
 
-def test_it_writes_an_event_and_an_audit_entry(db: Database, enrolled: Enrol) -> None:
-    made = enrolled()
+def test_it_writes_an_event_and_an_audit_entry(db: Database, enrol_host: Enrol) -> None:
+    made = enrol_host()
     kinds = [event.kind for event in db.write_blocking(events.for_object, made.host_id)]
     assert kinds == ["host.created"]
     rows = db.write_blocking(_audit, made.host_id)
@@ -43,29 +43,29 @@ def _audit(tx: Tx, host_id: str) -> list[tuple[str, ...]]:
 
 
 def test_the_same_machine_enrols_again_after_its_agent_stopped(
-    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol, enrolled_again: Enrol
+    db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol, enrolled_again: Enrol
 ) -> None:
-    first = enrolled()
+    first = enrol_host()
     session = db.write_blocking(connect, first.host_id, hello(), ADDRESS)
     db.write_blocking(end_session, first.host_id, session)
     again = enrolled_again(first.host_id)
     assert again.host_id == first.host_id
     assert db.write_blocking(authenticate, keys, first.token) is None
     assert db.write_blocking(authenticate, keys, again.token) is not None
-    assert db.write_blocking(show, cast.ada, first.host_id).session > session
+    assert db.write_blocking(show, actors.ada, first.host_id).session > session
 
 
 @pytest.mark.parametrize("is_for_the_host", [False, True])
 def test_a_connected_agent_keeps_its_host_on_the_same_machine(
-    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol, is_for_the_host: bool
+    db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol, is_for_the_host: bool
 ) -> None:
     """The machine of `belvedere up` has an agent already; a second one has the same mark."""
-    first = enrolled()
+    first = enrol_host()
     db.write_blocking(connect, first.host_id, hello(), ADDRESS)
     if is_for_the_host:
-        _, text = db.write_blocking(create_host_enrolment, keys, cast.ada, first.host_id)
+        _, text = db.write_blocking(create_host_enrolment, keys, actors.ada, first.host_id)
     else:
-        _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+        _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(Conflict) as refusal:
         db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
     assert refusal.value.code == "host_held"
@@ -75,11 +75,11 @@ def test_a_connected_agent_keeps_its_host_on_the_same_machine(
 
 
 def test_a_name_that_a_live_agent_holds_is_refused(
-    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol
+    db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol
 ) -> None:
-    first = enrolled()
+    first = enrol_host()
     db.write_blocking(connect, first.host_id, hello(), ADDRESS)
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(Conflict) as refusal:
         db.write_blocking(enrol, keys, text, "web-1", "machine-2", ADDRESS)
     assert refusal.value.code == "host_held"
@@ -89,9 +89,9 @@ def test_a_name_that_a_live_agent_holds_is_refused(
 
 
 def test_another_machine_takes_a_name_that_nobody_holds(
-    db: Database, clock: HandClock, enrolled: Enrol, enrolled_again: Enrol
+    db: Database, clock: ManualClock, enrol_host: Enrol, enrolled_again: Enrol
 ) -> None:
-    first = enrolled()
+    first = enrol_host()
     session = db.write_blocking(connect, first.host_id, hello(), ADDRESS)
     db.write_blocking(end_session, first.host_id, session)
     assert enrolled_again(first.host_id, "machine-2").host_id == first.host_id
@@ -101,40 +101,42 @@ def test_another_machine_takes_a_name_that_nobody_holds(
     assert enrolled_again(first.host_id, "machine-3").host_id == first.host_id
 
 
-def test_a_deleted_host_comes_back_as_another(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    first = enrolled()
-    db.write_blocking(delete, cast.ada, first.host_id)
-    assert enrolled().host_id != first.host_id
+def test_a_deleted_host_comes_back_as_another(
+    db: Database, actors: Actors, enrol_host: Enrol
+) -> None:
+    first = enrol_host()
+    db.write_blocking(delete, actors.ada, first.host_id)
+    assert enrol_host().host_id != first.host_id
 
 
 def test_the_organization_is_the_token_s(
-    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol
+    db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol
 ) -> None:
-    enrolled("web-1")
-    _, text = db.write_blocking(create_enrolment, keys, cast.eve)
+    enrol_host("web-1")
+    _, text = db.write_blocking(create_enrolment, keys, actors.eve)
     made = db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
     assert made.customer == "globex"
-    assert db.write_blocking(store.find_by_name, cast.globex.id, "web-1") is not None
+    assert db.write_blocking(store.find_by_name, actors.globex.id, "web-1") is not None
 
 
-def test_a_bad_token_opens_nothing(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_a_bad_token_opens_nothing(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(Unauthenticated):
         db.write_blocking(enrol, keys, "bve_guess", "web-1", "machine-1", ADDRESS)
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
     with pytest.raises(Unauthenticated):
         db.write_blocking(enrol, keys, text, "web-2", "machine-2", ADDRESS)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "-x", "a b", "é", "x" * 254, "a\0"])
-def test_a_bad_name_is_refused(db: Database, keys: Keyring, cast: Cast, name: str) -> None:
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+def test_a_bad_name_is_refused(db: Database, keys: Keyring, actors: Actors, name: str) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(Invalid) as refusal:
         db.write_blocking(enrol, keys, text, name, "machine-1", ADDRESS)
     assert refusal.value.faults[0].field == "hostname"
 
 
-def test_a_machine_must_say_which_it_is(db: Database, keys: Keyring, cast: Cast) -> None:
-    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+def test_a_machine_must_say_which_it_is(db: Database, keys: Keyring, actors: Actors) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(Invalid):
         db.write_blocking(enrol, keys, text, "web-1", " ", ADDRESS)

@@ -18,62 +18,62 @@ from belvedere.hosts import (
 )
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.service import HostChange, change, show
-from manual_clock import HandClock
-from people import ADDRESS, Cast
+from manual_clock import ManualClock
+from people import ADDRESS, Actors
 
 from .conftest import Enrol, hello
 
 SILENT = 30_000
 
 
-def host(db: Database, cast: Cast, host_id: str) -> HostRow:
-    return db.write_blocking(show, cast.vic, host_id)
+def host(db: Database, actors: Actors, host_id: str) -> HostRow:
+    return db.write_blocking(show, actors.vic, host_id)
 
 
 def kinds(db: Database, host_id: str) -> list[str]:
     return [event.kind for event in db.write_blocking(events.for_object, host_id)]
 
 
-def test_it_works(db: Database, cast: Cast, clock: HandClock, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_it_works(db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
-    found = host(db, cast, host_id)
+    found = host(db, actors, host_id)
     assert (found.state, found.session, found.slots) == ("online", session, 16)
     assert (found.os_name, found.ip, found.agent_version) == ("Linux", "192.0.2.7", "0.1.0")
     clock.move(10)
     assert db.write_blocking(record_heartbeats, [(host_id, session, clock.now)]) == []
-    assert host(db, cast, host_id).seen_at == clock.now
+    assert host(db, actors, host_id).seen_at == clock.now
     db.write_blocking(end_session, host_id, session)
-    assert host(db, cast, host_id).state == "offline"
+    assert host(db, actors, host_id).state == "offline"
     assert kinds(db, host_id) == ["host.created", "host.connected", "host.disconnected"]
 
 
-def test_each_connection_gets_a_larger_session(db: Database, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_each_connection_gets_a_larger_session(db: Database, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
     first = db.write_blocking(connect, host_id, hello(), ADDRESS)
     assert db.write_blocking(connect, host_id, hello(), ADDRESS) > first
 
 
 def test_an_old_session_ends_and_beats_for_nobody(
-    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+    db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     old = db.write_blocking(connect, host_id, hello(), ADDRESS)
     new = db.write_blocking(connect, host_id, hello(), ADDRESS)
     db.write_blocking(end_session, host_id, old)
-    assert host(db, cast, host_id).state == "online"
-    before = host(db, cast, host_id).seen_at
+    assert host(db, actors, host_id).state == "online"
+    before = host(db, actors, host_id).seen_at
     clock.move(5)
     assert db.write_blocking(record_heartbeats, [(host_id, old, clock.now)]) == [(host_id, old)]
-    assert host(db, cast, host_id).seen_at == before
+    assert host(db, actors, host_id).seen_at == before
     both = [(host_id, new, clock.now), (host_id, old, clock.now)]
     assert db.write_blocking(record_heartbeats, both) == [(host_id, old)]
 
 
 def test_silence_is_marked_once_and_lifted_by_a_word(
-    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+    db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(30)
     assert not db.write_blocking(silent_ids, SILENT)
@@ -83,35 +83,35 @@ def test_silence_is_marked_once_and_lifted_by_a_word(
     assert run_timeouts.mark_silent(db) == [host_id]
     assert run_timeouts.mark_silent(db) == []
     assert not db.write_blocking(silent_ids, SILENT)
-    assert host(db, cast, host_id).state == "unreachable"
+    assert host(db, actors, host_id).state == "unreachable"
     db.write_blocking(record_heartbeats, [(host_id, session, clock.now)])
-    assert host(db, cast, host_id).state == "online"
+    assert host(db, actors, host_id).state == "online"
     assert kinds(db, host_id)[-2:] == ["host.unreachable", "host.reachable"]
 
 
 def test_a_new_connection_lifts_the_silence_too(
-    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+    db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(60)
     run_timeouts.mark_silent(db)
     db.write_blocking(connect, host_id, hello(), ADDRESS)
-    assert host(db, cast, host_id).gone_at is None
+    assert host(db, actors, host_id).gone_at is None
 
 
 def test_a_host_that_never_spoke_is_not_silent(
-    db: Database, clock: HandClock, enrolled: Enrol
+    db: Database, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    enrolled()
+    enrol_host()
     clock.move(3_600)
     assert run_timeouts.mark_silent(db) == []
 
 
 def test_two_machines_with_one_credential_are_detected(
-    db: Database, clock: HandClock, enrolled: Enrol
+    db: Database, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     db.write_blocking(connect, host_id, hello("machine-1"), ADDRESS)
     with pytest.raises(Conflict) as refusal:
         db.write_blocking(connect, host_id, hello("machine-2"), ADDRESS)
@@ -122,11 +122,11 @@ def test_two_machines_with_one_credential_are_detected(
 
 
 def test_a_deleted_host_cannot_connect_nor_beat(
-    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+    db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
-    db.write_blocking(delete, cast.ada, host_id)
+    db.write_blocking(delete, actors.ada, host_id)
     assert db.write_blocking(record_heartbeats, [(host_id, session, clock.now)]) == [
         (host_id, session)
     ]
@@ -136,31 +136,33 @@ def test_a_deleted_host_cannot_connect_nor_beat(
     assert run_timeouts.mark_silent(db) == []
 
 
-def test_a_disabled_or_draining_host_says_so(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_a_disabled_or_draining_host_says_so(
+    db: Database, actors: Actors, enrol_host: Enrol
+) -> None:
+    host_id = enrol_host().host_id
     db.write_blocking(connect, host_id, hello(), ADDRESS)
-    db.write_blocking(change, cast.ada, host_id, HostChange(draining=True))
-    assert host(db, cast, host_id).state == "draining"
-    db.write_blocking(change, cast.ada, host_id, HostChange(enable=False))
-    assert host(db, cast, host_id).state == "disabled"
+    db.write_blocking(change, actors.ada, host_id, HostChange(draining=True))
+    assert host(db, actors, host_id).state == "draining"
+    db.write_blocking(change, actors.ada, host_id, HostChange(enable=False))
+    assert host(db, actors, host_id).state == "disabled"
 
 
-def test_text_from_an_agent_is_cleaned(db: Database, cast: Cast, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_text_from_an_agent_is_cleaned(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
     odd = hello(
         os_name="a\0b\ud800", os_version="x" * 9_000, slots=10**9, ip="", info={"a": "\0" * 70_000}
     )
     db.write_blocking(connect, host_id, odd, ADDRESS)
-    found = host(db, cast, host_id)
+    found = host(db, actors, host_id)
     assert "\0" not in found.os_name
     assert (len(found.os_version), found.slots, found.ip, found.info) == (256, 1_000, ADDRESS, "{}")
 
 
 def test_a_hello_that_was_overtaken_by_a_later_one_does_not_count(
-    db: Database, enrolled: Enrol
+    db: Database, enrol_host: Enrol
 ) -> None:
     """It knows nothing of what its agent accepted since, so it would prove too much."""
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     later = db.write_blocking(connect, host_id, hello(greeting=7), ADDRESS)
     for number in (6, 7):
         with pytest.raises(Conflict) as refusal:
@@ -169,17 +171,17 @@ def test_a_hello_that_was_overtaken_by_a_later_one_does_not_count(
     assert db.write_blocking(connect, host_id, hello(greeting=8), ADDRESS) == later + 1
 
 
-def test_another_journal_counts_its_own_hellos(db: Database, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_another_journal_counts_its_own_hellos(db: Database, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
     first = db.write_blocking(connect, host_id, hello(greeting=7), ADDRESS)
     again = db.write_blocking(connect, host_id, hello(greeting=1, journal_id="other"), ADDRESS)
     assert again == first + 1
 
 
 def test_a_journal_that_knows_less_than_it_accepted_is_in_doubt(
-    db: Database, clock: HandClock, enrolled: Enrol
+    db: Database, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     session = db.write_blocking(connect, host_id, hello(greeting=1, highest=10), ADDRESS)
     db.write_blocking(note_accepted, [(host_id, session, 12)])
     for highest, until in ((12, 0), (13, 0), (11, clock.now)):
@@ -194,8 +196,8 @@ def test_a_journal_that_knows_less_than_it_accepted_is_in_doubt(
     assert db.write_blocking(doubtful_until, host_id, hello(greeting=3, highest=11)) == 0
 
 
-def test_an_older_session_proves_no_acceptance(db: Database, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_an_older_session_proves_no_acceptance(db: Database, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
     old = db.write_blocking(connect, host_id, hello(greeting=1), ADDRESS)
     db.write_blocking(connect, host_id, hello(greeting=2), ADDRESS)
     db.write_blocking(note_accepted, [(host_id, old, 12)])
@@ -203,9 +205,9 @@ def test_an_older_session_proves_no_acceptance(db: Database, enrolled: Enrol) ->
 
 
 def test_retries_do_not_lift_the_doubt_of_a_stale_hello(
-    db: Database, clock: HandClock, enrolled: Enrol
+    db: Database, clock: ManualClock, enrol_host: Enrol
 ) -> None:
-    host_id = enrolled().host_id
+    host_id = enrol_host().host_id
     db.write_blocking(connect, host_id, hello(greeting=7), ADDRESS)
     db.write_blocking(doubt_journal, host_id, "journal-1")
     doubted_at = clock.now
@@ -215,8 +217,8 @@ def test_retries_do_not_lift_the_doubt_of_a_stale_hello(
     assert db.write_blocking(doubtful_until, host_id, hello(greeting=9)) == 0
 
 
-def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrolled: Enrol) -> None:
-    host_id = enrolled().host_id
+def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrol_host: Enrol) -> None:
+    host_id = enrol_host().host_id
 
     def say(number: int, *, is_saved: bool = True, highest: int = 9) -> int:
         said = hello(greeting=number, is_saved=is_saved, highest=highest)

@@ -10,7 +10,7 @@ from belvedere.db import Database
 from belvedere.indicators import service
 from belvedere.indicators.bodies import IndicatorBody
 from belvedere.indicators.model import IndicatorRow
-from people import Cast
+from people import Actors
 
 Make = Callable[..., IndicatorRow]
 
@@ -21,9 +21,9 @@ def body(**fields: Any) -> IndicatorBody:
 
 
 @pytest.fixture
-def make(db: Database, cast: Cast) -> Make:
+def make(db: Database, actors: Actors) -> Make:
     def create(title: str = "Queue", type: str = "counter", **more: Any) -> IndicatorRow:
         sent = body(title=title, type=type, **more)
-        return db.write_blocking(service.create, cast.ada, sent).row
+        return db.write_blocking(service.create, actors.ada, sent).row
 
     return create

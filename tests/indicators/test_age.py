@@ -8,8 +8,8 @@ from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND
 from belvedere.db import Database, Tx
 from belvedere.indicators import history, queries, service, store
 from belvedere.indicators.model import IndicatorRow
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 from .conftest import Make, body
 
@@ -18,11 +18,11 @@ def kinds(db: Database, row: IndicatorRow) -> list[str]:
     return [event.kind.partition(".")[2] for event in db.write_blocking(events.for_object, row.id)]
 
 
-def push(db: Database, cast: Cast, row: IndicatorRow, value: float) -> None:
-    db.write_blocking(service.change, cast.ada, row.id, body(value=value))
+def push(db: Database, actors: Actors, row: IndicatorRow, value: float) -> None:
+    db.write_blocking(service.change, actors.ada, row.id, body(value=value))
 
 
-def test_it_works(db: Database, cast: Cast, clock: HandClock, make: Make) -> None:
+def test_it_works(db: Database, actors: Actors, clock: ManualClock, make: Make) -> None:
     """A silent one is told of once; when its source spoke and fell silent again, once more."""
     row, other = make("a", ttl=60_000), make("b")
     clock.move(59)
@@ -34,9 +34,9 @@ def test_it_works(db: Database, cast: Cast, clock: HandClock, make: Make) -> Non
     assert not db.write_blocking(service.publish_stale)
     assert kinds(db, row) == ["created", "stale"]
     # Somebody renames it: its source is as silent as before.
-    db.write_blocking(service.change, cast.ada, row.id, body(title="c"))
+    db.write_blocking(service.change, actors.ada, row.id, body(title="c"))
     assert not db.write_blocking(service.publish_stale)
-    push(db, cast, row, 5)
+    push(db, actors, row, 5)
     clock.move(60)
     assert db.write_blocking(service.publish_stale)
     assert kinds(db, row) == ["created", "stale", "changed", "changed", "stale"]
@@ -44,10 +44,10 @@ def test_it_works(db: Database, cast: Cast, clock: HandClock, make: Make) -> Non
 
 
 def test_a_deleted_one_does_not_grow_stale(
-    db: Database, cast: Cast, clock: HandClock, make: Make
+    db: Database, actors: Actors, clock: ManualClock, make: Make
 ) -> None:
     row = make(ttl=60_000)
-    db.write_blocking(service.delete, cast.ada, row.id)
+    db.write_blocking(service.delete, actors.ada, row.id)
     clock.move(61)
     assert not db.write_blocking(store.has_newly_stale)
     assert not db.write_blocking(service.publish_stale)
@@ -77,7 +77,7 @@ def settle(db: Database) -> int:
     return turns
 
 
-def test_old_values_grow_thin(db: Database, clock: HandClock, make: Make) -> None:
+def test_old_values_grow_thin(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(type="progress")
     now = clock() // HOUR * HOUR
     clock.move((now + HOUR - clock()) / SECOND)
@@ -93,7 +93,7 @@ def test_old_values_grow_thin(db: Database, clock: HandClock, make: Make) -> Non
     assert all(at % MINUTE == 55 * SECOND for at in old)
 
 
-def test_very_old_values_are_deleted(db: Database, clock: HandClock, make: Make) -> None:
+def test_very_old_values_are_deleted(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(type="progress")
     now = clock()
     fill(db, row, now - 32 * DAY, now - 29 * DAY, 10 * MINUTE)
@@ -103,7 +103,7 @@ def test_very_old_values_are_deleted(db: Database, clock: HandClock, make: Make)
 
 
 def test_what_was_thinned_is_not_looked_at_again(
-    db: Database, clock: HandClock, make: Make
+    db: Database, clock: ManualClock, make: Make
 ) -> None:
     row = make(type="progress")
     now = clock()
@@ -113,26 +113,26 @@ def test_what_was_thinned_is_not_looked_at_again(
 
 
 def test_one_value_per_second_is_stored(
-    db: Database, cast: Cast, clock: HandClock, make: Make
+    db: Database, actors: Actors, clock: ManualClock, make: Make
 ) -> None:
     row = make(type="progress", value=1)
     clock.move(2)
     for value in (2, 3, 4):
-        push(db, cast, row, value)
+        push(db, actors, row, value)
     points = db.write_blocking(history.list_points, row.id, 0, 2**50, 10)
     assert [point.value for point in points] == [1, 4]
 
 
-def test_long_texts_are_cut_in_the_past_only(db: Database, cast: Cast, make: Make) -> None:
+def test_long_texts_are_cut_in_the_past_only(db: Database, actors: Actors, make: Make) -> None:
     row = make(type="text", value="é" * 1_000)
     (point,) = db.write_blocking(history.list_points, row.id, 0, 2**50, 10)
     assert point.value == "é" * history.MAX_TEXT
-    assert db.write_blocking(queries.show, cast.ada, row.id).row.value == "é" * 1_000
+    assert db.write_blocking(queries.show, actors.ada, row.id).row.value == "é" * 1_000
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 100])
 def test_a_line_of_points_is_as_short_as_wanted(
-    db: Database, clock: HandClock, make: Make, most: int
+    db: Database, clock: ManualClock, make: Make, most: int
 ) -> None:
     row = make(type="progress")
     now = clock() // SECOND * SECOND
@@ -144,15 +144,15 @@ def test_a_line_of_points_is_as_short_as_wanted(
 
 
 def test_a_deleted_one_is_dropped_after_a_day(
-    db: Database, cast: Cast, clock: HandClock, make: Make
+    db: Database, actors: Actors, clock: ManualClock, make: Make
 ) -> None:
     row, other = make("a", acl=["uma@acme.test"]), make("b")
-    db.write_blocking(service.delete, cast.uma, row.id)
+    db.write_blocking(service.delete, actors.uma, row.id)
     settle(db)
     # Who may see that it is gone can still be told.
-    assert db.write_blocking(acl_of, cast.acme.id, "indicator", row.id) == ["uma@acme.test"]
+    assert db.write_blocking(acl_of, actors.acme.id, "indicator", row.id) == ["uma@acme.test"]
     clock.move(DAY / SECOND + 1)
     settle(db)
-    assert db.write_blocking(acl_of, cast.acme.id, "indicator", row.id) == []
+    assert db.write_blocking(acl_of, actors.acme.id, "indicator", row.id) == []
     left = db.write_blocking(lambda tx: tx.rows("select id from indicators"))
     assert left == [(other.id,)]

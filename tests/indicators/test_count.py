@@ -10,14 +10,14 @@ from belvedere.db import Database
 from belvedere.indicators import queries
 from belvedere.indicators.counting import CounterRequest, count_batch
 from belvedere.indicators.model import Action
-from people import Cast
+from people import Actors
 
 from .conftest import Make
 
 CALLERS, STEPS = 16, 1_000
 
 
-async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
+async def test_it_works(db: Database, actors: Actors, make: Make) -> None:
     """1,000 increments from 16 callers: every one counts, and each caller sees its own step."""
     counter = make(value=0)
     waiting = iter(range(STEPS))
@@ -26,35 +26,37 @@ async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
     async def call() -> None:
         for _ in waiting:
             shown = await db.write_batched(
-                count_batch, CounterRequest(cast.ada, "id", counter.id, Action.INCREASE)
+                count_batch, CounterRequest(actors.ada, "id", counter.id, Action.INCREASE)
             )
             assert isinstance(shown, queries.IndicatorView)
             seen.append(float(shown.row.summary))
 
     await asyncio.gather(*(call() for _ in range(CALLERS)))
     assert sorted(seen) == list(range(1, STEPS + 1))
-    text = await db.read(queries.show, cast.ada, counter.id)
+    text = await db.read(queries.show, actors.ada, counter.id)
     assert (text.row.value, text.row.version) == (STEPS, STEPS + 1)
 
 
-async def test_verbs_of_several_servers_are_exact_too(db: Database, cast: Cast, make: Make) -> None:
+async def test_verbs_of_several_servers_are_exact_too(
+    db: Database, actors: Actors, make: Make
+) -> None:
     """Each in its own transaction, as they come from different processes."""
     counter = make(value=0)
-    expected = [CounterRequest(cast.ada, "id", counter.id, Action.INCREASE)]
+    expected = [CounterRequest(actors.ada, "id", counter.id, Action.INCREASE)]
     answers = await asyncio.gather(*(db.write(count_batch, expected) for _ in range(100)))
     assert sorted(answer[0].row.summary for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
 
 
-def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make) -> None:
+def test_one_that_is_refused_harms_no_other(db: Database, actors: Actors, make: Make) -> None:
     counter, text = make("a"), make("b", "text")
     answers = db.write_blocking(
         count_batch,
         [
-            CounterRequest(cast.ada, "title", "b", Action.INCREASE),
-            CounterRequest(cast.ada, "title", "a", Action.INCREASE),
-            CounterRequest(cast.eve, "id", counter.id, Action.INCREASE),
-            CounterRequest(cast.ada, "id", text.id, Action.RESTART),
-            CounterRequest(cast.ada, "id", counter.id, Action.INCREASE),
+            CounterRequest(actors.ada, "title", "b", Action.INCREASE),
+            CounterRequest(actors.ada, "title", "a", Action.INCREASE),
+            CounterRequest(actors.eve, "id", counter.id, Action.INCREASE),
+            CounterRequest(actors.ada, "id", text.id, Action.RESTART),
+            CounterRequest(actors.ada, "id", counter.id, Action.INCREASE),
         ],
     )
     first, second, third, fourth, fifth = answers
@@ -64,19 +66,21 @@ def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make
     assert (second.row.value, fifth.row.value) == (2, 3)
 
 
-def test_every_step_writes_an_event(db: Database, cast: Cast, make: Make) -> None:
+def test_every_step_writes_an_event(db: Database, actors: Actors, make: Make) -> None:
     counter = make()
     for action in (Action.INCREASE, Action.DECREASE, Action.RESTART):
-        db.write_blocking(count_batch, [CounterRequest(cast.ada, "id", counter.id, action)])
+        db.write_blocking(count_batch, [CounterRequest(actors.ada, "id", counter.id, action)])
     kinds = [event.kind for event in db.write_blocking(events.for_object, counter.id)]
     assert kinds == ["indicator.created", *["indicator.changed"] * 3]
 
 
 @pytest.mark.parametrize("action", list(Action))
 def test_a_step_is_a_word_of_its_source(
-    db: Database, cast: Cast, make: Make, action: Action
+    db: Database, actors: Actors, make: Make, action: Action
 ) -> None:
     counter = make(ttl=1_000)
-    (shown,) = db.write_blocking(count_batch, [CounterRequest(cast.ada, "id", counter.id, action)])
+    (shown,) = db.write_blocking(
+        count_batch, [CounterRequest(actors.ada, "id", counter.id, action)]
+    )
     assert isinstance(shown, queries.IndicatorView)
     assert shown.row.stale_at == shown.row.pushed_at + 1_000

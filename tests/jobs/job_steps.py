@@ -24,8 +24,8 @@ from belvedere.jobs.store import JobDetails
 from belvedere.protocol import Hello, JournaledAttempt, Report
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 MISSING = "0" * 24
 JOURNAL = "journal-1"
@@ -34,10 +34,10 @@ JOURNAL = "journal-1"
 class Workshop:
     """Every word is one transaction."""
 
-    def __init__(self, db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
+    def __init__(self, db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
         self.db = db
         self.keys = keys
-        self.cast = cast
+        self.actors = actors
         self.clock = clock
         self.host_id = self.host("web-1")
         self.session = 0
@@ -45,7 +45,7 @@ class Workshop:
     # What is there
 
     def host(self, name: str, customer_id: str = "") -> str:
-        customer = customer_id or self.cast.acme.id
+        customer = customer_id or self.actors.acme.id
         return self.db.write_blocking(host_store.insert, customer, name, name, "192.0.2.7").id
 
     def task(self, **fields: Any) -> str:
@@ -56,7 +56,7 @@ class Workshop:
             fields.setdefault("script", {"filename": "a.sh", "source": "#!/bin/sh\n"})
         fields.setdefault("name", "greet")
         body = msgspec.convert(fields, TaskBody, strict=False)
-        view, _ = self.db.write_blocking(task_service.create, self.keys, self.cast.ada, body)
+        view, _ = self.db.write_blocking(task_service.create, self.keys, self.actors.ada, body)
         return view.id
 
     # What happens
@@ -76,7 +76,7 @@ class Workshop:
         **rest: Any,
     ) -> JobRow:
         once = None if key is None else IdempotencyKey("POST /job", key, repr(given))
-        who = actor or self.cast.ada
+        who = actor or self.actors.ada
         return self.made(
             JobRequest(who, task_id or self.task(), given, idempotency_key=once, **rest)
         ).job
@@ -129,7 +129,7 @@ class Workshop:
     # What it looks like
 
     def job(self, job_id: str) -> JobRow:
-        return self.db.write_blocking(store.find, self.cast.acme.id, job_id)
+        return self.db.write_blocking(store.find, self.actors.acme.id, job_id)
 
     def heavy(self, job_id: str) -> JobDetails:
         return self.db.write_blocking(store.read_details, job_id)

@@ -129,7 +129,7 @@ def test_a_host_gets_its_own_jobs_only(shop: Workshop) -> None:
 def test_a_disabled_draining_or_deleted_host_gets_nothing(shop: Workshop) -> None:
     shop.create()
     shop.connect()
-    ada = shop.cast.ada
+    ada = shop.actors.ada
     for change, back in (
         (HostChange(enable=False), HostChange(enable=True)),
         (HostChange(draining=True), HostChange(draining=False)),
@@ -145,7 +145,7 @@ def test_a_disabled_organization_runs_nothing(shop: Workshop) -> None:
     shop.create()
     shop.connect()
     shop.db.write_blocking(
-        lambda tx: tx.execute("update customers set enabled = 0 where id = ?", shop.cast.acme.id)
+        lambda tx: tx.execute("update customers set enabled = 0 where id = ?", shop.actors.acme.id)
     )
     assert shop.claim() == []
 

@@ -23,7 +23,7 @@ def busy(shop: Workshop) -> Workshop:
     shop.connect(slots=SLOTS)
     job = shop.assigned(task_id)
     shop.end(job.fence)
-    history = Fixture(shop.cast.ada, shop.host_id, shop.session, task_id)
+    history = Fixture(shop.actors.ada, shop.host_id, shop.session, task_id)
     shop.db.write_blocking(history_data.fill, history, 0, HISTORY, HISTORY)
     shop.assigned(task_id)
     add_ready(shop, FEW)
@@ -33,7 +33,7 @@ def busy(shop: Workshop) -> Workshop:
 
 def add_ready(shop: Workshop, count: int, task_id: str = "") -> None:
     task_id = task_id or shop.task(name=f"greet {count}")
-    requests = [JobRequest(shop.cast.ada, task_id, []) for _ in range(count)]
+    requests = [JobRequest(shop.actors.ada, task_id, []) for _ in range(count)]
     assert all(not isinstance(job, Exception) for job in shop.db.write_blocking(create, requests))
     if shop.db.dialect.name == "postgres":
         shop.db.write_blocking(lambda tx: tx.execute("analyze"))
@@ -118,7 +118,7 @@ def test_jobs_ahead_in_all_queues_are_counted(shop: Workshop, limited: str) -> N
     add_ready(shop, 3, limited)
     add_ready(shop, 2)
     last = shop.create(limited)
-    detail = shop.db.write_blocking(details.show, shop.cast.ada, last.id).waiting_detail
+    detail = shop.db.write_blocking(details.show, shop.actors.ada, last.id).waiting_detail
     assert isinstance(detail, dict)
     assert detail["ahead"] == 5
 

@@ -19,13 +19,13 @@ NAME = {"type": "input", "label": "name"}
 
 def test_it_works(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[NAME])
-    made = shop.made(JobRequest(shop.cast.ada, task_id, ["Ada"]))
+    made = shop.made(JobRequest(shop.actors.ada, task_id, ["Ada"]))
     job = shop.job(made.job.id)
     assert job == made.job
     assert (job.lifecycle, job.state, job.version, job.fence) == ("ready", "in_progress", 1, 0)
     assert (job.task_id, job.task_version, job.host_id) == (task_id, 1, shop.host_id)
     assert (job.ran, job.attempts, job.ended_at) == ("no", 0, None)
-    assert (job.user_id, job.email) == (shop.cast.ada.user_id, "ada@acme.test")
+    assert (job.user_id, job.email) == (shop.actors.ada.user_id, "ada@acme.test")
     assert shop.heavy(job.id).arguments == made.arguments == '["Ada"]'
     assert shop.kinds(job.id) == ["created"]
 
@@ -111,47 +111,47 @@ def test_it_refuses_a_disabled_task(shop: Workshop) -> None:
 @pytest.mark.parametrize("task_id", [MISSING, "no id at all", "", "x" * 24])
 def test_a_missing_task_is_not_found(shop: Workshop, task_id: str) -> None:
     with pytest.raises(NotFound) as refusal:
-        shop.made(JobRequest(shop.cast.ada, task_id, None))
+        shop.made(JobRequest(shop.actors.ada, task_id, None))
     assert refusal.value.code == "task_not_found"
 
 
 def test_a_deleted_task_is_not_found(shop: Workshop) -> None:
     task_id = shop.task()
-    shop.db.write_blocking(task_service.delete, shop.cast.ada, task_id)
+    shop.db.write_blocking(task_service.delete, shop.actors.ada, task_id)
     with pytest.raises(NotFound):
         shop.create(task_id)
 
 
 def test_another_organization_does_not_find_the_task(shop: Workshop) -> None:
     with pytest.raises(NotFound) as refusal:
-        shop.create(shop.task(), actor=shop.cast.eve)
+        shop.create(shop.task(), actor=shop.actors.eve)
     assert refusal.value.code == "task_not_found"
 
 
 def test_the_acl_says_who_may_run(shop: Workshop) -> None:
     task_id = shop.task()
     with pytest.raises(NotFound):
-        shop.create(task_id, actor=shop.cast.uma)
+        shop.create(task_id, actor=shop.actors.uma)
     with pytest.raises(Forbidden):
-        shop.create(task_id, actor=shop.cast.max)
+        shop.create(task_id, actor=shop.actors.max)
     named = ["uma@acme.test", "vic@acme.test", "max@acme.test"]
-    shop.db.write_blocking(replace_acl, shop.cast.ada, "task", task_id, named)
-    assert shop.create(task_id, actor=shop.cast.uma).user_id == shop.cast.uma.user_id
-    assert shop.create(task_id, actor=shop.cast.max).lifecycle == "ready"
+    shop.db.write_blocking(replace_acl, shop.actors.ada, "task", task_id, named)
+    assert shop.create(task_id, actor=shop.actors.uma).user_id == shop.actors.uma.user_id
+    assert shop.create(task_id, actor=shop.actors.max).lifecycle == "ready"
     with pytest.raises(Forbidden):
-        shop.create(task_id, actor=shop.cast.vic)
+        shop.create(task_id, actor=shop.actors.vic)
 
 
 # The secret key.
 
 
 def secret_of(shop: Workshop, task_id: str) -> str:
-    return shop.db.write_blocking(task_service.reveal, shop.keys, shop.cast.ada, task_id)
+    return shop.db.write_blocking(task_service.reveal, shop.keys, shop.actors.ada, task_id)
 
 
 def by_secret(shop: Workshop, task_id: str, secret: str) -> JobRequest:
     anyone: Any = msgspec.structs.replace(
-        shop.cast.vic, kind="secret", level="anonymous", user_id="", username="", email=""
+        shop.actors.vic, kind="secret", level="anonymous", user_id="", username="", email=""
     )
     return JobRequest(anyone, task_id, None, origin="secret", secret=secret, keys=shop.keys)
 
@@ -179,10 +179,10 @@ def test_a_wrong_secret_and_a_missing_task_look_the_same(shop: Workshop) -> None
 def test_a_refused_one_harms_no_other(shop: Workshop) -> None:
     task_id = shop.task()
     expected = [
-        JobRequest(shop.cast.ada, task_id, None),
-        JobRequest(shop.cast.ada, MISSING, None),
-        JobRequest(shop.cast.uma, task_id, None),
-        JobRequest(shop.cast.ada, task_id, None),
+        JobRequest(shop.actors.ada, task_id, None),
+        JobRequest(shop.actors.ada, MISSING, None),
+        JobRequest(shop.actors.uma, task_id, None),
+        JobRequest(shop.actors.ada, task_id, None),
     ]
     answers = shop.db.write_blocking(create, expected)
     kinds = [isinstance(answer, CreatedJob) for answer in answers]
@@ -194,7 +194,7 @@ def test_a_refused_one_harms_no_other(shop: Workshop) -> None:
 def test_jobs_of_one_batch_are_reported_in_order(shop: Workshop) -> None:
     task_id = shop.task()
     made = shop.db.write_blocking(
-        create, [JobRequest(shop.cast.ada, task_id, None) for _ in range(5)]
+        create, [JobRequest(shop.actors.ada, task_id, None) for _ in range(5)]
     )
     ids = [answer.job.id for answer in made if isinstance(answer, CreatedJob)]
     assert ids == sorted(set(ids))
@@ -206,7 +206,7 @@ def test_a_job_runs_the_version_of_its_creation(shop: Workshop) -> None:
     job = shop.create(task_id)
     change = msgspec.convert({"concurrency": 3}, TaskBody)
     shop.db.write_blocking(
-        task_service.change, shop.cast.ada, task_id, change, is_replacement=False
+        task_service.change, shop.actors.ada, task_id, change, is_replacement=False
     )
     assert (shop.job(job.id).task_version, shop.job(job.id).concurrency) == (1, None)
     assert (shop.create(task_id).task_version, shop.create(task_id).concurrency) == (2, 3)

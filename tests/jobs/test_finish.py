@@ -195,7 +195,7 @@ def test_a_cancelled_job_is_not_tried_again(shop: Workshop) -> None:
     from belvedere.jobs.lifecycle import actions as service
 
     job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
-    shop.db.write_blocking(service.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(service.cancel, shop.actors.ada, job.id)
     shop.end(job.fence, code=1)
     assert shop.stands(job.id) == "finished/failure"
 

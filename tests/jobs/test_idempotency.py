@@ -11,7 +11,7 @@ from jobs.job_steps import Workshop
 
 
 def asked(shop: Workshop, task_id: str, key: str = "k", **more: object) -> JobRequest:
-    fields = {"route": "POST /job", "body": "digest", "actor": shop.cast.ada, **more}
+    fields = {"route": "POST /job", "body": "digest", "actor": shop.actors.ada, **more}
     once = IdempotencyKey(str(fields["route"]), key, str(fields["body"]))
     return JobRequest(fields["actor"], task_id, None, idempotency_key=once)  # type: ignore[arg-type]
 
@@ -51,7 +51,7 @@ def test_keys_of_different_people_routes_and_organizations_do_not_meet(shop: Wor
     task_id = shop.task()
     ids = {
         shop.made(asked(shop, task_id)).job.id,
-        shop.made(asked(shop, task_id, actor=shop.cast.olga)).job.id,
+        shop.made(asked(shop, task_id, actor=shop.actors.olga)).job.id,
         shop.made(asked(shop, task_id, route="POST /other")).job.id,
         shop.made(asked(shop, task_id, "other")).job.id,
     }
@@ -73,7 +73,7 @@ def test_a_replay_needs_no_task_any_more(shop: Workshop) -> None:
 
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
-    shop.db.write_blocking(task_service.delete, shop.cast.ada, task_id)
+    shop.db.write_blocking(task_service.delete, shop.actors.ada, task_id)
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
 
 
@@ -95,7 +95,7 @@ def test_a_disabled_task_is_refused_only_to_new_requests(shop: Workshop) -> None
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
     off = msgspec.convert({"enable": False}, TaskBody)
-    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, off, is_replacement=False)
+    shop.db.write_blocking(task_service.change, shop.actors.ada, task_id, off, is_replacement=False)
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
     with pytest.raises(Conflict):
         shop.made(asked(shop, task_id, "another"))

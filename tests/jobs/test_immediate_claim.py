@@ -61,7 +61,7 @@ class Office:
         db.before_commit = self.links.claim_for_signalled_hosts
 
     def ask(self, *task_ids: str, **rest: Any) -> list[Any]:
-        expected = [JobRequest(self.shop.cast.ada, task_id, None, **rest) for task_id in task_ids]
+        expected = [JobRequest(self.shop.actors.ada, task_id, None, **rest) for task_id in task_ids]
         return list(self.db.write_blocking(self.links.create, expected))
 
     def create(self, task_id: str, **rest: Any) -> JobRow:
@@ -188,7 +188,7 @@ def test_a_disabled_or_draining_host_gets_nothing(
     shop: Workshop, office: Office, change: HostChange
 ) -> None:
     task_id = shop.task()
-    shop.db.write_blocking(host_service.change, shop.cast.ada, shop.host_id, change)
+    shop.db.write_blocking(host_service.change, shop.actors.ada, shop.host_id, change)
     assert shop.stands(office.create(task_id).id) == "ready/in_progress"
     assert office.link.given == []
 
@@ -250,7 +250,7 @@ def test_a_key_that_comes_twice_in_one_set_gives_one_order(shop: Workshop, offic
 def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
     shop: Workshop, office: Office
 ) -> None:
-    expected = JobRequest(shop.cast.ada, shop.task(), None)
+    expected = JobRequest(shop.actors.ada, shop.task(), None)
 
     def verb(tx: Tx) -> None:
         office.links.create(tx, [expected])
@@ -275,7 +275,7 @@ async def _written(db: Database, verb: Any) -> None:
 
 
 def test_a_lone_verb_that_fails_leaves_nothing(shop: Workshop, office: Office) -> None:
-    expected = JobRequest(shop.cast.ada, shop.task(), None)
+    expected = JobRequest(shop.actors.ada, shop.task(), None)
 
     def verb(tx: Tx) -> None:
         office.links.create(tx, [expected])
@@ -307,7 +307,7 @@ def beside(shop: Workshop, database_url: str) -> Iterator[Database]:
     opened = open_database(database_url)
     opened.clock = shop.clock
     yield opened
-    engines.closed(opened)
+    engines.close(opened)
 
 
 def live(tx: Tx) -> list[int]:

@@ -6,16 +6,16 @@ from belvedere.db import Database, Tx
 from belvedere.jobs.queries import index_choice, pages
 from belvedere.rest import listing as filters
 from belvedere.rest.listing_sql import clauses
-from people import Cast
+from people import Actors
 
 MISSING = "0" * 24
 WAITING = {"where[lifecycle][$in][]": ["ready", "onhold"]}
 
 
-def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
+def plan(db: Database, actors: Actors, query: dict[str, list[str]]) -> str:
     def read(tx: Tx) -> str:
         listing = filters.read(query, pages.listable(db.dialect))
-        way = index_choice.choose_index(tx, cast.acme.id, listing, 100)
+        way = index_choice.choose_index(tx, actors.acme.id, listing, 100)
         asked = clauses(way.rest)
         text = f"select j.name from jobs j where {way.text}{asked.where}"
         text += f" order by {way.order}j.id desc limit 9"
@@ -41,9 +41,9 @@ def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
         ({"where[id][$in][]": [MISSING, MISSING]}, "jobs_1|jobs_pkey"),
     ],
 )
-def test_it_works(db: Database, cast: Cast, query: dict[str, list[str]], index: str) -> None:
+def test_it_works(db: Database, actors: Actors, query: dict[str, list[str]], index: str) -> None:
     # While the table is empty, these two may cost PostgreSQL the same.
     alike = ("jobs_ended_badly", "jobs_of_customer")
     expected = alike if db.dialect.name == "postgres" and index in alike else index.split("|")
-    found = plan(db, cast, query)
+    found = plan(db, actors, query)
     assert any(name in found for name in expected), found

@@ -15,7 +15,7 @@ def test_it_works(shop: Workshop) -> None:
     job = shop.create(task_id, lifecycle="onhold")
     signals: list[set[Signal]] = []
     shop.db.on_signals = lambda emitted: signals.append(set(emitted))
-    found = shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, ["Ada"])
+    found = shop.db.write_blocking(actions.give_input, shop.actors.ada, job.id, ["Ada"])
     assert found == shop.job(job.id)
     assert (found.lifecycle, found.state) == ("ready", "in_progress")
     assert shop.heavy(job.id).arguments == '["Ada"]'
@@ -28,7 +28,7 @@ def test_it_works(shop: Workshop) -> None:
 def test_a_dummy_is_over_with_its_input(shop: Workshop) -> None:
     task_id = shop.task(type="dummy", task_arguments=[NAME])
     job = shop.create(task_id, origin="workflow")
-    found = shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, ["x"])
+    found = shop.db.write_blocking(actions.give_input, shop.actors.ada, job.id, ["x"])
     assert (found.lifecycle, found.state, found.trigger_name) == ("finished", "success", "success")
     assert (shop.heavy(job.id).output, found.ended_at) == ('["x"]', shop.clock.now)
     assert shop.kinds(job.id) == ["created", "finished"]
@@ -38,40 +38,40 @@ def test_input_is_checked_like_creation(shop: Workshop) -> None:
     job = shop.create(shop.task(task_arguments=[NAME]), lifecycle="onhold")
     for item in ([], ["a", "b"], ["nul\0"]):
         with pytest.raises(Invalid):
-            shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, item)
+            shop.db.write_blocking(actions.give_input, shop.actors.ada, job.id, item)
     assert (shop.stands(job.id), shop.heavy(job.id).arguments) == ("onhold/in_progress", "[]")
 
 
 def test_an_approval_takes_no_input(shop: Workshop) -> None:
     job = shop.create(shop.task(type="approval", approvers=["uma@acme.test"]))
     with pytest.raises(Invalid) as refusal:
-        shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, [])
+        shop.db.write_blocking(actions.give_input, shop.actors.ada, job.id, [])
     assert refusal.value.code == "takes_no_input"
 
 
 def test_input_comes_once(shop: Workshop) -> None:
     job = shop.create(lifecycle="onhold")
-    shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, [])
+    shop.db.write_blocking(actions.give_input, shop.actors.ada, job.id, [])
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, [])
+        shop.db.write_blocking(actions.give_input, shop.actors.ada, job.id, [])
 
 
 @pytest.mark.parametrize("lifecycle", ["ready", "syncing"])
 def test_what_is_not_on_hold_takes_none(shop: Workshop, lifecycle: str) -> None:
     job = shop.create(lifecycle=lifecycle)
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, [])
+        shop.db.write_blocking(actions.give_input, shop.actors.ada, job.id, [])
 
 
 def test_input_by_others_is_refused(shop: Workshop) -> None:
     job = shop.create(lifecycle="onhold")
     for job_id in (job.id, MISSING):
         with pytest.raises(NotFound):
-            shop.db.write_blocking(actions.give_input, shop.cast.eve, job_id, [])
+            shop.db.write_blocking(actions.give_input, shop.actors.eve, job_id, [])
     with pytest.raises(NotFound):
-        shop.db.write_blocking(actions.give_input, shop.cast.uma, job.id, [])
+        shop.db.write_blocking(actions.give_input, shop.actors.uma, job.id, [])
     with pytest.raises(Forbidden):
-        shop.db.write_blocking(actions.give_input, shop.cast.max, job.id, [])
+        shop.db.write_blocking(actions.give_input, shop.actors.max, job.id, [])
 
 
 # Synced.
@@ -79,7 +79,7 @@ def test_input_by_others_is_refused(shop: Workshop) -> None:
 
 def test_a_synced_job_may_run(shop: Workshop) -> None:
     job = shop.create(lifecycle="syncing")
-    found = shop.db.write_blocking(actions.sync, shop.cast.ada, job.id)
+    found = shop.db.write_blocking(actions.sync, shop.actors.ada, job.id)
     assert (found.lifecycle, shop.kinds(job.id)) == ("ready", ["created", "ready"])
     shop.connect()
     assert len(shop.claim()) == 1
@@ -89,18 +89,18 @@ def test_a_synced_job_may_run(shop: Workshop) -> None:
 def test_only_what_is_syncing_can_be_synced(shop: Workshop, lifecycle: str) -> None:
     job = shop.create(lifecycle=lifecycle)
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.sync, shop.cast.ada, job.id)
+        shop.db.write_blocking(actions.sync, shop.actors.ada, job.id)
 
 
 def test_a_cancelled_job_cannot_be_synced(shop: Workshop) -> None:
     job = shop.create(lifecycle="syncing")
-    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.sync, shop.cast.ada, job.id)
+        shop.db.write_blocking(actions.sync, shop.actors.ada, job.id)
 
 
 def test_another_organization_syncs_nothing(shop: Workshop) -> None:
     job = shop.create(lifecycle="syncing")
     for job_id in (job.id, MISSING):
         with pytest.raises(NotFound):
-            shop.db.write_blocking(actions.sync, shop.cast.eve, job_id)
+            shop.db.write_blocking(actions.sync, shop.actors.eve, job_id)

@@ -9,7 +9,7 @@ from belvedere.jobs.output import log_lines
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_lines import LineTimes
 from belvedere.jobs.output.log_store import LogPiece
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 FENCE, JOB = 7, "a" * 24
 
@@ -25,7 +25,7 @@ def add(logs: Database, at: int, line: int, data: bytes) -> None:
 
 
 def test_it_works(logs: Database) -> None:
-    logs.clock = clock = HandClock()
+    logs.clock = clock = ManualClock()
     add(logs, 0, 0, b"one\ntw")
     clock.move(5)
     add(logs, 6, 1, b"o\nthree\n")

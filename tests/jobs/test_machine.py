@@ -77,7 +77,7 @@ class Jobs(RuleBasedStateMachine):
 
     def refuses(self, verb: Any, *args: Any) -> None:
         with pytest.raises(Conflict):
-            self.shop.db.write_blocking(verb, self.shop.cast.ada, *args)
+            self.shop.db.write_blocking(verb, self.shop.actors.ada, *args)
 
     # Creating
 
@@ -185,7 +185,7 @@ class Jobs(RuleBasedStateMachine):
         if not job.may_cancel():
             self.refuses(actions.cancel, job.id)
             return
-        self.shop.db.write_blocking(actions.cancel, self.shop.cast.ada, job.id)
+        self.shop.db.write_blocking(actions.cancel, self.shop.actors.ada, job.id)
         job.cancel_it()
 
     @rule(number=picks, outcome=st.sampled_from(["normal", "success", "failure"]))
@@ -196,7 +196,7 @@ class Jobs(RuleBasedStateMachine):
         if not job.may_resolve():
             self.refuses(actions.resolve, job.id, outcome, "")
             return
-        self.shop.db.write_blocking(actions.resolve, self.shop.cast.ada, job.id, outcome, "")
+        self.shop.db.write_blocking(actions.resolve, self.shop.actors.ada, job.id, outcome, "")
         job.resolve(outcome)
 
     @rule(number=picks, approves=st.booleans())
@@ -208,7 +208,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "onhold":
             self.refuses(verb, job.id)
             return
-        self.shop.db.write_blocking(verb, self.shop.cast.ada, job.id)
+        self.shop.db.write_blocking(verb, self.shop.actors.ada, job.id)
         job.move("finished", "success" if approves else "failure")
 
     @rule(number=picks)
@@ -219,7 +219,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "onhold":
             self.refuses(actions.give_input, job.id, [])
             return
-        self.shop.db.write_blocking(actions.give_input, self.shop.cast.ada, job.id, [])
+        self.shop.db.write_blocking(actions.give_input, self.shop.actors.ada, job.id, [])
         job.move("ready", "in_progress")
 
     @rule(number=picks)
@@ -230,7 +230,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "syncing":
             self.refuses(actions.sync, job.id)
             return
-        self.shop.db.write_blocking(actions.sync, self.shop.cast.ada, job.id)
+        self.shop.db.write_blocking(actions.sync, self.shop.actors.ada, job.id)
         job.move("ready", "in_progress")
 
     # Time

@@ -18,7 +18,7 @@ def by_id(shop: Workshop, job_id: str) -> set[str]:
     seeing = set()
     for name in ALL:
         try:
-            shop.db.write_blocking(permissions.require_visible, getattr(shop.cast, name), job_id)
+            shop.db.write_blocking(permissions.require_visible, getattr(shop.actors, name), job_id)
         except NotFound as refusal:
             assert refusal.code == "job_not_found"
         else:
@@ -32,7 +32,7 @@ def in_lists(shop: Workshop, job_id: str) -> set[str]:
         sql = f"select 1 from jobs j where j.id = ? and j.customer_id = ? and {seen}"
         return tx.row(sql, job_id, actor.customer_id, *params) is not None
 
-    return {name for name in ALL if shop.db.write_blocking(lists, getattr(shop.cast, name))}
+    return {name for name in ALL if shop.db.write_blocking(lists, getattr(shop.actors, name))}
 
 
 @pytest.fixture(params=["by id", "in lists"])
@@ -52,7 +52,7 @@ def test_the_acl_of_the_task_opens_its_jobs(
     task_id = shop.task()
     job = shop.create(task_id)
     shop.db.write_blocking(
-        replace_acl, shop.cast.ada, "task", task_id, ["uma@acme.test", "vic@acme.test"]
+        replace_acl, shop.actors.ada, "task", task_id, ["uma@acme.test", "vic@acme.test"]
     )
     assert seeing(shop, job.id) == {"olga", "ada", "max", "uma", "vic"}
 
@@ -61,15 +61,15 @@ def test_who_started_it_sees_it(
     shop: Workshop, seeing: Callable[[Workshop, str], set[str]]
 ) -> None:
     task_id = shop.task(acl=["uma@acme.test"])
-    job = shop.create(task_id, actor=shop.cast.uma)
-    shop.db.write_blocking(replace_acl, shop.cast.ada, "task", task_id, [])
+    job = shop.create(task_id, actor=shop.actors.uma)
+    shop.db.write_blocking(replace_acl, shop.actors.ada, "task", task_id, [])
     assert seeing(shop, job.id) == {"olga", "ada", "max", "uma"}
 
 
 def test_a_job_without_a_starter_belongs_to_nobody(
     shop: Workshop, seeing: Callable[[Workshop, str], set[str]]
 ) -> None:
-    nobody: Any = msgspec.structs.replace(shop.cast.ada, user_id="", username="", email="")
+    nobody: Any = msgspec.structs.replace(shop.actors.ada, user_id="", username="", email="")
     job = shop.create(actor=nobody)
     assert seeing(shop, job.id) == {"olga", "ada", "max"}
 
@@ -98,7 +98,7 @@ def test_another_organizations_id_is_like_a_missing_one(shop: Workshop) -> None:
     told = set()
     for job_id in (job.id, MISSING, "nonsense"):
         with pytest.raises(NotFound) as refusal:
-            shop.db.write_blocking(permissions.require_visible, shop.cast.eve, job_id)
+            shop.db.write_blocking(permissions.require_visible, shop.actors.eve, job_id)
         told.add((refusal.value.code, refusal.value.message))
     assert len(told) == 1
 
@@ -106,5 +106,5 @@ def test_another_organizations_id_is_like_a_missing_one(shop: Workshop) -> None:
 def test_an_agent_sees_the_jobs_of_its_own_host_only(shop: Workshop) -> None:
     job = shop.create()
     for host_id, sees in ((shop.host_id, True), (MISSING, False)):
-        agent = Actor(shop.cast.acme.id, "acme", Level.AGENT, "agent", host_id=host_id)
+        agent = Actor(shop.actors.acme.id, "acme", Level.AGENT, "agent", host_id=host_id)
         assert shop.db.write_blocking(permissions.may_see, agent, job.id) is sees

@@ -136,7 +136,7 @@ def test_cancel_and_end_have_one_winner(shop: Workshop) -> None:
         outcome, canceled = at_once(
             [
                 partial(_end, shop, end),
-                partial(shop.db.write_blocking, actions.cancel, shop.cast.ada, job.id),
+                partial(shop.db.write_blocking, actions.cancel, shop.actors.ada, job.id),
             ]
         )
         assert isinstance(outcome, ReportOutcome) and outcome.status == "counted"
@@ -153,7 +153,7 @@ def test_cancel_and_claim_have_one_winner(shop: Workshop) -> None:
     for _ in range(30):
         job = shop.create(task_id)
         claimed, canceled = at_once(
-            [shop.claim, partial(shop.db.write_blocking, actions.cancel, shop.cast.ada, job.id)]
+            [shop.claim, partial(shop.db.write_blocking, actions.cancel, shop.actors.ada, job.id)]
         )
         found = shop.job(job.id)
         assert not isinstance(canceled, Exception)
@@ -175,7 +175,7 @@ def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
             [
                 partial(_end, shop, end),
                 partial(
-                    shop.db.write_blocking, actions.resolve, shop.cast.ada, job.id, "success", ""
+                    shop.db.write_blocking, actions.resolve, shop.actors.ada, job.id, "success", ""
                 ),
             ]
         )
@@ -212,8 +212,8 @@ def test_approve_and_reject_have_one_winner(shop: Workshop) -> None:
         job = shop.create(task_id)
         got = at_once(
             [
-                partial(shop.db.write_blocking, votes.approve, shop.cast.uma, job.id),
-                partial(shop.db.write_blocking, votes.reject, shop.cast.max, job.id),
+                partial(shop.db.write_blocking, votes.approve, shop.actors.uma, job.id),
+                partial(shop.db.write_blocking, votes.reject, shop.actors.max, job.id),
             ]
         )
         [won] = [item for item in got if not isinstance(item, Exception)]
@@ -230,7 +230,7 @@ def test_a_hundred_requests_with_one_key_make_one_job(shop: Workshop) -> None:
     def ask() -> Any:
         next(numbers)
         expected = JobRequest(
-            shop.cast.ada, task_id, None, idempotency_key=IdempotencyKey("POST /job", "k", "d")
+            shop.actors.ada, task_id, None, idempotency_key=IdempotencyKey("POST /job", "k", "d")
         )
         return shop.db.write_blocking(create, [expected])[0]
 

@@ -20,7 +20,7 @@ def unreachable(shop: Workshop) -> str:
 def test_it_works(shop: Workshop) -> None:
     job = shop.lost()
     shop.clock.move(5)
-    found = shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "I looked.")
+    found = shop.db.write_blocking(actions.resolve, shop.actors.ada, job.id, "success", "I looked.")
     assert found == shop.job(job.id)
     assert (found.lifecycle, found.state, found.trigger_name) == ("finished", "success", "success")
     assert (found.resolved_by, found.reason, found.ran) == ("ada@acme.test", "I looked.", "maybe")
@@ -40,13 +40,13 @@ def test_the_outcome_is_the_one_that_was_set(
     shop: Workshop, outcome: str, state: str, trigger: str
 ) -> None:
     job = shop.lost()
-    found = shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, outcome, "")
+    found = shop.db.write_blocking(actions.resolve, shop.actors.ada, job.id, outcome, "")
     assert (found.state, found.trigger_name, found.reason) == (state, trigger, "keeper_lost")
 
 
 def test_a_job_of_an_unreachable_agent_can_be_resolved(shop: Workshop) -> None:
     job_id = unreachable(shop)
-    found = shop.db.write_blocking(actions.resolve, shop.cast.ada, job_id, "failure", "")
+    found = shop.db.write_blocking(actions.resolve, shop.actors.ada, job_id, "failure", "")
     assert (found.lifecycle, found.unreachable_at, found.ran) == ("finished", None, "maybe")
     assert [attempt.state for attempt in shop.attempts(job_id)] == ["resolved"]
 
@@ -54,7 +54,7 @@ def test_a_job_of_an_unreachable_agent_can_be_resolved(shop: Workshop) -> None:
 def test_a_reconnecting_agent_is_told_to_stop_the_job(shop: Workshop) -> None:
     job_id = unreachable(shop)
     fence = shop.job(job_id).fence
-    shop.db.write_blocking(actions.resolve, shop.cast.ada, job_id, "failure", "")
+    shop.db.write_blocking(actions.resolve, shop.actors.ada, job_id, "failure", "")
     assert shop.connect({fence: "live"}).stop == [fence]
 
 
@@ -63,14 +63,14 @@ def test_a_connected_agent_is_told_to_stop_the_job_too(shop: Workshop) -> None:
     job = shop.lost()
     signals: list[set[Signal]] = []
     shop.db.on_signals = lambda emitted: signals.append(set(emitted))
-    shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "normal", "")
+    shop.db.write_blocking(actions.resolve, shop.actors.ada, job.id, "normal", "")
     assert jobs_canceled(shop.host_id) in signals[-1]
     assert [attempt.state for attempt in shop.attempts(job.id)] == ["resolved"]
 
 
 def test_a_late_result_does_not_unsay_it(shop: Workshop) -> None:
     job = shop.lost()
-    shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "")
+    shop.db.write_blocking(actions.resolve, shop.actors.ada, job.id, "success", "")
     assert shop.end(job.fence, code=1).status == "late"
     assert shop.stands(job.id) == "finished/success"
 
@@ -78,7 +78,7 @@ def test_a_late_result_does_not_unsay_it(shop: Workshop) -> None:
 def test_it_refuses_a_job_whose_agent_can_be_reached(shop: Workshop) -> None:
     job = shop.assigned()
     with pytest.raises(Conflict) as refusal:
-        shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "")
+        shop.db.write_blocking(actions.resolve, shop.actors.ada, job.id, "success", "")
     assert refusal.value.code == "still_reachable"
 
 
@@ -86,17 +86,17 @@ def test_it_refuses_a_job_whose_agent_can_be_reached(shop: Workshop) -> None:
 def test_it_refuses_a_job_that_waits(shop: Workshop, lifecycle: str) -> None:
     job = shop.create(lifecycle=lifecycle)
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "")
+        shop.db.write_blocking(actions.resolve, shop.actors.ada, job.id, "success", "")
 
 
 def test_it_refuses_what_is_over_or_resolved(shop: Workshop) -> None:
     ended = shop.assigned()
     shop.end(ended.fence, "timeout")
     resolved = shop.lost()
-    shop.db.write_blocking(actions.resolve, shop.cast.ada, resolved.id, "success", "")
+    shop.db.write_blocking(actions.resolve, shop.actors.ada, resolved.id, "success", "")
     for job_id in (ended.id, resolved.id):
         with pytest.raises(Conflict):
-            shop.db.write_blocking(actions.resolve, shop.cast.ada, job_id, "failure", "")
+            shop.db.write_blocking(actions.resolve, shop.actors.ada, job_id, "failure", "")
     assert shop.stands(resolved.id) == "finished/success"
 
 
@@ -104,7 +104,7 @@ def test_it_refuses_what_is_over_or_resolved(shop: Workshop) -> None:
 def test_it_refuses_any_other_outcome(shop: Workshop, outcome: str) -> None:
     job = shop.lost()
     with pytest.raises(Invalid) as refusal:
-        shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, outcome, "")
+        shop.db.write_blocking(actions.resolve, shop.actors.ada, job.id, outcome, "")
     assert refusal.value.code == "invalid_outcome"
     assert shop.stands(job.id) == "terminated/lost"
 
@@ -113,6 +113,6 @@ def test_another_organization_finds_no_job(shop: Workshop) -> None:
     job = shop.lost()
     for job_id in (job.id, MISSING):
         with pytest.raises(NotFound):
-            shop.db.write_blocking(actions.resolve, shop.cast.eve, job_id, "success", "")
+            shop.db.write_blocking(actions.resolve, shop.actors.eve, job_id, "success", "")
     with pytest.raises(NotFound):
-        shop.db.write_blocking(actions.resolve, shop.cast.uma, job.id, "success", "")
+        shop.db.write_blocking(actions.resolve, shop.actors.uma, job.id, "success", "")

@@ -100,22 +100,22 @@ def test_only_an_admin_releases(shop: Workshop) -> None:
     shop.connect({})
     job = shop.create()
     restore_database(shop)
-    user = msgspec.structs.replace(shop.cast.ada, level=Level.USER)
+    user = msgspec.structs.replace(shop.actors.ada, level=Level.USER)
     with pytest.raises(Forbidden):
         shop.db.write_blocking(hold.release, user, job.id)
-    shop.db.write_blocking(hold.release, shop.cast.ada, job.id)
+    shop.db.write_blocking(hold.release, shop.actors.ada, job.id)
     assert [item.job.id for item in shop.claim()] == [job.id]
     with pytest.raises(Conflict):
-        shop.db.write_blocking(hold.release, shop.cast.ada, job.id)
+        shop.db.write_blocking(hold.release, shop.actors.ada, job.id)
 
 
 def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(shop: Workshop) -> None:
     ran, stale = shop.create(), shop.create()
     restore_database(shop)
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.give_input, shop.cast.ada, ran.id, [])
-    shop.db.write_blocking(actions.resolve, shop.cast.ada, ran.id, "success", "seen on the host")
-    shop.db.write_blocking(actions.cancel, shop.cast.ada, stale.id)
+        shop.db.write_blocking(actions.give_input, shop.actors.ada, ran.id, [])
+    shop.db.write_blocking(actions.resolve, shop.actors.ada, ran.id, "success", "seen on the host")
+    shop.db.write_blocking(actions.cancel, shop.actors.ada, stale.id)
     assert (shop.stands(ran.id), shop.job(ran.id).ran) == ("finished/success", "maybe")
     assert (shop.stands(stale.id), shop.job(stale.id).ran) == ("canceled/canceled", "maybe")
 
@@ -264,7 +264,7 @@ def test_a_script_whose_fence_another_host_got_is_not_stopped(shop: Workshop) ->
 def test_a_job_that_expired_before_its_agent_reconnected_may_have_run(shop: Workshop) -> None:
     job = shop.create()
     fence = shop.db.write_blocking(installation.newest_fence) + 1
-    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
     restore_database(shop)
     reunite(shop, JournaledAttempt(fence, "ended", job.id))
     assert (shop.stands(job.id), shop.job(job.id).ran) == ("canceled/canceled", "maybe")

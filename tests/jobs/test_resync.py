@@ -145,13 +145,13 @@ def test_it_hides_no_attempt_that_ran_before(shop: Workshop) -> None:
     shop.claim()
     shop.connect({})
     assert (shop.stands(job.id), shop.job(job.id).ran) == ("ready/in_progress", "yes")
-    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
     assert shop.job(job.id).ran == "yes"
 
 
 def test_an_unaccepted_job_to_be_cancelled_is_cancelled(shop: Workshop) -> None:
     job = shop.assigned()
-    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
     shop.connect({})
     found = shop.job(job.id)
     assert (found.lifecycle, found.state, found.ran) == ("canceled", "canceled", "no")
@@ -175,7 +175,7 @@ def test_a_live_one_is_reachable_again(shop: Workshop) -> None:
 
 def test_a_running_job_to_be_cancelled_is_listed(shop: Workshop) -> None:
     job = shop.assigned()
-    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
     assert shop.connect({job.fence: "live"}).cancel == [job.fence]
     assert shop.stands(job.id) == "assigned/in_progress"
 

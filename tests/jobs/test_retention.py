@@ -180,7 +180,7 @@ def test_open_and_lost_jobs_take_no_place_of_a_finished_one(shop: Workshop) -> N
 def test_history_of_a_deleted_task_is_kept_and_trimmed_too(shop: Workshop) -> None:
     task_id = shop.task(history={"count": 1, "days": 90})
     ids = [ended(shop, task_id) for _ in range(2)]
-    shop.db.write_blocking(task_service.delete, shop.cast.ada, task_id)
+    shop.db.write_blocking(task_service.delete, shop.actors.ada, task_id)
     purge(shop)
     assert there(shop) == ids[-1:]
 
@@ -204,12 +204,12 @@ def test_deleted_jobs_are_not_found_immediately(shop: Workshop) -> None:
     task_id = shop.task()
     ids = [ended(shop, task_id) for _ in range(3)]
     waiting = shop.create(task_id).id
-    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None) == 3
+    assert shop.db.write_blocking(retention.delete_finished, shop.actors.ada, None, None) == 3
     for job_id in ids:
         with pytest.raises(NotFound):
-            shop.db.write_blocking(permissions.require_visible, shop.cast.ada, job_id)
+            shop.db.write_blocking(permissions.require_visible, shop.actors.ada, job_id)
         with pytest.raises(NotFound):
-            shop.db.write_blocking(actions.cancel, shop.cast.ada, job_id)
+            shop.db.write_blocking(actions.cancel, shop.actors.ada, job_id)
     assert shop.stands(waiting) == "ready/in_progress"
     purge(shop)
     assert there(shop) == [waiting]
@@ -219,16 +219,16 @@ def test_it_deletes_nothing_twice(shop: Workshop) -> None:
     task_id = shop.task()
     ended(shop, task_id)
     delete = retention.delete_finished
-    assert shop.db.write_blocking(delete, shop.cast.ada, None, None) == 1
-    assert shop.db.write_blocking(delete, shop.cast.ada, None, None) == 0
+    assert shop.db.write_blocking(delete, shop.actors.ada, None, None) == 1
+    assert shop.db.write_blocking(delete, shop.actors.ada, None, None) == 0
     shop.clock.move(1)
     ended(shop, task_id)
-    assert shop.db.write_blocking(delete, shop.cast.ada, None, None) == 1
+    assert shop.db.write_blocking(delete, shop.actors.ada, None, None) == 1
 
 
 def test_a_lost_job_is_kept_until_it_is_resolved(shop: Workshop) -> None:
     job = shop.lost()
-    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None) == 0
+    assert shop.db.write_blocking(retention.delete_finished, shop.actors.ada, None, None) == 0
     purge(shop)
     assert shop.stands(job.id) == "terminated/lost"
     shop.clock.move(1)
@@ -239,7 +239,7 @@ def test_a_lost_job_is_kept_until_it_is_resolved(shop: Workshop) -> None:
 def test_it_can_be_narrowed_to_one_task(shop: Workshop) -> None:
     mine, other = shop.task(), shop.task(name="other")
     gone, stays = ended(shop, mine), ended(shop, other)
-    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, "Task", mine) == 1
+    assert shop.db.write_blocking(retention.delete_finished, shop.actors.ada, "Task", mine) == 1
     assert there(shop) == [stays]
     assert gone not in there(shop)
 
@@ -252,8 +252,8 @@ async def test_a_long_history_goes_in_batches(
     for _ in range(5):
         ended(shop, mine)
     stays = ended(shop, other)
-    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, "Task", mine) == 2
-    assert await retention.delete_history(shop.db, shop.cast.ada, "Task", mine) == 3
+    assert shop.db.write_blocking(retention.delete_finished, shop.actors.ada, "Task", mine) == 2
+    assert await retention.delete_history(shop.db, shop.actors.ada, "Task", mine) == 3
     assert there(shop) == [stays]
 
 
@@ -261,9 +261,9 @@ def test_another_organization_deletes_nothing_of_ours(shop: Workshop) -> None:
     task_id = shop.task()
     job_id = ended(shop, task_id)
     delete = retention.delete_finished
-    assert shop.db.write_blocking(delete, shop.cast.eve, None, None) == 0
-    assert shop.db.write_blocking(delete, shop.cast.eve, "Task", task_id) == 0
-    assert shop.db.write_blocking(delete, shop.cast.ada, "Task", MISSING) == 0
+    assert shop.db.write_blocking(delete, shop.actors.eve, None, None) == 0
+    assert shop.db.write_blocking(delete, shop.actors.eve, "Task", task_id) == 0
+    assert shop.db.write_blocking(delete, shop.actors.ada, "Task", MISSING) == 0
     purge(shop)
     assert there(shop) == [job_id]
 
@@ -276,7 +276,7 @@ def test_half_a_question_is_refused(
     shop: Workshop, kind: str | None, object_id: str | None
 ) -> None:
     with pytest.raises(Invalid):
-        shop.db.write_blocking(retention.delete_finished, shop.cast.ada, kind, object_id)
+        shop.db.write_blocking(retention.delete_finished, shop.actors.ada, kind, object_id)
 
 
 # Logs follow their jobs.
@@ -310,11 +310,11 @@ def test_a_purged_job_is_missing_for_a_late_report(shop: Workshop) -> None:
 
 
 def delete_all(shop: Workshop) -> int:
-    return shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None)
+    return shop.db.write_blocking(retention.delete_finished, shop.actors.ada, None, None)
 
 
 def sees(shop: Workshop, job_id: str) -> bool:
-    return shop.db.write_blocking(permissions.may_see, shop.cast.ada, job_id)
+    return shop.db.write_blocking(permissions.may_see, shop.actors.ada, job_id)
 
 
 def test_jobs_that_end_after_the_clock_was_set_back_are_visible(shop: Workshop) -> None:

@@ -183,14 +183,14 @@ def test_a_lost_job_with_on_lost_is_tried_again(shop: Workshop) -> None:
 
 def test_a_cancelled_job_is_lost_all_the_same(shop: Workshop) -> None:
     job = shop.assigned(shop.task(timeout=1_000, retry={"times": 1, "on_lost": True}))
-    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
     silent(shop, 70)
     assert shop.stands(job.id) == "terminated/lost"
 
 
 def test_what_runs_on_a_deleted_host_ends_as_lost(shop: Workshop) -> None:
     job = shop.assigned(shop.task(timeout=1_000))
-    shop.db.write_blocking(host_service.delete, shop.cast.ada, shop.host_id)
+    shop.db.write_blocking(host_service.delete, shop.actors.ada, shop.host_id)
     silent(shop, 70)
     silent(shop, 700)
     assert shop.stands(job.id) == "terminated/lost"

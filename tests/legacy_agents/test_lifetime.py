@@ -12,15 +12,15 @@ from contract.running import create, show
 from contract.wire import Socket, listening
 from contract.world import World
 from legacy_agents.legacy_agent import OldAgent
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 PATIENCE_S = 30
 
 
-async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
+async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     runtime = world.runtime
     made, text = runtime.db.write_blocking(
-        enrolment.create_enrolment, runtime.keyring, world.cast.ada
+        enrolment.create_enrolment, runtime.keyring, world.actors.ada
     )
     async with listening(runtime) as port, asyncio.timeout(PATIENCE_S):
         wire = Socket(port)
@@ -86,7 +86,7 @@ async def _is_killed_with_a_job_in_hand(world: World, agent: OldAgent, ada: Clie
     return given["id"]  # type: ignore[no-any-return]
 
 
-async def _is_given_up(world: World, ada: Client, clock: HandClock, job_id: str) -> None:
+async def _is_given_up(world: World, ada: Client, clock: ManualClock, job_id: str) -> None:
     """First a mark, then the one verdict that is true: nobody can know."""
     clock.move(31)
     await loops.record_seen(world.runtime)

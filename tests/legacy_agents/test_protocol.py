@@ -17,7 +17,7 @@ from contract.running import create, show
 from contract.world import World
 from jobs.last_lines import LAST_LINES
 from legacy_agents.legacy_agent import INFO, OldAgent
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 ARGUMENT = {"type": "input", "label": "one", "required": False}
 
@@ -36,7 +36,7 @@ def old(world: World) -> OldAgent:
 def agent_of(world: World, uses: int = 1, **more: Any) -> OldAgent:
     runtime = world.runtime
     made, text = runtime.db.write_blocking(
-        enrolment.create_enrolment, runtime.keyring, world.cast.ada, "old agents", uses
+        enrolment.create_enrolment, runtime.keyring, world.actors.ada, "old agents", uses
     )
     return OldAgent(world.client(), made.id, text, **more)
 
@@ -137,7 +137,7 @@ async def test_several_hosts_share_one_client(world: World, uma: Client) -> None
 
 
 async def test_a_used_up_client_comes_back_after_a_restart(
-    world: World, old: OldAgent, clock: HandClock
+    world: World, old: OldAgent, clock: ManualClock
 ) -> None:
     await old.start()
     clock.move(3 * 86_400)
@@ -291,7 +291,7 @@ async def test_a_change_of_a_monitor_is_followed_by_an_update(
 
 
 async def test_an_update_that_was_not_applied_is_sent_again(
-    world: World, old: OldAgent, ada: Client, clock: HandClock, short_polls: None
+    world: World, old: OldAgent, ada: Client, clock: ManualClock, short_polls: None
 ) -> None:
     await old.start()
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
@@ -306,7 +306,7 @@ async def test_an_update_that_was_not_applied_is_sent_again(
 
 
 async def test_a_silent_agent_is_unreachable_until_its_next_message(
-    world: World, old: OldAgent, ada: Client, clock: HandClock
+    world: World, old: OldAgent, ada: Client, clock: ManualClock
 ) -> None:
     await old.start()
     runtime = world.runtime
@@ -639,7 +639,7 @@ async def test_statistics_are_kept(world: World, old: OldAgent, ada: Client, vic
 
 
 async def test_a_job_that_is_never_reported_is_lost(
-    world: World, old: OldAgent, uma: Client, clock: HandClock
+    world: World, old: OldAgent, uma: Client, clock: ManualClock
 ) -> None:
     await old.start()
     job = await given(world, old, uma, timeout=10_000)
@@ -672,7 +672,7 @@ async def test_a_new_process_loses_what_the_last_one_ran(
 
 
 async def test_an_agent_of_ours_may_take_the_host_over(
-    world: World, old: OldAgent, ada: Client, clock: HandClock
+    world: World, old: OldAgent, ada: Client, clock: ManualClock
 ) -> None:
     await old.start()
     clock.move(31)

@@ -4,11 +4,11 @@ import pytest
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from monitors.monitor_steps import Tower
-from people import Cast
+from people import Actors
 
 
 @pytest.fixture
-def tower(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> Tower:
-    return Tower(db, keys, cast, clock).build()
+def tower(db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> Tower:
+    return Tower(db, keys, actors, clock).build()

@@ -17,8 +17,8 @@ from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.evaluation import samples, watchdog
 from belvedere.monitors.store import MonitorView
 from belvedere.protocol import Hello, MonitorConfig, Sample, Samples
-from manual_clock import HandClock
-from people import ADDRESS, Cast
+from manual_clock import ManualClock
+from people import ADDRESS, Actors
 
 SCRAPER = {"type": "scraper", "name": "shop", "url": "http://shop.test/", "status_code": "200"}
 
@@ -27,8 +27,8 @@ SCRAPER = {"type": "scraper", "name": "shop", "url": "http://shop.test/", "statu
 class Tower:
     db: Database
     keys: Keyring
-    cast: Cast
-    clock: HandClock
+    actors: Actors
+    clock: ManualClock
     host_id: str = ""
     session: int = 0
     stream: str = "s1"
@@ -36,7 +36,7 @@ class Tower:
     versions: dict[str, int] = field(default_factory=dict)
 
     def build(self, hostname: str = "web-1") -> "Tower":
-        _, text = self.db.write_blocking(create_enrolment, self.keys, self.cast.ada)
+        _, text = self.db.write_blocking(create_enrolment, self.keys, self.actors.ada)
         made = self.db.write_blocking(enrol, self.keys, text, hostname, f"m-{hostname}", ADDRESS)
         self.host_id = made.host_id
         self.connect()
@@ -45,7 +45,7 @@ class Tower:
     def connect(self) -> None:
         hello = Hello("web-1", "0.1", "m-web-1", "j", "b", 16, [])
         self.session = self.db.write_blocking(hosts.connect, self.host_id, hello, ADDRESS)
-        self.db.write_blocking(housekeeping.on_host_connected, self.cast.acme.id, self.host_id)
+        self.db.write_blocking(housekeeping.on_host_connected, self.actors.acme.id, self.host_id)
 
     def leave(self) -> None:
         self.db.write_blocking(hosts.end_session, self.host_id, self.session)
@@ -57,19 +57,19 @@ class Tower:
 
     def make(self, **fields: Any) -> str:
         body = msgspec.convert({**SCRAPER, **fields}, MonitorBody, strict=False)
-        ada = self.cast.ada
+        ada = self.actors.ada
         row, *_ = self.db.write_blocking(service.create, self.keys, ada, body, self.host_id)
         return row.id
 
     def edit(self, monitor_id: str, **fields: Any) -> MonitorView:
         body = msgspec.convert(fields, MonitorBody, strict=False)
-        ada = self.cast.ada
+        ada = self.actors.ada
         return self.db.write_blocking(service.change, ada, monitor_id, body, None, replaces=False)[
             0
         ]
 
     def show(self, monitor_id: str) -> MonitorView:
-        return self.db.write_blocking(service.show, self.cast.vic, monitor_id)[0]
+        return self.db.write_blocking(service.show, self.actors.vic, monitor_id)[0]
 
     def state(self, monitor_id: str) -> str:
         return self.show(monitor_id).state

@@ -26,7 +26,7 @@ FIELDS = {
 
 def store(tower: Tower, source: bytes) -> str:
     change = FileChange(filename="look.sh", content=source)
-    row = tower.db.write_blocking(files.create, tower.cast.ada, change)
+    row = tower.db.write_blocking(files.create, tower.actors.ada, change)
     return row.id
 
 
@@ -56,7 +56,7 @@ def test_every_change_has_a_higher_number(tower: Tower) -> None:
     numbers.append(tower.watch().number)
     tower.edit(shop, looptime=2_000)
     assert tower.watch().number == numbers[-1]
-    tower.db.write_blocking(service.delete, tower.cast.ada, shop)
+    tower.db.write_blocking(service.delete, tower.actors.ada, shop)
     numbers.append(tower.watch().number)
     assert numbers == sorted(set(numbers))
     host_id = tower.host_id
@@ -64,7 +64,7 @@ def test_every_change_has_a_higher_number(tower: Tower) -> None:
 
 
 def test_a_monitor_that_moves_is_sent_to_both_hosts(tower: Tower) -> None:
-    other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
+    other = Tower(tower.db, tower.keys, tower.actors, tower.clock).build("web-2")
     shop = tower.make()
     tower.sample(shop, "normal")
     before = tower.watch().number
@@ -82,8 +82,8 @@ def test_a_script_travels_with_its_monitor(tower: Tower) -> None:
     assert (one.config["filename"], one.config["runas"]) == ("look.sh", ["sudo", "%script%"])
     before = tower.watch().number
     change = FileChange(content=b"#!/bin/sh\necho better\n")
-    tower.db.write_blocking(file_service.change, tower.cast.ada, script, change)
-    tower.db.write_blocking(agent_config.on_script_changed, tower.cast.acme.id, script)
+    tower.db.write_blocking(file_service.change, tower.actors.ada, script, change)
+    tower.db.write_blocking(agent_config.on_script_changed, tower.actors.acme.id, script)
     after = tower.watch()
     assert after.number > before
     assert b"better" in base64.b64decode(after.monitors[0].config["source"])
@@ -113,24 +113,24 @@ def test_a_group_cannot_contain_groups_or_foreign_monitors(tower: Tower) -> None
 def test_a_script_that_a_monitor_runs_stays(tower: Tower) -> None:
     script = store(tower, b"#!/bin/sh\n")
     monitor = tower.make(type="script", name="look", script_id=script)
-    (link,) = tower.db.write_blocking(file_service.list_uses, tower.cast.max, script)
+    (link,) = tower.db.write_blocking(file_service.list_uses, tower.actors.max, script)
     assert (link.id, link.model) == (monitor, "Monitor")
     with pytest.raises(Conflict, match="look") as refusal:
-        tower.db.write_blocking(file_service.delete, tower.cast.ada, script)
+        tower.db.write_blocking(file_service.delete, tower.actors.ada, script)
     assert refusal.value.code == "file_in_use"
-    tower.db.write_blocking(service.delete, tower.cast.ada, monitor)
-    tower.db.write_blocking(file_service.delete, tower.cast.ada, script)
+    tower.db.write_blocking(service.delete, tower.actors.ada, monitor)
+    tower.db.write_blocking(file_service.delete, tower.actors.ada, script)
 
 
 def test_an_organization_can_forbid_inner_addresses(tower: Tower) -> None:
     tower.make()
     assert "outer_only" not in tower.watch().monitors[0].config
     before = tower.watch().number
-    tower.db.write_blocking(customers.allow_internal_checks, tower.cast.olga, False)
-    tower.db.write_blocking(agent_config.on_customer_changed, tower.cast.acme.id)
+    tower.db.write_blocking(customers.allow_internal_checks, tower.actors.olga, False)
+    tower.db.write_blocking(agent_config.on_customer_changed, tower.actors.acme.id)
     assert tower.watch().monitors[0].config["outer_only"] is True
     assert tower.watch().number > before
-    tower.db.write_blocking(customers.allow_internal_checks, tower.cast.olga, True)
+    tower.db.write_blocking(customers.allow_internal_checks, tower.actors.olga, True)
     assert "outer_only" not in tower.watch().monitors[0].config
     with pytest.raises(Forbidden):
-        tower.db.write_blocking(customers.allow_internal_checks, tower.cast.ada, False)
+        tower.db.write_blocking(customers.allow_internal_checks, tower.actors.ada, False)

@@ -105,7 +105,7 @@ def test_samples_of_an_older_configuration_say_nothing(tower: Tower) -> None:
 
 def test_the_agent_of_another_host_cannot_report_for_a_monitor(tower: Tower) -> None:
     shop = tower.make()
-    other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
+    other = Tower(tower.db, tower.keys, tower.actors, tower.clock).build("web-2")
     assert other.send(Samples("x", 1, [Sample(shop, 1, 0, "failure")])) == 0
     assert tower.show(shop).fails_count == 0
 
@@ -122,14 +122,14 @@ def test_what_cannot_be_stored_is_left_out(tower: Tower) -> None:
     )
     last = json.loads(tower.show(shop).last_event)
     assert len(last["message"]) == 1_000 and last["data"] == {}
-    found = tower.db.write_blocking(history.history, tower.cast.vic, shop, None, None, 0)
+    found = tower.db.write_blocking(history.history, tower.actors.vic, shop, None, None, 0)
     assert list(found.points[0].values) == ["fine"]
 
 
 def test_an_event_starts_a_task_with_the_failing_values(tower: Tower) -> None:
     shop = tower.make(fail_threshold=1, headers={"Authorization": "Basic canary"})
     target = Trigger("monitor", shop, "failure", "task", "f" * 24)
-    tower.db.write_blocking(attach, tower.cast.acme.id, [target])
+    tower.db.write_blocking(attach, tower.actors.acme.id, [target])
     tower.sample(shop, "failure", message="status 500", data={"status": 500})
     tower.sample(shop, "normal")
     (fired,) = tower.fired()
@@ -154,7 +154,7 @@ def test_misses_in_maintenance_count_for_nothing(tower: Tower) -> None:
     shop = tower.make(fail_threshold=1, maintenance=[window])
     tower.sample(shop, "failure", "failure")
     assert tower.state(shop) == "unknown" and tower.told() == []
-    found = tower.db.write_blocking(history.history, tower.cast.vic, shop, None, None, None)
+    found = tower.db.write_blocking(history.history, tower.actors.vic, shop, None, None, None)
     assert found.uptime is None
     tower.clock.move(120)
     tower.sample(shop, "failure")
@@ -171,7 +171,7 @@ def test_history_rolls_up(tower: Tower) -> None:
 
     def show(step: int) -> history.MonitorHistory:
         return tower.db.write_blocking(
-            history.history, tower.cast.vic, shop, first, tower.clock(), step
+            history.history, tower.actors.vic, shop, first, tower.clock(), step
         )
 
     singles, minutes, hours = show(0), show(MINUTE), show(3_600_000)
@@ -193,11 +193,11 @@ def test_time_without_checks_is_neither_up_nor_down(tower: Tower) -> None:
         tower.clock.move(60)
     tower.clock.move(300)
     found = tower.db.write_blocking(
-        history.history, tower.cast.vic, shop, first, tower.clock(), None
+        history.history, tower.actors.vic, shop, first, tower.clock(), None
     )
     assert (found.uptime, found.coverage, found.checks) == (100.0, 50.0, 5)
     none = tower.db.write_blocking(
-        history.history, tower.cast.vic, shop, first - 600_000, first - 1, None
+        history.history, tower.actors.vic, shop, first - 600_000, first - 1, None
     )
     assert (none.uptime, none.coverage, none.points) == (None, 0.0, [])
 

@@ -19,11 +19,11 @@ PAGE = {"type": "scraper", "url": "https://x.test/", "timeout": 60_000}
 
 def start(tower: Tower, actor: Actor | None = None, **fields: Any) -> TrialRecord:
     body = MonitorBody(**{**PAGE, "host_id": tower.host_id, **fields})
-    return tower.db.write_blocking(trials.create, actor or tower.cast.ada, body, None)
+    return tower.db.write_blocking(trials.create, actor or tower.actors.ada, body, None)
 
 
 def show(tower: Tower, trial: TrialRecord, actor: Actor | None = None) -> TrialRecord:
-    return tower.db.write_blocking(trials.show, actor or tower.cast.ada, trial.id)
+    return tower.db.write_blocking(trials.show, actor or tower.actors.ada, trial.id)
 
 
 def changes_after(tower: Tower, number: int) -> MonitorConfig | None:
@@ -66,12 +66,12 @@ def test_it_works(online: Tower) -> None:
     dropped = changes_after(online, sent.number)
     assert dropped is not None and dropped.removed == [trial.id]
     assert len(online.watch().monitors) == 1
-    stored = online.db.write_blocking(trial_store.find, online.cast.acme.id, trial.id)
+    stored = online.db.write_blocking(trial_store.find, online.actors.acme.id, trial.id)
     assert stored is not None and stored.config == "{}"
 
 
 def test_only_the_first_result_of_the_own_host_counts(online: Tower) -> None:
-    other = Tower(online.db, online.keys, online.cast, online.clock).build("web-2")
+    other = Tower(online.db, online.keys, online.actors, online.clock).build("web-2")
     trial = start(online)
     report(other, trial, state="failure")
     assert show(online, trial).state == "waiting"
@@ -91,7 +91,7 @@ def test_agents_of_earlier_versions_get_it_with_the_whole_list(online: Tower) ->
 
 def test_private_addresses_are_refused_as_for_stored_monitors(online: Tower) -> None:
     sql = "update customers set inner_checks = 0 where id = ?"
-    online.db.write_blocking(lambda tx: tx.execute(sql, online.cast.acme.id))
+    online.db.write_blocking(lambda tx: tx.execute(sql, online.actors.acme.id))
     number = online.watch().number
     start(online, url="http://127.0.0.1:9/")
     sent = changes_after(online, number)
@@ -100,15 +100,15 @@ def test_private_addresses_are_refused_as_for_stored_monitors(online: Tower) -> 
 
 def test_only_admins_of_the_organization_can_try(online: Tower) -> None:
     trial = start(online)
-    for actor in (online.cast.max, online.cast.uma):
+    for actor in (online.actors.max, online.actors.uma):
         with pytest.raises(Forbidden):
             start(online, actor)
         with pytest.raises(Forbidden):
             show(online, trial, actor)
     with pytest.raises(NotFound):
-        show(online, trial, online.cast.eve)
+        show(online, trial, online.actors.eve)
     with pytest.raises(Invalid):
-        start(online, online.cast.eve)
+        start(online, online.actors.eve)
 
 
 def test_a_check_that_cannot_run_is_refused(online: Tower) -> None:

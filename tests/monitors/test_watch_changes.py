@@ -38,7 +38,7 @@ def fill(tower: Tower, count: int) -> None:
     def add(tx: Tx) -> None:
         for _ in range(count):
             row = new_rows.new_row(
-                tower.cast.acme.id, MonitorType.TCP, tower.host_id, tower.clock()
+                tower.actors.acme.id, MonitorType.TCP, tower.host_id, tower.clock()
             )
             row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
             store.insert(tx, row)
@@ -53,7 +53,7 @@ def test_it_works(tower: Tower) -> None:
     assert (first.since, {monitor.id for monitor in first.monitors}) == (None, {shop, blog})
     assert following(tower, at) == ([], at)
     tower.edit(shop, looptime=5_000)
-    tower.db.write_blocking(service.delete, tower.cast.ada, blog)
+    tower.db.write_blocking(service.delete, tower.actors.ada, blog)
     new = tower.make(name="new")
     (second,), at = following(tower, at)
     assert (second.since, second.removed) == (first.number, [blog])
@@ -62,31 +62,31 @@ def test_it_works(tower: Tower) -> None:
 
 
 def test_a_pause_and_a_move_are_differences(tower: Tower) -> None:
-    other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
+    other = Tower(tower.db, tower.keys, tower.actors, tower.clock).build("web-2")
     shop, blog = tower.make(), tower.make(name="blog")
     _, at = following(tower, ListPosition())
-    tower.db.write_blocking(service.pause, tower.cast.ada, shop, None)
+    tower.db.write_blocking(service.pause, tower.actors.ada, shop, None)
     tower.edit(blog, host_id=other.host_id)
     (told,), at = following(tower, at)
     assert (set(told.removed), told.monitors) == ({shop, blog}, [])
-    tower.db.write_blocking(service.resume, tower.cast.ada, shop)
+    tower.db.write_blocking(service.resume, tower.actors.ada, shop)
     (told,), at = following(tower, at)
     assert [monitor.id for monitor in told.monitors] == [shop]
 
 
 def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
     change = FileChange(filename="look.sh", content=b"#!/bin/sh\n")
-    script = tower.db.write_blocking(files.create, tower.cast.ada, change).id
+    script = tower.db.write_blocking(files.create, tower.actors.ada, change).id
     look = tower.make(type="script", name="look", script_id=script, url=None, status_code=None)
     secret = tower.make(name="with a secret", headers={"X-Token": "{{secret:TOKEN}}"})
     tower.make(name="other")
     _, at = following(tower, ListPosition())
     better = FileChange(content=b"#!/bin/sh\necho better\n")
-    tower.db.write_blocking(file_service.change, tower.cast.ada, script, better)
-    tower.db.write_blocking(agent_config.on_script_changed, tower.cast.acme.id, script)
+    tower.db.write_blocking(file_service.change, tower.actors.ada, script, better)
+    tower.db.write_blocking(agent_config.on_script_changed, tower.actors.acme.id, script)
     (told,), at = following(tower, at)
     assert [monitor.id for monitor in told.monitors] == [look]
-    tower.db.write_blocking(agent_config.on_secret_changed, tower.cast.acme.id)
+    tower.db.write_blocking(agent_config.on_secret_changed, tower.actors.acme.id)
     (told,), at = following(tower, at)
     assert [monitor.id for monitor in told.monitors] == [secret]
 
@@ -115,7 +115,7 @@ def test_what_creating_reads_and_sends_does_not_grow_with_the_list(tower: Tower)
     def cost() -> tuple[int, int, int]:
         at = following(tower, ListPosition())[1]
         body = MonitorBody(type="tcp", name="new", target="127.0.0.1", port=22)
-        ada, host = tower.cast.ada, tower.host_id
+        ada, host = tower.actors.ada, tower.host_id
         create = rows_read(tower.db, service.create, tower.keys, ada, body, host)
         read = rows_read(tower.db, agent_config.next_message, host, at, tower.keys)
         (told,), _ = following(tower, at)
@@ -151,7 +151,7 @@ def test_a_server_of_the_previous_version_may_change_the_list_too(tower: Tower) 
 def test_changes_of_purged_monitors_are_forgotten(tower: Tower) -> None:
     shop = tower.make()
     _, at = following(tower, ListPosition())
-    tower.db.write_blocking(service.delete, tower.cast.ada, shop)
+    tower.db.write_blocking(service.delete, tower.actors.ada, shop)
     tower.clock.move((housekeeping.DELETED_RETENTION + DAY) / 1_000)
     tower.db.write_blocking(housekeeping.purge)
     count = "select count(*) from watch_changes where monitor_id = ?"
@@ -201,7 +201,7 @@ STEPS = ["make", "edit", "delete", "pause", "resume", "all", "follow", "lose", "
 
 
 def take_step(tower: Tower, agent: Agent, dice: random.Random, step: str, ids: list[str]) -> None:
-    one, ada, write = dice.choice(ids), tower.cast.ada, tower.db.write_blocking
+    one, ada, write = dice.choice(ids), tower.actors.ada, tower.db.write_blocking
     match step:
         case "make":
             ids.append(tower.make(**{**TCP, "name": f"m{dice.random()}"}))
@@ -242,4 +242,4 @@ def test_the_agent_ends_with_the_server_s_list(tower: Tower, seed: int, steps: l
         assert agent.list.number == tower.watch().number
         assert agent.checks == {item.id: item for item in tower.watch().monitors}
         for item in ids:
-            tower.db.write_blocking(service.delete, tower.cast.ada, item)
+            tower.db.write_blocking(service.delete, tower.actors.ada, item)

@@ -97,7 +97,7 @@ def test_a_paused_one_is_left_alone_until_its_pause_ends(tower: Tower) -> None:
     shop = tower.make()
     tower.sample(shop, "normal")
     until = tower.clock() + 600_000
-    tower.db.write_blocking(service.pause, tower.cast.ada, shop, until)
+    tower.db.write_blocking(service.pause, tower.actors.ada, shop, until)
     assert tower.watch().monitors == []
     tower.turn(590)
     assert tower.state(shop) == "paused"
@@ -109,7 +109,7 @@ def test_a_paused_one_is_left_alone_until_its_pause_ends(tower: Tower) -> None:
 
 def test_a_mute_ends_by_itself(tower: Tower) -> None:
     shop = tower.make()
-    ada = tower.cast.ada
+    ada = tower.actors.ada
     tower.db.write_blocking(service.mute, ada, shop, False, tower.clock() + 60_000)
     assert tower.show(shop).alerts == 0
     tower.turn(61)

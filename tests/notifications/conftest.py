@@ -15,7 +15,7 @@ from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import messages, outbox
 from belvedere.notifications.delivery.messages import Message
 from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverity
-from people import Cast
+from people import Actors
 
 
 class AnyRoom(LaneUsage):
@@ -52,25 +52,25 @@ class Desk:
 
     db: Database
     keys: Keyring
-    cast: Cast
+    actors: Actors
 
     def channel(self, name: str = "ops") -> str:
         body = ChannelBody(name=name, url="https://example.com/hook")
         checked = EgressResult(service="Webhook", scheme="https")
         made = self.db.write_blocking(
-            service.create_channel, self.keys, self.cast.ada, body, checked
+            service.create_channel, self.keys, self.actors.ada, body, checked
         )
         return made.id
 
     def rule(self, *channels: str, **more: Any) -> str:
         body = RuleBody(name="all", channels=list(channels), **{"group": 0, **more})
-        return self.db.write_blocking(service.create_rule, self.cast.ada, body).id
+        return self.db.write_blocking(service.create_rule, self.actors.ada, body).id
 
     def tell(self, *titles: str, severity: NoticeSeverity = NoticeSeverity.HIGH) -> None:
         self.db.write_blocking(self._tell, titles, severity)
 
     def _tell(self, tx: Tx, titles: tuple[str, ...], severity: NoticeSeverity) -> None:
-        acme = self.cast.acme.id
+        acme = self.actors.acme.id
         notices = [
             Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, severity)
             for title in titles
@@ -81,7 +81,7 @@ class Desk:
     def messages(self) -> list[Message]:
         """All, oldest first."""
         ids = self.db.write_blocking(lambda tx: tx.rows("select id from messages order by id"))
-        acme = self.cast.acme.id
+        acme = self.actors.acme.id
         return [self.db.write_blocking(messages.find, acme, id_) for (id_,) in ids]
 
     def claim(self, most: int = 10) -> list[Message]:
@@ -92,8 +92,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(db: Database, keys: Keyring, cast: Cast) -> Desk:
-    return Desk(db, keys, cast)
+def desk(db: Database, keys: Keyring, actors: Actors) -> Desk:
+    return Desk(db, keys, actors)
 
 
 LEASE_S = outbox.LEASE_MS / SECOND

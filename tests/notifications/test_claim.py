@@ -11,11 +11,11 @@ from belvedere.notifications import service
 from belvedere.notifications.bodies import ChannelBody
 from belvedere.notifications.delivery import messages
 from belvedere.notifications.model import MAX_NOTICES, RETRY_DELAYS
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from notifications.conftest import LEASE_S, Desk, claim
 
 
-def test_it_works(desk: Desk, clock: HandClock) -> None:
+def test_it_works(desk: Desk, clock: ManualClock) -> None:
     desk.rule(desk.channel())
     desk.tell("x fails")
     (message,) = desk.claim()
@@ -29,7 +29,7 @@ def test_it_works(desk: Desk, clock: HandClock) -> None:
     assert desk.claim() == []
 
 
-def test_a_server_that_dies_leaves_it_to_the_next(desk: Desk, clock: HandClock) -> None:
+def test_a_server_that_dies_leaves_it_to_the_next(desk: Desk, clock: ManualClock) -> None:
     """At least once, and under the same id; the dead one's report no longer counts."""
     desk.rule(desk.channel())
     desk.tell("x fails")
@@ -44,7 +44,7 @@ def test_a_server_that_dies_leaves_it_to_the_next(desk: Desk, clock: HandClock) 
     assert [message.state for message in desk.messages()] == ["sent"]
 
 
-def test_tries_grow_further_apart(desk: Desk, clock: HandClock) -> None:
+def test_tries_grow_further_apart(desk: Desk, clock: ManualClock) -> None:
     desk.rule(desk.channel())
     desk.tell("x fails")
     for pause in RETRY_DELAYS:
@@ -60,12 +60,12 @@ def test_tries_grow_further_apart(desk: Desk, clock: HandClock) -> None:
     assert desk.claim() == []
 
 
-def test_more_attempts_can_be_requested(desk: Desk, clock: HandClock) -> None:
+def test_more_attempts_can_be_requested(desk: Desk, clock: ManualClock) -> None:
     desk.rule(desk.channel())
     desk.tell("x fails")
     desk.settle(desk.claim()[0], "no", for_good=True)
     (dead,) = desk.messages()
-    desk.db.write_blocking(service.retry, desk.cast.ada, dead.id)
+    desk.db.write_blocking(service.retry, desk.actors.ada, dead.id)
     (again,) = desk.claim()
     assert again.attempts == 2
     waiting = desk.settle(again, "no")
@@ -93,19 +93,19 @@ def test_a_disabled_channel_or_organization_waits(desk: Desk) -> None:
     desk.tell("x fails")
 
     def enable(is_enabled: bool) -> None:
-        change = (desk.keys, desk.cast.ada, channel, ChannelBody(enable=is_enabled), None, None)
+        change = (desk.keys, desk.actors.ada, channel, ChannelBody(enable=is_enabled), None, None)
         desk.db.write_blocking(service.change_channel, *change)
 
     enable(False)
     assert desk.claim() == []
     enable(True)
-    desk.db.write_blocking(customers.disable, desk.cast.olga, "acme")
+    desk.db.write_blocking(customers.disable, desk.actors.olga, "acme")
     assert desk.claim() == []
     desk.db.write_blocking(customers.enable, "acme")
     assert len(desk.claim()) == 1
 
 
-def test_a_window_gathers_and_ends(desk: Desk, clock: HandClock) -> None:
+def test_a_window_gathers_and_ends(desk: Desk, clock: ManualClock) -> None:
     desk.rule(desk.channel(), group=10)
     desk.tell("a")
     clock.move(9)
@@ -126,7 +126,7 @@ def test_a_flood_is_one_message_of_bounded_size(desk: Desk) -> None:
     assert (len(message.notice_list), message.more) == (MAX_NOTICES, 30)
 
 
-def test_a_message_that_is_on_its_way_gathers_no_more(desk: Desk, clock: HandClock) -> None:
+def test_a_message_that_is_on_its_way_gathers_no_more(desk: Desk, clock: ManualClock) -> None:
     desk.rule(desk.channel(), group=10)
     desk.tell("a")
     clock.move(10)
@@ -137,7 +137,7 @@ def test_a_message_that_is_on_its_way_gathers_no_more(desk: Desk, clock: HandClo
     assert [len(item.notice_list) for item in desk.messages()] == [1, 1]
 
 
-def test_what_is_over_is_forgotten_after_a_month(desk: Desk, clock: HandClock) -> None:
+def test_what_is_over_is_forgotten_after_a_month(desk: Desk, clock: ManualClock) -> None:
     desk.rule(desk.channel("one"), desk.channel("two"))
     desk.tell("x fails")
     desk.settle(desk.claim()[0])
@@ -150,9 +150,9 @@ def test_a_deleted_channel_takes_its_messages_along(desk: Desk) -> None:
     channel = desk.channel()
     rule = desk.rule(channel)
     desk.tell("x fails")
-    desk.db.write_blocking(service.delete_rule, desk.cast.ada, rule)
+    desk.db.write_blocking(service.delete_rule, desk.actors.ada, rule)
     assert len(desk.messages()) == 1
-    desk.db.write_blocking(service.delete_channel, desk.cast.ada, channel)
+    desk.db.write_blocking(service.delete_channel, desk.actors.ada, channel)
     assert desk.messages() == []
 
 

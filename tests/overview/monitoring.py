@@ -17,7 +17,7 @@ async def monitor(world: World, name: str = "shop", type: str = "push", **more: 
         more["host_id"] = world.things.hosts["web-1"].host_id
     body = MonitorBody(name=name, type=type, **more)
     made = await world.runtime.db.write(
-        monitors.create, world.runtime.keyring, world.cast.ada, body, None
+        monitors.create, world.runtime.keyring, world.actors.ada, body, None
     )
     return made[0].id
 

@@ -5,7 +5,7 @@ from typing import Any
 from contract.client import Client
 from contract.running import create
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from overview.monitoring import monitor, set_state
 
 
@@ -41,7 +41,7 @@ async def test_it_works(world: World, uma: Client) -> None:
 
 
 async def test_a_host_without_an_agent_is_down_after_the_time_to_reconnect(
-    world: World, vic: Client, clock: HandClock
+    world: World, vic: Client, clock: ManualClock
 ) -> None:
     await monitor(world, "shop", "scraper", config={"url": "http://shop.test/"})
     hosts = (await counts(vic))["hosts"]
@@ -56,7 +56,7 @@ async def test_a_host_without_an_agent_is_down_after_the_time_to_reconnect(
         assert (await counts(vic))["hosts"]["down"] == 0
 
 
-async def test_a_disabled_host_is_not_down(world: World, ada: Client, clock: HandClock) -> None:
+async def test_a_disabled_host_is_not_down(world: World, ada: Client, clock: ManualClock) -> None:
     await monitor(world, "shop", "scraper", config={"url": "http://shop.test/"})
     clock.move(31)
     host_id = world.things.hosts["web-1"].host_id
@@ -65,7 +65,7 @@ async def test_a_disabled_host_is_not_down(world: World, ada: Client, clock: Han
 
 
 async def test_a_host_that_only_has_a_task_is_down_too(
-    world: World, vic: Client, clock: HandClock
+    world: World, vic: Client, clock: ManualClock
 ) -> None:
     await world.task()
     clock.move(31)

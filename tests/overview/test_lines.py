@@ -7,7 +7,7 @@ from belvedere.db import Tx
 from contract.client import Client
 from contract.running import create
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from overview.monitoring import check, monitor, set_state
 
 
@@ -54,7 +54,7 @@ async def test_only_the_last_twenty_jobs_are_shown(world: World, uma: Client) ->
     assert (none["id"], none["runs"], none["last_job"], none["beats"]) == (other, [], None, "")
 
 
-async def test_deleted_history_is_not_shown(world: World, ada: Client, clock: HandClock) -> None:
+async def test_deleted_history_is_not_shown(world: World, ada: Client, clock: ManualClock) -> None:
     task = await world.task()
     job = await create(ada, task)
     await world.runtime.db.write(_end, job["id"], "finished", "success")
@@ -121,7 +121,7 @@ async def test_another_organization_has_its_own_hosts(eve: Client) -> None:
 
 
 async def test_indicators_bring_their_last_numbers(
-    world: World, ada: Client, vic: Client, clock: HandClock
+    world: World, ada: Client, vic: Client, clock: ManualClock
 ) -> None:
     response = await ada.post(
         "/indicator", {"title": "sold", "type": "counter", "acl": ["vic", "uma"]}

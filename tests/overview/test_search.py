@@ -22,7 +22,7 @@ async def names(client: Client, text: str, more: str = "") -> list[tuple[str, st
 async def monitor(world: World, name: str, **more: Any) -> str:
     body = MonitorBody(name=name, type="push", **more)
     made = await world.runtime.db.write(
-        monitors.create, world.runtime.keyring, world.cast.ada, body, None
+        monitors.create, world.runtime.keyring, world.actors.ada, body, None
     )
     return made[0].id
 
@@ -146,4 +146,4 @@ async def test_it_refuses_a_bad_question(uma: Client, query: str) -> None:
 
 async def test_it_refuses_a_long_question(world: World) -> None:
     with pytest.raises(Invalid):
-        await world.runtime.db.read(search, world.cast.uma, "x" * 201)
+        await world.runtime.db.read(search, world.actors.uma, "x" * 201)

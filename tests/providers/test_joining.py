@@ -14,16 +14,16 @@ from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Database
 from belvedere.providers import account_linking, service, store
 from belvedere.providers.model import Endpoints, ProviderBody, ProviderRow
-from people import PASSWORD_HASH, Cast
+from people import PASSWORD_HASH, Actors
 
 AT = "https://id.example.com"
 WHERE = Endpoints(AT, f"{AT}/authorize", f"{AT}/token", f"{AT}/keys")
 
 
 @pytest.fixture
-def row(db: Database, keys: Keyring, cast: Cast) -> ProviderRow:
+def row(db: Database, keys: Keyring, actors: Actors) -> ProviderRow:
     body = ProviderBody(name="Ours", issuer=AT, client_id="belvedere", level="viewer")
-    return db.write_blocking(service.create, keys, operator(cast.acme), body, WHERE)
+    return db.write_blocking(service.create, keys, operator(actors.acme), body, WHERE)
 
 
 def claims(subject: str, email: str = "new@acme.test") -> dict[str, Any]:
@@ -41,11 +41,11 @@ async def at_once(
     return found
 
 
-async def test_it_works(db: Database, keys: Keyring, cast: Cast, row: ProviderRow) -> None:
+async def test_it_works(db: Database, keys: Keyring, actors: Actors, row: ProviderRow) -> None:
     session, _ = await db.write(
         account_linking.open_session, keys, row, claims("s-1"), "192.0.2.9", "Firefox"
     )
-    assert (session.customer_id, session.method) == (cast.acme.id, "provider")
+    assert (session.customer_id, session.method) == (actors.acme.id, "provider")
     assert session.provider_id == row.id
     user = await db.read(users.find, session.user_id)
     assert user is not None
@@ -63,35 +63,35 @@ async def test_of_two_subjects_with_one_email_one_is_let_in(
 
 
 async def test_one_subject_at_once_is_one_member(
-    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
     found = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
     assert len({session.user_id for session, _ in found}) == 1
-    everybody = await db.read(memberships.list_members, cast.ada)
+    everybody = await db.read(memberships.list_members, actors.ada)
     assert [item.email for item in everybody].count("new@acme.test") == 1
 
 
 async def test_a_provider_that_went_meanwhile_lets_nobody_in(
-    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
-    await db.write(service.delete, operator(cast.acme), row.id)
+    await db.write(service.delete, operator(actors.acme), row.id)
     with pytest.raises(NotFound):
         await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
 
 
 async def test_a_disabled_organization_lets_nobody_in(
-    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
-    await db.write(customers.disable, operator(cast.acme), "acme")
+    await db.write(customers.disable, operator(actors.acme), "acme")
     with pytest.raises(NotFound):
         await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
 
 
 async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
-    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
     who = claims("s-1", "eve@globex.test")
-    eve = cast.eve
+    eve = actors.eve
     _, token = await db.write(
         one_time_links.create, keys, one_time_links.RESET, eve.user_id, eve.customer_id, "gus"
     )
@@ -104,9 +104,9 @@ async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
 
 
 async def test_another_issuer_knows_other_people(
-    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
     await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
     moved = Endpoints("https://new.example.com", WHERE.authorization, WHERE.token, WHERE.keys)
-    await db.write(service.change, keys, operator(cast.acme), row.id, ProviderBody(), moved)
+    await db.write(service.change, keys, operator(actors.acme), row.id, ProviderBody(), moved)
     assert await db.read(store.bound_user, row.id, "s-1") is None

@@ -9,7 +9,7 @@ from belvedere.db import Database, Tx
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Listable, Listing, read
 from belvedere.rest.response_budget import RECORD_BYTES, Budget
-from people import Cast
+from people import Actors
 
 THINGS = Listable(fields={"id": Field("x.id"), "name": Field("x.name")})
 # Sizes of records against a budget of 100 bytes, and how many of them fit.
@@ -60,19 +60,19 @@ def _listing() -> Listing:
 
 @pytest.mark.parametrize(("budget_of", "count"), [((2, 0), 2), ((2, -1), 1), ((0, 1), 1)])
 def test_the_audit_log_ends_at_its_budget(
-    db: Database, cast: Cast, budget_of: tuple[int, int], count: int
+    db: Database, actors: Actors, budget_of: tuple[int, int], count: int
 ) -> None:
     """Exactly two entries, one byte less than two, and less than one."""
     object_id = new_id()
 
     def fill(tx: Tx) -> None:
         for _ in range(3):
-            audit.record(tx, cast.ada, "task.change", "task", object_id, None, {"a": "x" * 100})
+            audit.record(tx, actors.ada, "task.change", "task", object_id, None, {"a": "x" * 100})
 
     db.write_blocking(fill)
     expected = AuditFilter(object_id=object_id)
     size = len('{"a":""}') + 100 + RECORD_BYTES
     records, more = budget_of
     step = (audit.to_listing(expected, 10), None, None, 0, records * size + more)
-    page = db.write_blocking(audit.read_page, cast.ada, *step)
+    page = db.write_blocking(audit.read_page, actors.ada, *step)
     assert (len(page.records), page.is_cut) == (count, True)

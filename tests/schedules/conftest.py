@@ -17,8 +17,8 @@ from belvedere.schedules.model import ScheduleRow, ScheduleRun
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from belvedere.workflows.schedule_targets import TARGETS
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 Make = Callable[..., ScheduleRow]
 Task = Callable[..., str]
@@ -26,9 +26,9 @@ BEGIN = parse_iso("2026-03-02T09:00:30Z")
 
 
 @pytest.fixture
-def task(db: Database, keys: Keyring, cast: Cast) -> Task:
+def task(db: Database, keys: Keyring, actors: Actors) -> Task:
     """Make a script task of acme."""
-    host = db.write_blocking(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
+    host = db.write_blocking(hosts.insert, actors.acme.id, "web-1", "machine-1", "")
 
     def make(name: str = "tidy", **more: Any) -> str:
         fields = {
@@ -39,26 +39,26 @@ def task(db: Database, keys: Keyring, cast: Cast) -> Task:
             **more,
         }
         sent = msgspec.convert(fields, TaskBody, strict=False)
-        return db.write_blocking(tasks.create, keys, cast.ada, sent)[0].id
+        return db.write_blocking(tasks.create, keys, actors.ada, sent)[0].id
 
     return make
 
 
 @pytest.fixture
-def make(db: Database, cast: Cast, clock: HandClock, task: Task) -> Make:
+def make(db: Database, actors: Actors, clock: ManualClock, task: Task) -> Make:
     """A schedule of a new task; the clock stands at half a minute past nine."""
     clock.now = BEGIN
 
     def create(repeat: str | None = "*/10 * * * *", of: str = "", **more: Any) -> ScheduleRow:
         sent = {"repeatEvery": repeat, **more}
         body = msgspec.convert(sent, ScheduleBody, strict=False)
-        made = db.write_blocking(service.create, TARGETS, cast.ada, "task", of or task(), body)
+        made = db.write_blocking(service.create, TARGETS, actors.ada, "task", of or task(), body)
         return made.row
 
     return create
 
 
-def pass_time(db: Database, clock: HandClock, seconds: float) -> None:
+def pass_time(db: Database, clock: ManualClock, seconds: float) -> None:
     """The clock moves, then the loop takes its turn."""
     clock.move(seconds)
     for schedule_id in db.write_blocking(store.due_ids, 1_000):

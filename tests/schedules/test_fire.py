@@ -17,15 +17,15 @@ from belvedere.schedules.bodies import PreviewBody, ScheduleBody
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from belvedere.workflows.schedule_targets import TARGETS
-from manual_clock import HandClock
-from people import Cast
+from manual_clock import ManualClock
+from people import Actors
 
 from .conftest import BEGIN, Make, Task, finish_all, jobs, lines, pass_time, told
 
 MINUTE_S, HOUR_S = 60, 3_600
 
 
-def test_it_works(db: Database, clock: HandClock, make: Make) -> None:
+def test_it_works(db: Database, clock: ManualClock, make: Make) -> None:
     row = make()
     pass_time(db, clock, 9 * MINUTE_S)
     assert jobs(db) == 0
@@ -49,7 +49,7 @@ def test_it_works(db: Database, clock: HandClock, make: Make) -> None:
 
 
 def test_an_instant_never_starts_twice(
-    db: Database, clock: HandClock, make: Make, cast: Cast
+    db: Database, clock: ManualClock, make: Make, actors: Actors
 ) -> None:
     row = make(overlap="queue")
     pass_time(db, clock, 10 * MINUTE_S)
@@ -57,7 +57,7 @@ def test_an_instant_never_starts_twice(
     clock.move(-HOUR_S)
     for name in ("a", "b"):
         body = ScheduleBody(name=name, timezone="Etc/UTC" if name == "a" else "UTC")
-        db.write_blocking(service.change, TARGETS, cast.ada, row.id, body)
+        db.write_blocking(service.change, TARGETS, actors.ada, row.id, body)
     pass_time(db, clock, HOUR_S)
     assert jobs(db) == 1
     # Even with a row that was moved back by hand.
@@ -68,7 +68,7 @@ def test_an_instant_never_starts_twice(
 
 
 def test_while_an_earlier_job_is_open_it_is_skipped(
-    db: Database, clock: HandClock, make: Make
+    db: Database, clock: ManualClock, make: Make
 ) -> None:
     row = make()
     pass_time(db, clock, 10 * MINUTE_S)
@@ -85,7 +85,7 @@ def test_while_an_earlier_job_is_open_it_is_skipped(
 
 
 def test_two_schedules_of_one_task_do_not_overlap(
-    db: Database, clock: HandClock, make: Make
+    db: Database, clock: ManualClock, make: Make
 ) -> None:
     one = make()
     other = make(of=one.target_id)
@@ -94,7 +94,7 @@ def test_two_schedules_of_one_task_do_not_overlap(
     assert sorted(states, key=str) == [("missed", "still_running"), ("started", None)]
 
 
-def test_with_queue_every_instant_has_its_job(db: Database, clock: HandClock, make: Make) -> None:
+def test_with_queue_every_instant_has_its_job(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(overlap="queue")
     for _ in range(3):
         pass_time(db, clock, 10 * MINUTE_S)
@@ -103,7 +103,7 @@ def test_with_queue_every_instant_has_its_job(db: Database, clock: HandClock, ma
 
 
 def test_what_passed_while_no_server_ran_is_missed(
-    db: Database, clock: HandClock, make: Make
+    db: Database, clock: ManualClock, make: Make
 ) -> None:
     row = make()
     pass_time(db, clock, 2 * HOUR_S + 5 * MINUTE_S)
@@ -113,7 +113,7 @@ def test_what_passed_while_no_server_ran_is_missed(
     assert told(db, row)[1] == ("11:10:00", "started", None, 1)
 
 
-def test_it_runs_once_for_all_that_was_missed(db: Database, clock: HandClock, make: Make) -> None:
+def test_it_runs_once_for_all_that_was_missed(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(missed="once")
     # Ten past eleven is two minutes ago.
     pass_time(db, clock, 2 * HOUR_S + 11 * MINUTE_S)
@@ -124,7 +124,9 @@ def test_it_runs_once_for_all_that_was_missed(db: Database, clock: HandClock, ma
     assert jobs(db) == 1
 
 
-def test_a_run_on_time_replaces_the_missed_runs(db: Database, clock: HandClock, make: Make) -> None:
+def test_a_run_on_time_replaces_the_missed_runs(
+    db: Database, clock: ManualClock, make: Make
+) -> None:
     row = make(missed="once")
     pass_time(db, clock, 2 * HOUR_S - 20)
     assert told(db, row) == [
@@ -133,13 +135,13 @@ def test_a_run_on_time_replaces_the_missed_runs(db: Database, clock: HandClock, 
     ]
 
 
-def test_half_a_minute_late_is_on_time(db: Database, clock: HandClock, make: Make) -> None:
+def test_half_a_minute_late_is_on_time(db: Database, clock: ManualClock, make: Make) -> None:
     row = make()
     pass_time(db, clock, 10 * MINUTE_S + 29)
     assert told(db, row) == [("09:10:00", "started", None, 1)]
 
 
-def test_a_year_of_seconds_is_one_line(db: Database, clock: HandClock, make: Make) -> None:
+def test_a_year_of_seconds_is_one_line(db: Database, clock: ManualClock, make: Make) -> None:
     row = make("* * * * * *")
     pass_time(db, clock, 365 * 24 * HOUR_S)
     (gap, *starts) = lines(db, row)
@@ -149,10 +151,12 @@ def test_a_year_of_seconds_is_one_line(db: Database, clock: HandClock, make: Mak
     assert [one.state for one in starts].count("started") == 1 and len(starts) == 61
 
 
-def test_a_pause_ends_by_itself(db: Database, clock: HandClock, make: Make, cast: Cast) -> None:
+def test_a_pause_ends_by_itself(
+    db: Database, clock: ManualClock, make: Make, actors: Actors
+) -> None:
     row = make()
     until = iso(BEGIN + HOUR)
-    db.write_blocking(service.pause, TARGETS, cast.ada, row.id, until, "the shop moves")
+    db.write_blocking(service.pause, TARGETS, actors.ada, row.id, until, "the shop moves")
     for _ in range(6):
         pass_time(db, clock, 10 * MINUTE_S)
     pass_time(db, clock, 10 * MINUTE_S)
@@ -165,13 +169,13 @@ def test_a_pause_ends_by_itself(db: Database, clock: HandClock, make: Make, cast
 
 
 def test_a_pause_without_an_end_ends_when_it_is_resumed(
-    db: Database, clock: HandClock, make: Make, cast: Cast
+    db: Database, clock: ManualClock, make: Make, actors: Actors
 ) -> None:
     row = make(missed="once")
-    db.write_blocking(service.pause, TARGETS, cast.ada, row.id, None, "")
+    db.write_blocking(service.pause, TARGETS, actors.ada, row.id, None, "")
     pass_time(db, clock, 30 * 24 * HOUR_S)
     assert told(db, row) == []
-    db.write_blocking(service.resume, TARGETS, cast.ada, row.id)
+    db.write_blocking(service.resume, TARGETS, actors.ada, row.id)
     pass_time(db, clock, 0)
     assert [line[1:] for line in told(db, row)] == [("missed", "paused", 1_000)]
     # What was paused is not caught up with.
@@ -179,11 +183,11 @@ def test_a_pause_without_an_end_ends_when_it_is_resumed(
 
 
 def test_a_pause_that_ends_while_no_server_runs(
-    db: Database, clock: HandClock, make: Make, cast: Cast
+    db: Database, clock: ManualClock, make: Make, actors: Actors
 ) -> None:
     row = make()
     pass_time(db, clock, 5 * MINUTE_S)
-    db.write_blocking(service.pause, TARGETS, cast.ada, row.id, iso(clock.now + HOUR), "")
+    db.write_blocking(service.pause, TARGETS, actors.ada, row.id, iso(clock.now + HOUR), "")
     pass_time(db, clock, 2 * HOUR_S)
     assert [line[1:] for line in told(db, row)] == [
         ("missed", "paused", 6),
@@ -192,17 +196,17 @@ def test_a_pause_that_ends_while_no_server_runs(
 
 
 def test_while_it_is_off_nothing_is_missed(
-    db: Database, clock: HandClock, make: Make, cast: Cast
+    db: Database, clock: ManualClock, make: Make, actors: Actors
 ) -> None:
     row = make()
-    db.write_blocking(service.switch, TARGETS, cast.ada, row.id, False)
+    db.write_blocking(service.switch, TARGETS, actors.ada, row.id, False)
     pass_time(db, clock, HOUR_S)
-    db.write_blocking(service.switch, TARGETS, cast.ada, row.id, True)
+    db.write_blocking(service.switch, TARGETS, actors.ada, row.id, True)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("10:10:00", "started", None, 1)]
 
 
-def test_a_date_runs_once(db: Database, clock: HandClock, make: Make) -> None:
+def test_a_date_runs_once(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(None, runDate="2026-03-02T10:30", timezone="Europe/Berlin")
     pass_time(db, clock, 30 * MINUTE_S)
     pass_time(db, clock, 48 * HOUR_S)
@@ -212,11 +216,11 @@ def test_a_date_runs_once(db: Database, clock: HandClock, make: Make) -> None:
 
 
 def test_a_task_that_cannot_run_is_reported(
-    db: Database, clock: HandClock, make: Make, cast: Cast
+    db: Database, clock: ManualClock, make: Make, actors: Actors
 ) -> None:
     row = make()
     off = msgspec.convert({"enable": False}, TaskBody)
-    db.write_blocking(tasks.change, cast.ada, row.target_id, off, is_replacement=False)
+    db.write_blocking(tasks.change, actors.ada, row.target_id, off, is_replacement=False)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
     told_last = db.write_blocking(events.for_object, row.id)[-1]
@@ -225,24 +229,26 @@ def test_a_task_that_cannot_run_is_reported(
 
 
 def test_a_deleted_task_starts_nothing_and_takes_its_schedules_with_it(
-    db: Database, clock: HandClock, make: Make, cast: Cast
+    db: Database, clock: ManualClock, make: Make, actors: Actors
 ) -> None:
     row = make()
-    db.write_blocking(tasks.delete, cast.ada, row.target_id)
+    db.write_blocking(tasks.delete, actors.ada, row.target_id)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "task_not_found", 1)]
     db.write_blocking(service.delete_for_target, row.customer_id, row.target_id)
     assert told(db, row) == [] and db.write_blocking(store.next_due_at) is None
 
 
-def test_a_disabled_organization_starts_nothing(db: Database, clock: HandClock, make: Make) -> None:
+def test_a_disabled_organization_starts_nothing(
+    db: Database, clock: ManualClock, make: Make
+) -> None:
     row = make()
     db.write_blocking(lambda tx: tx.execute("update customers set enabled = 0 where name = 'acme'"))
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "customer_disabled", 1)]
 
 
-def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task: Task) -> None:
+def test_it_gives_the_arguments(db: Database, clock: ManualClock, make: Make, task: Task) -> None:
     expected = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
     of = task("greet", task_arguments=expected)
     with pytest.raises(Invalid) as refused:
@@ -257,7 +263,7 @@ def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task
     assert sealed_values.open_values(db.sealer, customer_id, json.loads(found)) == ["x", "5"]
 
 
-def test_a_fault_of_ours_is_set_aside(db: Database, clock: HandClock, make: Make) -> None:
+def test_a_fault_of_ours_is_set_aside(db: Database, clock: ManualClock, make: Make) -> None:
     row = make()
     clock.move(10 * MINUTE_S)
     db.write_blocking(firing.skip_failed, row.id)
@@ -266,7 +272,7 @@ def test_a_fault_of_ours_is_set_aside(db: Database, clock: HandClock, make: Make
     assert told(db, row)[1] == ("09:20:00", "started", None, 1)
 
 
-def test_ledgers_do_not_grow_for_ever(db: Database, clock: HandClock, make: Make) -> None:
+def test_ledgers_do_not_grow_for_ever(db: Database, clock: ManualClock, make: Make) -> None:
     row, other = make(), make()
     pass_time(db, clock, 10 * MINUTE_S)
 

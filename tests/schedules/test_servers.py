@@ -11,7 +11,7 @@ from belvedere.db import Database
 from belvedere.db.migrate import open_database
 from belvedere.schedules import firing, store
 from belvedere.workflows.schedule_targets import TARGETS
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 from .conftest import Make, jobs, told
 
@@ -19,14 +19,14 @@ SCHEDULES, TURNS = 12, 5
 
 
 @pytest.fixture
-def servers(db: Database, database_url: str, clock: HandClock) -> Iterator[list[Database]]:
+def servers(db: Database, database_url: str, clock: ManualClock) -> Iterator[list[Database]]:
     """Three, each with connections of its own; one with two faces on SQLite."""
     more = [] if db.dialect.name == "sqlite" else [open_database(database_url) for _ in range(2)]
     for item in more:
         item.clock = clock
     yield [db, *more] if more else [db, db, db]
     for item in more:
-        engines.closed(item)
+        engines.close(item)
 
 
 async def turn(server: Database) -> int:
@@ -37,7 +37,7 @@ async def turn(server: Database) -> int:
 
 
 async def test_it_works(
-    db: Database, servers: list[Database], clock: HandClock, make: Make
+    db: Database, servers: list[Database], clock: ManualClock, make: Make
 ) -> None:
     rows = [await asyncio.to_thread(make, overlap="queue") for _ in range(SCHEDULES)]
     for _ in range(TURNS):
@@ -56,7 +56,7 @@ async def test_it_works(
 
 
 async def test_two_schedules_of_one_task_on_two_servers_do_not_overlap(
-    db: Database, servers: list[Database], clock: HandClock, make: Make
+    db: Database, servers: list[Database], clock: ManualClock, make: Make
 ) -> None:
     one = await asyncio.to_thread(make)
     others = [await asyncio.to_thread(make, of=one.target_id) for _ in range(5)]

@@ -11,7 +11,7 @@ from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
 from belvedere.secrets import environment, service
 from belvedere.secrets.service import SecretBody
-from people import Cast
+from people import Actors
 
 
 @pytest.fixture
@@ -22,11 +22,11 @@ def other(db: Database, database_url: str) -> Iterator[Database]:
         return
     opened = open_database(database_url)
     yield opened
-    engines.closed(opened)
+    engines.close(opened)
 
 
-def put(db: Database, keys: Keyring, cast: Cast, name: str, value: str, **more: Any) -> None:
-    db.write_blocking(service.put, keys, cast.ada, name, SecretBody(value, **more))
+def put(db: Database, keys: Keyring, actors: Actors, name: str, value: str, **more: Any) -> None:
+    db.write_blocking(service.put, keys, actors.ada, name, SecretBody(value, **more))
 
 
 def version(tx: Tx, customer_id: str) -> int:
@@ -47,35 +47,35 @@ class Silent:
         self.version_cache = memo
 
 
-def test_it_works(db: Database, other: Database, keys: Keyring, cast: Cast) -> None:
+def test_it_works(db: Database, other: Database, keys: Keyring, actors: Actors) -> None:
     """A change on one server is what the other hands out next."""
     for n in range(3):
-        put(db, keys, cast, "A", f"value {n}")
+        put(db, keys, actors, "A", f"value {n}")
         for server in (db, other):
-            assert env(server, keys, cast.acme.id) == {"A": f"value {n}"}
-    db.write_blocking(service.delete, keys, cast.ada, "A", None)
-    assert env(other, keys, cast.acme.id) == {}
+            assert env(server, keys, actors.acme.id) == {"A": f"value {n}"}
+    db.write_blocking(service.delete, keys, actors.ada, "A", None)
+    assert env(other, keys, actors.acme.id) == {}
 
 
 def test_without_secrets_no_query_is_made() -> None:
     assert environment.sealed_rows(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
 
 
-def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, cast: Cast) -> None:
-    put(db, keys, cast, "A", "value")
+def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, actors: Actors) -> None:
+    put(db, keys, actors, "A", "value")
 
     def twice(tx: Tx) -> None:
-        number = version(tx, cast.acme.id)
-        first = environment.sealed_rows(tx, cast.acme.id, number)
-        again = environment.sealed_rows(Silent(tx.version_cache), cast.acme.id, number)  # type: ignore[arg-type]
+        number = version(tx, actors.acme.id)
+        first = environment.sealed_rows(tx, actors.acme.id, number)
+        again = environment.sealed_rows(Silent(tx.version_cache), actors.acme.id, number)  # type: ignore[arg-type]
         assert again is first and len(first) == 1
 
     db.write_blocking(twice)
 
 
-def test_what_is_remembered_is_sealed(db: Database, keys: Keyring, cast: Cast) -> None:
-    put(db, keys, cast, "A", "hush-hush")
-    assert env(db, keys, cast.acme.id) == {"A": "hush-hush"}
+def test_what_is_remembered_is_sealed(db: Database, keys: Keyring, actors: Actors) -> None:
+    put(db, keys, actors, "A", "hush-hush")
+    assert env(db, keys, actors.acme.id) == {"A": "hush-hush"}
     db.write_blocking(lambda tx: _check(tx.version_cache))
 
 
@@ -84,8 +84,8 @@ def _check(memo: dict[Any, Any]) -> None:
     assert "hush-hush" not in str(memo)
 
 
-def test_organizations_are_apart(db: Database, keys: Keyring, cast: Cast) -> None:
-    put(db, keys, cast, "A", "of acme")
-    db.write_blocking(service.put, keys, cast.eve, "A", SecretBody("of globex"))
-    assert env(db, keys, cast.acme.id) == {"A": "of acme"}
-    assert env(db, keys, cast.globex.id) == {"A": "of globex"}
+def test_organizations_are_apart(db: Database, keys: Keyring, actors: Actors) -> None:
+    put(db, keys, actors, "A", "of acme")
+    db.write_blocking(service.put, keys, actors.eve, "A", SecretBody("of globex"))
+    assert env(db, keys, actors.acme.id) == {"A": "of acme"}
+    assert env(db, keys, actors.globex.id) == {"A": "of globex"}

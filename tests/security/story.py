@@ -117,7 +117,7 @@ class Story:
 
     async def operator_admits(self) -> None:
         """With a password, as the first start does."""
-        by, hashed = operator(self.world.cast.acme), password_hash.digest(OWN)
+        by, hashed = operator(self.world.actors.acme), password_hash.digest(OWN)
         await self.world.runtime.db.write(
             member_changes.add_member, by, VICTIM, Level.ADMIN, password_hash=hashed
         )
@@ -138,7 +138,11 @@ class Story:
         return await self.stranger.post(INVITATION, body)
 
     async def _mailed(self, kind: str) -> str:
-        db, keys, acme = self.world.runtime.db, self.world.runtime.keyring, self.world.cast.acme.id
+        db, keys, acme = (
+            self.world.runtime.db,
+            self.world.runtime.keyring,
+            self.world.actors.acme.id,
+        )
         sql = "select user_id from members where customer_id = ? and id = ?"
         user_id = await db.read(lambda tx: tx.value(sql, acme, _id(tx, "acme")))
         made = await db.write(
@@ -160,7 +164,9 @@ class Story:
 
     async def _own_globex(self) -> None:
         sql = "update members set level = 'owner' where id = ?"
-        await self.world.runtime.db.write(lambda tx: tx.execute(sql, self.world.cast.eve.member_id))
+        await self.world.runtime.db.write(
+            lambda tx: tx.execute(sql, self.world.actors.eve.member_id)
+        )
         self.world.runtime.credentials.clear()
 
 

@@ -53,7 +53,7 @@ def begin(tx: Tx, world: World, provider_id: str | None = None, agent: str = "")
     session, _ = sessions.begin(
         tx,
         world.runtime.keyring,
-        world.cast.uma.user_id,
+        world.actors.uma.user_id,
         "acme",
         "192.0.2.1",
         agent,
@@ -64,7 +64,7 @@ def begin(tx: Tx, world: World, provider_id: str | None = None, agent: str = "")
 
 
 def live(tx: Tx, world: World) -> list[str]:
-    return [item.id for item in sessions.list_active(tx, world.cast.uma)]
+    return [item.id for item in sessions.list_active(tx, world.actors.uma)]
 
 
 async def test_a_person_has_a_limited_number_of_sessions(
@@ -93,9 +93,9 @@ async def test_sessions_through_a_provider_end_no_others(
 
 async def test_a_provider_session_ends_no_sign_in_of_another_organization(world: World) -> None:
     """The ticket between password and second factor is of globex; the session is of acme."""
-    db, keys, uma = world.runtime.db, world.runtime.keyring, world.cast.uma
+    db, keys, uma = world.runtime.db, world.runtime.keyring, world.actors.uma
     by_provider = msgspec.structs.replace(uma, provider_id="p")
-    for customer, is_kept in ((world.cast.globex, True), (world.cast.acme, False)):
+    for customer, is_kept in ((world.actors.globex, True), (world.actors.acme, False)):
         make = (keys, uma.user_id, customer.id, login_tickets.TOTP)
         token = await db.write(login_tickets.create, *make)
         await db.write(sessions.revoke_others, by_provider)
@@ -103,7 +103,7 @@ async def test_a_provider_session_ends_no_sign_in_of_another_organization(world:
 
 
 async def test_frequent_sign_ins_of_a_program_do_not_hide_new_ones(world: World) -> None:
-    db, uma = world.runtime.db, world.cast.uma
+    db, uma = world.runtime.db, world.actors.uma
     for _ in range(known_browsers.MAX_NOTICES_PER_HOUR + 1):
         await db.write(begin, world, None, "cron")
     stranger = (uma.user_id, "", "198.51.100.7", "other")
@@ -117,7 +117,7 @@ async def test_frequent_sign_ins_of_a_program_do_not_hide_new_ones(world: World)
 async def test_a_provider_makes_no_place_familiar(world: World) -> None:
     provider_of(world, PERSON)
     provider_id = await add(world)
-    db, uma = world.runtime.db, world.cast.uma
+    db, uma = world.runtime.db, world.actors.uma
     await db.write(begin, world, None, "browser")
     await db.write(begin, world, provider_id, "planted")
     assert not await db.read(known_browsers.is_familiar, uma.user_id, "", "192.0.2.1", "planted")
@@ -127,7 +127,7 @@ async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> N
     """The attack: the owner leaves a malicious issuer; a sign-in that is on its way would bind a
     subject of the old issuer, which belongs to somebody else at the new one."""
     provider_of(world, PERSON)
-    db, keys, olga = world.runtime.db, world.runtime.keyring, world.cast.olga
+    db, keys, olga = world.runtime.db, world.runtime.keyring, world.actors.olga
     row = await db.read(store.find_enabled, await add(world))
     where = msgspec.structs.replace(row.decoded_endpoints, issuer="https://new.example.com")
     await db.write(

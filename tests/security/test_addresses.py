@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("plain_passwords")
 async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: World) -> None:
     """Vic has an account, a name, a session and a second factor in acme; nobody@ has nothing."""
     sql = "update users set name = 'Victor' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.vic.user_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.vic.user_id))
     eve = world.client("eve")
     seen = []
     for email in ("vic@acme.test", "nobody@acme.test"):
@@ -41,7 +41,7 @@ async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: 
         link = (await world.client().post("/api/auth/link", {"token": again["token"]})).json
         seen.append([_shape(item, email) for item in (member, listed, again, link)])
         # Ids carry the time at which they were made: an older one would say it all.
-        assert member["user"]["id"] > world.cast.eve.member_id
+        assert member["user"]["id"] > world.actors.eve.member_id
     assert seen[0] == seen[1]
     for email in ("vic@acme.test", "nobody@acme.test"):
         tried = await _use(world, email, account=True)
@@ -72,7 +72,7 @@ async def _use(world: World, email: str, **more: Any) -> Answer:
 
 async def test_one_invitation_costs_as_many_statements_as_the_other(world: World) -> None:
     """The same work for a known address as for an unknown one: nothing to measure."""
-    db, keys, eve = world.runtime.db, world.runtime.keyring, world.cast.eve
+    db, keys, eve = world.runtime.db, world.runtime.keyring, world.actors.eve
     counts = []
     for email in ("vic@acme.test", "nobody@acme.test"):
         made: list[str] = []
@@ -100,7 +100,7 @@ def _counted(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
 @pytest.mark.parametrize("email", ["\u212aate@acme.test", "kate@acme.t\u017ft", "ｋate@acme.test"])
 async def test_look_alike_letters_are_no_other_persons_address(world: World, email: str) -> None:
     """A Kelvin sign becomes a k in lower case."""
-    by = operator(world.cast.acme)
+    by = operator(world.actors.acme)
     await world.runtime.db.write(member_changes.add_member, by, "kate@acme.test", Level.ADMIN)
     done = await world.client("ada").post("/api/member", {"user": {"email": email}})
     assert (done.status, done.code) == (400, "bad_email")
@@ -123,7 +123,7 @@ async def test_case_and_blanks_make_no_second_member(world: World) -> None:
 def older(database_url: str) -> Iterator[Database]:
     """As it was before accounts had a scope, with people in one, two and no organizations."""
     url = database_url if database_url.startswith("postgres") else f"{database_url}.older"
-    db = engines.opened(url)
+    db = engines.open_fast(url)
     if database_url.startswith("postgres"):
         db.write_blocking(lambda tx: tx.execute("drop schema public cascade"))
         db.write_blocking(lambda tx: tx.execute("create schema public"))
@@ -132,7 +132,7 @@ def older(database_url: str) -> Iterator[Database]:
             db.write_blocking(apply, f"migrations/{name}", text)
     db.write_blocking(_people_of_before)
     yield db
-    engines.closed(db)
+    engines.close(db)
 
 
 def _people_of_before(tx: Any) -> None:

@@ -32,7 +32,7 @@ async def test_no_connection_is_accepted_before_authentication(
     world: World, token: str | None
 ) -> None:
     async with stage(world) as ground:
-        agent = ground.agent(world.cast.tokens.get(token or "", token))
+        agent = ground.agent(world.actors.tokens.get(token or "", token))
         head = await agent.connect()
         status = 403 if token == "ada" else 401
         assert head.startswith(b"HTTP/1.1 %d " % status)
@@ -47,7 +47,7 @@ async def test_the_real_agent_reads_why_it_is_refused(world: World) -> None:
         with pytest.raises(InvalidStatus) as refusal:
             async with connect(
                 f"ws://127.0.0.1:{ground.port}/-/agent",
-                additional_headers={"Authorization": f"Bearer {world.cast.tokens['ada']}"},
+                additional_headers={"Authorization": f"Bearer {world.actors.tokens['ada']}"},
                 compression=None,
                 max_size=1 << 20,
                 ping_interval=10,

@@ -18,7 +18,7 @@ from contract.client import Answer, Client
 from contract.running import create
 from contract.test_triggers import react
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from people import PASSWORD, PASSWORD_HASH
 
 
@@ -117,7 +117,7 @@ async def test_who_starts_the_source_of_a_trigger_cannot_approve_its_target(
 
 
 async def test_the_creator_of_a_schedule_cannot_approve_what_it_started(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     task = await approval(world, ["ada", "olga"])
     await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "* * * * *"})
@@ -144,28 +144,28 @@ TAG = "release:approver"
 
 async def tagged_approval(world: World) -> None:
     """The tag exists because Vic carries it."""
-    vic = world.cast.vic
-    await world.runtime.db.write(member_changes.change, world.cast.ada, vic.member_id, tags=[TAG])
+    vic = world.actors.vic
+    await world.runtime.db.write(member_changes.change, world.actors.ada, vic.member_id, tags=[TAG])
     await approval(world, [TAG], four_eyes=False)
 
 
 async def test_a_manager_cannot_give_an_approver_tag(world: World) -> None:
     await tagged_approval(world)
     manager = world.client("max")
-    for member in (world.cast.max, world.cast.uma):
+    for member in (world.actors.max, world.actors.uma):
         refused = await manager.patch(f"/api/member/{member.member_id}", {"tags": ["a:b", TAG]})
         assert (refused.status, refused.code) == (403, "approver_tag")
     person = {"email": "friend@acme.test"}
     refused = await manager.post("/api/member", {"user": person, "tags": [TAG.upper()]})
     assert (refused.status, refused.code) == (403, "approver_tag")
     # Other tags are the manager's to give.
-    other = await manager.patch(f"/api/member/{world.cast.uma.member_id}", {"tags": ["a:b"]})
+    other = await manager.patch(f"/api/member/{world.actors.uma.member_id}", {"tags": ["a:b"]})
     assert other.status == 200
 
 
 async def test_a_manager_cannot_take_an_approver_tag_away(world: World) -> None:
     await tagged_approval(world)
-    path = f"/api/member/{world.cast.vic.member_id}"
+    path = f"/api/member/{world.actors.vic.member_id}"
     refused = await world.client("max").patch(path, {"tags": []})
     assert (refused.status, refused.code) == (403, "approver_tag")
     response = await world.client("max").patch(path, {"tags": [TAG, "a:b"]})
@@ -178,14 +178,14 @@ async def test_the_tag_of_an_open_approval_stays_guarded(world: World, ada: Clie
     await create(ada, task)
     changed = await ada.put(f"/acme/task/{task}", {"name": "release", "approvers": ["ada"]})
     assert changed.status == 200
-    path = f"/api/member/{world.cast.max.member_id}"
+    path = f"/api/member/{world.actors.max.member_id}"
     refused = await world.client("max").patch(path, {"tags": [TAG]})
     assert (refused.status, refused.code) == (403, "approver_tag")
 
 
 async def test_an_admin_gives_an_approver_tag(world: World, ada: Client) -> None:
     await tagged_approval(world)
-    path = f"/api/member/{world.cast.max.member_id}"
+    path = f"/api/member/{world.actors.max.member_id}"
     assert (await ada.patch(path, {"tags": [TAG]})).status == 200
 
 
@@ -204,14 +204,14 @@ def test_a_user_name_that_equals_an_approver_tag_gives_no_right() -> None:
 @pytest.mark.parametrize("named_by", ["id", "tag"])
 async def test_a_manager_gets_no_link_for_an_approver(world: World, named_by: str) -> None:
     """The attack: reset the approver's password, sign in as the approver, approve the own job."""
-    uma = world.cast.uma
-    await world.runtime.db.write(member_changes.change, world.cast.ada, uma.member_id, tags=[TAG])
+    uma = world.actors.uma
+    await world.runtime.db.write(member_changes.change, world.actors.ada, uma.member_id, tags=[TAG])
     await approval(world, ["uma" if named_by == "id" else TAG])
     path = f"/api/member/{uma.member_id}/reset"
     refused = await world.client("max").post(path)
     assert (refused.status, refused.code) == (403, "approver")
     assert (
-        await world.client("max").post(f"/api/member/{world.cast.vic.member_id}/reset")
+        await world.client("max").post(f"/api/member/{world.actors.vic.member_id}/reset")
     ).status == 201
     assert (await world.client("ada").post(path)).status == 201
 
@@ -236,7 +236,7 @@ async def test_a_manager_does_not_invite_an_approver(world: World, ada: Client) 
 
 async def pat_of_two(world: World, ada: Client) -> Client:
     """Pat has an own account in globex, and an account of acme with the same address."""
-    by = operator(world.cast.globex)
+    by = operator(world.actors.globex)
     await world.runtime.db.write(
         member_changes.add_member, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
     )
@@ -255,7 +255,7 @@ async def joined(world: World) -> Client:
     )
     (offer,) = (await pat.get("/api/session/invitation")).json
     assert (await pat.post("/api/session/invitation", {"id": offer["id"]})).status == 200
-    moved = await pat.put(f"/api/session/customer/{world.cast.acme.id}")
+    moved = await pat.put(f"/api/session/customer/{world.actors.acme.id}")
     return Client(world.app, moved.json["access_token"])
 
 
@@ -283,9 +283,9 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
     await pat_of_two(world, ada)
     job = await create(ada, await approval(world, ["pat@acme.test"]))
     db, keys = world.runtime.db, world.runtime.keyring
-    member = await db.read(memberships.for_email, world.cast.acme.id, "pat@acme.test")
+    member = await db.read(memberships.for_email, world.actors.acme.id, "pat@acme.test")
     assert member is not None
-    row = await db.read(store.find, world.cast.acme.id, job["id"])
+    row = await db.read(store.find, world.actors.acme.id, job["id"])
     links = await db.write(vote_links.create_links, keys, row, member.user_id)
     await joined(world)
     assert (await world.client().post(f"/-/approval/{links['approve']}")).status == 200
@@ -306,7 +306,7 @@ async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
     await forget_starters(world)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
     await world.runtime.db.write(
-        member_changes.change, world.cast.olga, world.cast.max.member_id, enabled=False
+        member_changes.change, world.actors.olga, world.actors.max.member_id, enabled=False
     )
     assert (await approve(world, "ada", job_id)).status == 200
 
@@ -318,6 +318,6 @@ async def test_an_admin_never_decides_a_new_one(
     task = await approval(world, ["ada", "max"])
     job_id = (await start_by_secret(ada, stranger, task)).json["id"]
     await world.runtime.db.write(
-        member_changes.change, world.cast.olga, world.cast.max.member_id, enabled=False
+        member_changes.change, world.actors.olga, world.actors.max.member_id, enabled=False
     )
     assert (await approve(world, "ada", job_id)).code == "four_eyes"

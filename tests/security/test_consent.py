@@ -20,7 +20,7 @@ WAITING, LOGIN = "/api/session/invitation", "/api/auth/login"
 async def claimed(world: World, level: str = "admin") -> Traveller:
     """The provider of globex says that somebody is Uma of acme, and lets them in."""
     sql = "update members set level = 'owner' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.eve.member_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.eve.member_id))
     world.runtime.credentials.clear()
     one = Traveller(world.client(), provider_of(world, PERSON))
     assert await one.sign_in(await add(world, "eve", level=level)) == "/ui/"
@@ -37,12 +37,12 @@ async def signed_in(world: World, **more: str) -> dict[str, str]:
 async def test_the_next_sign_in_leads_where_the_last_one_did(world: World) -> None:
     """The attack: the session through the provider was the last one, so the password led there."""
     await claimed(world)
-    assert (await signed_in(world))["customer_id"] == world.cast.acme.id
+    assert (await signed_in(world))["customer_id"] == world.actors.acme.id
     assert (await signed_in(world, customer="globex"))["status"] in ("401", "403")
     uma = world.client("uma")
     profile = (await uma.get("/api/session/profile")).json
     assert [place["name"] for place in profile["customers"]] == ["acme"]
-    moved = await uma.put(f"/api/session/customer/{world.cast.globex.id}")
+    moved = await uma.put(f"/api/session/customer/{world.actors.globex.id}")
     assert moved.status == 403
 
 
@@ -51,11 +51,11 @@ async def test_the_claimed_account_sees_nothing_of_the_other(world: World) -> No
     one = await claimed(world)
     client = Client(world.app, one.token)
     profile = (await client.get("/api/session/profile")).json
-    assert profile["id"] != world.cast.uma.user_id
+    assert profile["id"] != world.actors.uma.user_id
     assert profile["settings"] == {}
     assert (await client.get(WAITING)).json == []
     sessions = (await client.get("/api/session")).json
-    assert {session["customer_id"] for session in sessions} == {world.cast.globex.id}
+    assert {session["customer_id"] for session in sessions} == {world.actors.globex.id}
 
 
 async def test_the_person_accepts_it_with_the_own_password(world: World) -> None:
@@ -68,14 +68,14 @@ async def test_the_person_accepts_it_with_the_own_password(world: World) -> None
     assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200
     profile = (await uma.get("/api/session/profile")).json
     assert {place["name"] for place in profile["customers"]} == {"acme", "globex"}
-    assert (await uma.put(f"/api/session/customer/{world.cast.globex.id}")).status == 200
+    assert (await uma.put(f"/api/session/customer/{world.actors.globex.id}")).status == 200
     # What opened it before has ended; the provider knows the person still.
     assert (await Client(world.app, one.token).get("/globex/task")).status == 401
     one.cookies.clear()
     providers = (await world.client("eve").get("/api/provider")).json
     assert await one.sign_in(providers[0]["id"]) == "/ui/"
     again = (await Client(world.app, one.token).get("/api/session/profile")).json
-    assert again["id"] == world.cast.uma.user_id
+    assert again["id"] == world.actors.uma.user_id
     assert [place["name"] for place in again["customers"]] == ["globex"]
 
 
@@ -100,7 +100,9 @@ async def _by_provider(world: World) -> str:
 
 async def _by_shown_link(world: World) -> str:
     """An account of acme with the same address, whose password was set by a link that Max saw."""
-    await world.runtime.db.write(member_changes.remove, world.cast.olga, world.cast.uma.member_id)
+    await world.runtime.db.write(
+        member_changes.remove, world.actors.olga, world.actors.uma.member_id
+    )
     body = {"user": {"email": "uma@acme.test"}, "credential": "user"}
     link = (await world.client("max").post("/api/member", body)).json["invitation"]["token"]
     used = {"token": link, "password": "another-long-password"}
@@ -111,7 +113,7 @@ async def _by_shown_link(world: World) -> str:
 async def _unproved(world: World) -> str:
     """An account in several organizations from before the upgrade."""
     sql = "update users set proof = '' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.uma.user_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.uma.user_id))
     return world.credential("uma")
 
 
@@ -130,7 +132,7 @@ async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> 
 
 
 async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> None:
-    by = operator(world.cast.globex)
+    by = operator(world.actors.globex)
     await world.runtime.db.write(member_changes.add_member, by, "uma@acme.test", Level.USER)
     assert (await world.client("uma").get(WAITING)).json == []
     body = {"user": {"email": "vic@acme.test"}, "credential": "user"}
@@ -144,12 +146,12 @@ async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> 
 
 async def _without_password(world: World) -> None:
     sql = "update users set password_hash = null, proof = '' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.uma.user_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.uma.user_id))
 
 
 async def _where_passwords_are_off(world: World) -> None:
     sql = "update customers set providers_only = 1 where id = ?"
-    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.acme.id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.acme.id))
 
 
 @pytest.mark.parametrize("state", [_without_password, _where_passwords_are_off])
@@ -163,7 +165,7 @@ async def test_the_provider_counts_where_no_password_does(world: World, state: o
     (offer,) = (await uma.get(WAITING)).json
     assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200
     # The provider still opens its own organization only.
-    moved = await uma.put(f"/api/session/customer/{world.cast.globex.id}")
+    moved = await uma.put(f"/api/session/customer/{world.actors.globex.id}")
     assert (moved.status, moved.code) == (403, "other_organization")
 
 
@@ -173,7 +175,7 @@ async def test_the_provider_counts_where_no_password_does(world: World, state: o
 async def _decisions(world: World) -> list[tuple[str, str]]:
     sql = "select action, actor_id from audit where action = 'member.decline' and customer_id = ?"
     text: list[tuple[str, str]] = await world.runtime.db.read(
-        lambda tx: tx.rows(sql, world.cast.globex.id)
+        lambda tx: tx.rows(sql, world.actors.globex.id)
     )
     return text
 
@@ -188,7 +190,7 @@ async def test_a_declined_invitation_ends(world: World) -> None:
     assert (await world.client("eve").get(f"/api/member/{member['id']}")).status == 404
     used = {"token": member["invitation"]["token"], "password": "another-long-password"}
     assert (await world.client().post("/api/auth/invitation", used)).status == 404
-    assert await _decisions(world) == [("member.decline", world.cast.uma.user_id)]
+    assert await _decisions(world) == [("member.decline", world.actors.uma.user_id)]
     # The organization can ask again.
     assert (await world.client("eve").post("/api/member", body)).status == 200
 
@@ -220,8 +222,8 @@ async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership
     knows, just before globex is attached to it. What is read under the locks decides."""
     body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
     member = (await world.client("eve").post("/api/member", body)).json
-    db, keys, uma = world.runtime.db, world.runtime.keyring, world.cast.uma
-    _, token = await db.write(password_recovery.issue_link, keys, world.cast.max, uma.member_id)
+    db, keys, uma = world.runtime.db, world.runtime.keyring, world.actors.uma
+    _, token = await db.write(password_recovery.issue_link, keys, world.actors.max, uma.member_id)
     hold = users.lock
 
     def after_the_reset(tx: Tx, user_id: str) -> bool:

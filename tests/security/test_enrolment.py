@@ -18,7 +18,7 @@ from e2e.programs import Agent, environment
 from e2e.wait_until import until
 from e2e.world import World as Installation
 from legacy_agents.legacy_agent import OldAgent
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_a_deleted_host_of_up_comes_back_at_the_next_start_only(
 
 def enrolment_token(world: World, uses: int = 3) -> tuple[str, str]:
     """Id and text of a token for new hosts."""
-    runtime, ada = world.runtime, world.cast.ada
+    runtime, ada = world.runtime, world.actors.ada
     token, text = runtime.db.write_blocking(
         enrolment.create_enrolment, runtime.keyring, ada, "new hosts", uses
     )
@@ -229,7 +229,7 @@ async def test_an_original_agent_may_take_the_host_that_its_token_was_created_fo
 
 
 async def test_the_client_that_had_a_host_cannot_register_for_it_again(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     client_id, text = enrolment_token(world)
     old = OldAgent(world.client(), client_id, text)

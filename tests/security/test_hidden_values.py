@@ -91,7 +91,7 @@ async def test_the_mask_of_a_channels_address_means_unchanged(world: World, ada:
     saved = await ada.patch(path, {"name": "new", "url": record["url"]})
     assert (saved.status, saved.json["url"]) == (200, record["url"]), saved.text
     row = world.runtime.db.write_blocking(
-        lambda tx: store.find(tx, ChannelRow, world.cast.acme.id, record["id"])
+        lambda tx: store.find(tx, ChannelRow, world.actors.acme.id, record["id"])
     )
     stored = store.channel_url(world.runtime.keyring, row)
     assert stored == "https://u:hunter22@hooks.test/services/T/x"

@@ -41,7 +41,7 @@ BIG = bytes(range(256)) * 4 * 1024 * 10
 def keep_big(tx: Tx, world: World) -> str:
     """A file of ten MiB; its hash."""
     change = FileChange(filename="big.bin", content=BIG)
-    return create_file(tx, world.cast.ada, change).sha256
+    return create_file(tx, world.actors.ada, change).sha256
 
 
 def stored_of_files(tx: Tx) -> int:
@@ -228,7 +228,7 @@ async def test_output_beyond_the_quota_is_dropped_and_marked(world: World, ada: 
 
 async def test_small_logs_are_stored_beyond_the_quota(world: World, ada: Client) -> None:
     world.runtime.storage = Storage(1)
-    world.runtime.storage.update({world.cast.ada.customer_id: 2})
+    world.runtime.storage.update({world.actors.ada.customer_id: 2})
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         await agent.end(order, log="all of it\n")
@@ -252,8 +252,8 @@ async def test_the_quota_is_measured_and_refuses_uploads(
     assert "quota" in refused.json["message"]
     # Of one organization only.
     assert (await eve.post("/globex/file", body)).status == 200
-    assert not storage.take(world.cast.ada.customer_id, 1)
-    assert storage.take(world.cast.eve.customer_id, 1)
+    assert not storage.take(world.actors.ada.customer_id, 1)
+    assert storage.take(world.actors.eve.customer_id, 1)
     # With fewer logs there is room again.
     await ada.delete("/acme/job/finished")
     await world.runtime.logs.write(joblog.delete, [order.job_id])
@@ -264,8 +264,8 @@ async def test_the_quota_is_measured_and_refuses_uploads(
 
 async def test_without_a_quota_nothing_is_refused(world: World, ada: Client) -> None:
     world.runtime.storage = Storage(0)
-    await world.runtime.db.write(quota.save, {world.cast.ada.customer_id: 1 << 60}, 0)
-    assert world.runtime.storage.take(world.cast.ada.customer_id, 1 << 60)
+    await world.runtime.db.write(quota.save, {world.actors.ada.customer_id: 1 << 60}, 0)
+    assert world.runtime.storage.take(world.actors.ada.customer_id, 1 << 60)
     body = {"filename": "a.txt", "source": "text"}
     assert (await ada.post("/acme/file", body)).status == 200
 

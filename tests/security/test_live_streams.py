@@ -153,7 +153,7 @@ async def furnish(world: World, ada: Client, target: str) -> str:
     """What this address sends, in millions of bytes; the address."""
     noise = os.urandom(CHUNK)
     if "audit" in target:
-        await world.runtime.db.write(fill_audit, world.cast.ada, noise.hex())
+        await world.runtime.db.write(fill_audit, world.actors.ada, noise.hex())
         return target
     async with world.agent() as agent:
         job_id: str = (await ada.post("/acme/job", {"task": await world.task()})).json["id"]

@@ -16,7 +16,7 @@ WHO = {"manager": "max", "admin": "ada", "owner": "olga"}
 
 async def another(world: World, level: str) -> str:
     """A second member of this level; the id."""
-    by = operator(world.cast.acme)
+    by = operator(world.actors.acme)
     made = await world.runtime.db.write(
         member_changes.add_member, by, f"second-{level}@acme.test", Level(level), password_hash="x"
     )
@@ -55,7 +55,7 @@ async def test_only_a_lower_level_is_changed_or_removed(
         assert done.status == (200 if may else 403), change
         if may and "credential" in change and theirs != "viewer":
             await world.runtime.db.write(
-                member_changes.change, operator(world.cast.acme), member, level=Level(theirs)
+                member_changes.change, operator(world.actors.acme), member, level=Level(theirs)
             )
     assert (await client.delete(f"/api/member/{member}")).status == (200 if may else 403)
 
@@ -63,7 +63,7 @@ async def test_only_a_lower_level_is_changed_or_removed(
 @pytest.mark.parametrize("who", ["max", "ada", "olga"])
 async def test_nobody_makes_a_link_for_oneself(world: World, who: str) -> None:
     """Whoever finds a screen unlocked does not know the password, and must not get past it."""
-    member = getattr(world.cast, who).member_id
+    member = getattr(world.actors, who).member_id
     done = await world.client(who).post(f"/api/member/{member}/reset")
     assert (done.status, done.code) == (403, "above_own_level")
 
@@ -71,7 +71,7 @@ async def test_nobody_makes_a_link_for_oneself(world: World, who: str) -> None:
 @pytest.mark.parametrize("who", ["max", "ada", "olga"])
 async def test_members_may_still_leave(world: World, who: str) -> None:
     await another(world, "owner")
-    member = getattr(world.cast, who).member_id
+    member = getattr(world.actors, who).member_id
     assert (await world.client(who).delete(f"/api/member/{member}")).status == 200
 
 
@@ -92,7 +92,12 @@ async def test_members_may_still_leave(world: World, who: str) -> None:
 async def test_a_token_ends_with_the_permissions_of_its_creator(
     world: World, change: str | dict[str, Any], lives: bool
 ) -> None:
-    db, keys, ada, olga = world.runtime.db, world.runtime.keyring, world.cast.ada, world.cast.olga
+    db, keys, ada, olga = (
+        world.runtime.db,
+        world.runtime.keyring,
+        world.actors.ada,
+        world.actors.olga,
+    )
     _, text = await db.write(create_token, keys, ada, "ci")
     await db.write(create_enrolment, keys, ada)
     _, others = await db.write(create_token, keys, olga, "of another")
@@ -126,7 +131,7 @@ async def test_links_carry_the_configured_address(world: World, scheme: str) -> 
     }
     ada = world.client("ada", headers=forged, scheme=scheme)
     member = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
-    reset = (await ada.post(f"/api/member/{world.cast.vic.member_id}/reset")).json
+    reset = (await ada.post(f"/api/member/{world.actors.vic.member_id}/reset")).json
     for link in (member["invitation"]["link"], reset["link"]):
         assert link.startswith("http://belvedere.test/ui/link#bvl_")
 

@@ -82,7 +82,7 @@ async def town(world: World) -> Town:
     world.runtime.egress = network
     made = Town(world, honest, evil, network)
     sql = "update members set level = 'owner' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.eve.member_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.eve.member_id))
     world.runtime.credentials.clear()
     made.ours = await _added(world, "olga", BODY)
     made.theirs = await _added(world, "eve", {**BODY, "issuer": EVIL, "client_id": "eve"})
@@ -376,8 +376,8 @@ async def test_eves_provider_signs_people_into_globex_only(world: World) -> None
     client = Client(world.app, one.token)
     profile = (await client.get("/api/session/profile")).json
     assert [place["name"] for place in profile["customers"]] == ["globex"]
-    assert profile["id"] != world.cast.olga.user_id
-    there = await client.put(f"/api/session/customer/{world.cast.acme.id}")
+    assert profile["id"] != world.actors.olga.user_id
+    there = await client.put(f"/api/session/customer/{world.actors.acme.id}")
     assert there.status == 403
     assert (await client.get("/acme/task")).status == 403
 

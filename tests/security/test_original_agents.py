@@ -20,7 +20,7 @@ from legacy_agents.legacy_agent import OldAgent
 def old(world: World, monkeypatch: pytest.MonkeyPatch) -> OldAgent:
     monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
     made, text = world.runtime.db.write_blocking(
-        enrolment.create_enrolment, world.runtime.keyring, world.cast.ada, "old agents", 1
+        enrolment.create_enrolment, world.runtime.keyring, world.actors.ada, "old agents", 1
     )
     return OldAgent(world.client(), made.id, text)
 

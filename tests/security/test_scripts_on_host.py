@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeper_process import Keeping
+from agent.keeper_process import KeeperHarness
 from belvedere.agent.workdir import accounts, artifacts, directories, removal
 from belvedere.agent.workdir.workdirs import Workdir, Workdirs
 from security.attacker import ATTACKS, UID, USER
@@ -29,8 +29,8 @@ SECRET = "only root may read this line"
 
 
 @pytest.fixture
-def keeping(tmp_path: Path) -> Iterator[Keeping]:
-    made = Keeping(tmp_path / "state")
+def keeper(tmp_path: Path) -> Iterator[KeeperHarness]:
+    made = KeeperHarness(tmp_path / "state")
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o001 == 0:
             folder.chmod(folder.stat().st_mode | 0o011)
@@ -70,17 +70,17 @@ def victim(tmp_path: Path) -> Victim:
     return Victim(tmp_path)
 
 
-def armed(keeping: Keeping, attack: str, victim: Victim) -> None:
+def armed(keeper: KeeperHarness, attack: str, victim: Victim) -> None:
     """The same keeper again, with a user who acts between its steps."""
-    keeping.kill()
-    values = (attack, keeping.folder.work, str(victim.file), str(victim.directory))
+    keeper.kill()
+    values = (attack, keeper.folder.work, str(victim.file), str(victim.directory))
     lines = (
         f"sys.path.insert(0, {str(TESTS)!r})",
         "from security.attacker import arm",
         f"arm(*{values!r})",
     )
-    keeping.start("\n".join(lines))
-    keeping.connect()
+    keeper.start("\n".join(lines))
+    keeper.connect()
 
 
 BUSY = """#!/bin/sh
@@ -93,60 +93,62 @@ exec cat "$1"
 @needs_root
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_exchange_of_a_path_reaches_a_file_of_root(
-    keeping: Keeping, victim: Victim, attack: str
+    keeper: KeeperHarness, victim: Victim, attack: str
 ) -> None:
-    armed(keeping, attack, victim)
-    blob = keeping.script("given", "blob")
+    armed(keeper, attack, victim)
+    blob = keeper.script("given", "blob")
     given = [{"index": 0, "filename": "given", "path": str(blob)}]
-    reports = [keeping.run(BUSY, "", os_user=USER, blobs=given, masks=["found"]) for _ in range(2)]
+    reports = [keeper.run(BUSY, "", os_user=USER, blobs=given, masks=["found"]) for _ in range(2)]
     # Acknowledged files are removed, too.
-    keeping.run("#!/bin/sh\n")
+    keeper.run("#!/bin/sh\n")
     victim.assert_untouched()
     assert SECRET not in str(reports)
 
 
 @needs_root
-def test_an_undisturbed_script_of_another_user_works(keeping: Keeping) -> None:
-    blob = keeping.script("given", "blob")
+def test_an_undisturbed_script_of_another_user_works(keeper: KeeperHarness) -> None:
+    blob = keeper.script("given", "blob")
     given = [{"index": 0, "filename": "given", "path": str(blob)}]
-    report = keeping.run(BUSY, "", os_user=USER, blobs=given)
+    report = keeper.run(BUSY, "", os_user=USER, blobs=given)
     assert report["log"] == "given" and report["files"] == [["result", 6]]
 
 
 @needs_root
 def test_a_program_that_its_user_cannot_read_is_not_quoted(
-    keeping: Keeping, victim: Victim
+    keeper: KeeperHarness, victim: Victim
 ) -> None:
-    report = keeping.run("#!/bin/sh\n", os_user=USER, runas=[str(victim.file)])
+    report = keeper.run("#!/bin/sh\n", os_user=USER, runas=[str(victim.file)])
     assert report["reason"] == "not_executable" and SECRET not in report["message"]
 
 
 @needs_root
 def test_a_program_that_is_a_pipe_does_not_block_the_keeper(
-    keeping: Keeping, tmp_path: Path
+    keeper: KeeperHarness, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    report = keeping.run("#!/bin/sh\n", os_user=USER, runas=[str(tmp_path / "pipe")])
+    report = keeper.run("#!/bin/sh\n", os_user=USER, runas=[str(tmp_path / "pipe")])
     assert report["reason"] == "not_executable"
 
 
 @needs_root
-def test_a_hard_link_to_a_file_of_root_is_not_sent(keeping: Keeping, victim: Victim) -> None:
+def test_a_hard_link_to_a_file_of_root_is_not_sent(keeper: KeeperHarness, victim: Victim) -> None:
     """Where the kernel lets users link files of others, and the other name was replaced since."""
-    fence = keeping.order(
+    fence = keeper.order(
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; mkfifo go; echo ready; read x < go\n', os_user=USER
     )
-    keeping.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
-    (files,) = Path(keeping.folder.work).glob("*/files")
+    keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
+    (files,) = Path(keeper.folder.work).glob("*/files")
     os.link(victim.file, files / "leak")
     victim.file.unlink()
     (files / "go").write_text("\n")
-    report = keeping.report(fence)
+    report = keeper.report(fence)
     assert "files" not in report and ["leak", "kind"] in report["files_skipped"]
 
 
 @needs_root
-def test_a_process_that_stays_cannot_add_to_the_files(keeping: Keeping, tmp_path: Path) -> None:
+def test_a_process_that_stays_cannot_add_to_the_files(
+    keeper: KeeperHarness, tmp_path: Path
+) -> None:
     """One that is allowed to stay is still in the directory when it was looked through."""
     os.mkfifo(tmp_path / "go", 0o666)
     os.mkfifo(tmp_path / "done", 0o666)
@@ -156,20 +158,20 @@ def test_a_process_that_stays_cannot_add_to_the_files(keeping: Keeping, tmp_path
 cd "$BELVEDERE_FILES"; echo x > result
 (read x < {tmp_path}/go; ln -sf /etc/passwd result; echo y > other; echo > {tmp_path}/done) &
 """
-    fence = keeping.order(source, os_user=USER, daemonize=True)
-    assert keeping.report(fence)["files"] == [["result", 2]]
+    fence = keeper.order(source, os_user=USER, daemonize=True)
+    assert keeper.report(fence)["files"] == [["result", 2]]
     (tmp_path / "go").write_text("\n")
     (tmp_path / "done").read_text()
-    folder = Path(keeping.folder.files) / str(fence)
+    folder = Path(keeper.folder.files) / str(fence)
     assert [path.name for path in folder.iterdir()] == ["result"]
     assert not (folder / "result").is_symlink()
 
 
 @needs_root
-def test_the_agents_own_files_are_closed_to_a_scripts_user(keeping: Keeping) -> None:
+def test_the_agents_own_files_are_closed_to_a_scripts_user(keeper: KeeperHarness) -> None:
     names = "journal keeper.log keeper.sock keeper.lock agent.lock credential.json samples"
     source = f"""#!/bin/sh
-cd {keeping.folder.root} || exit 1
+cd {keeper.folder.root} || exit 1
 for name in {names} cache spool files work; do
   if [ -r $name ] || [ -w $name ]; then echo "open: $name"; fi
 done
@@ -179,22 +181,22 @@ done
 kill -0 $PPID 2> /dev/null && echo "a signal reaches the keeper"
 exit 0
 """
-    (Path(keeping.folder.root) / "credential.json").touch(mode=0o600)
-    report = keeping.run(source, os_user=USER)
+    (Path(keeper.folder.root) / "credential.json").touch(mode=0o600)
+    report = keeper.run(source, os_user=USER)
     assert (report["ending"], report["log"]) == ("exit", "")
 
 
 @needs_root
-def test_no_other_user_can_enter_the_folder_of_a_script(keeping: Keeping) -> None:
-    fence = keeping.order("#!/bin/sh\nmkfifo go; echo ready; read x < go\n", os_user=USER)
-    keeping.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
-    (private,) = Path(keeping.folder.work).iterdir()
+def test_no_other_user_can_enter_the_folder_of_a_script(keeper: KeeperHarness) -> None:
+    fence = keeper.order("#!/bin/sh\nmkfifo go; echo ready; read x < go\n", os_user=USER)
+    keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
+    (private,) = Path(keeper.folder.work).iterdir()
     around = private.stat()
     assert (around.st_uid, stat.S_IMODE(around.st_mode)) == (0, 0o711)
     for folder in private.iterdir():
         assert (folder.stat().st_uid, stat.S_IMODE(folder.stat().st_mode)) == (UID, 0o700)
     (private / "here/go").write_text("\n")
-    keeping.report(fence)
+    keeper.report(fence)
 
 
 # The rules one by one, also where the tests do not run as root.

@@ -23,7 +23,7 @@ from e2e.programs import PASSWORD, TOKEN, run
 from e2e.site import Site
 from e2e.wait_until import until
 from e2e.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 USER = "nobody"
 KEY = "5ec4e7" * 10 + "abcd"
@@ -186,7 +186,7 @@ def test_a_server_does_not_clear_the_marker_of_another_machine(db: Database) -> 
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_removed_machine_stops_counting_after_a_day(db: Database, clock: HandClock) -> None:
+def test_a_removed_machine_stops_counting_after_a_day(db: Database, clock: ManualClock) -> None:
     db.write_blocking(scripts_user.record, "up:/data", True)
     clock.move(scripts_user.LIFE_MS / 1_000 - 1)
     assert db.write_blocking(scripts_user.shares)
@@ -202,7 +202,7 @@ def test_a_removed_machine_stops_counting_after_a_day(db: Database, clock: HandC
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_folder_that_was_stopped_for_long_still_refuses(db: Database, clock: HandClock) -> None:
+def test_a_folder_that_was_stopped_for_long_still_refuses(db: Database, clock: ManualClock) -> None:
     """A SQLite database has one installation; its marker does not expire, nor with the machine."""
     db.write_blocking(scripts_user.record, "a:/data", True)
     clock.move(scripts_user.LIFE_MS)

@@ -13,7 +13,7 @@ from belvedere.server.background import loops
 from contract.client import Answer, Client
 from contract.notifying import told
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from people import PASSWORD
 from security.browsing import LOGIN, TestBrowser
 
@@ -26,13 +26,13 @@ def quick(quick_passwords: None) -> None:
     """Passwords are tested elsewhere."""
 
 
-def code(secret: str, clock: HandClock) -> str:
+def code(secret: str, clock: ManualClock) -> str:
     """The next one: none counts twice."""
     clock.move(totp.STEP / SECOND)
     return totp.code_at(secret, clock() // totp.STEP)
 
 
-async def equip(browser: TestBrowser, clock: HandClock) -> str:
+async def equip(browser: TestBrowser, clock: ManualClock) -> str:
     begun = await browser.ask("POST", FACTOR, {"password": PASSWORD})
     secret: str = begun.json["secret"]
     done = await browser.ask("PUT", FACTOR, {"code": code(secret, clock)})
@@ -49,7 +49,7 @@ async def is_in(world: World, token: str) -> bool:
 
 
 async def test_signing_in_never_takes_over_a_token_that_was_planted(world: World) -> None:
-    planted = world.cast.tokens["vic"]
+    planted = world.actors.tokens["vic"]
     browser = TestBrowser(world, cookies={"belvedere": planted})
     await browser.sign_in("uma")
     assert browser.cookies["belvedere"] != planted
@@ -57,7 +57,7 @@ async def test_signing_in_never_takes_over_a_token_that_was_planted(world: World
 
 @pytest.mark.parametrize("step", ["password", "second factor on", "second factor off"])
 async def test_a_copied_cookie_is_dead_after_a_change_of_the_credentials(
-    world: World, clock: HandClock, step: str
+    world: World, clock: ManualClock, step: str
 ) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
@@ -97,7 +97,7 @@ async def test_signing_out_everywhere_leaves_only_the_session_that_asks(
 
 
 async def test_signing_out_everywhere_ends_sign_ins_that_are_half_done(
-    world: World, clock: HandClock
+    world: World, clock: ManualClock
 ) -> None:
     browser, thief = TestBrowser(world), TestBrowser(world, "203.0.113.7", "curl")
     await browser.sign_in()
@@ -108,7 +108,7 @@ async def test_signing_out_everywhere_ends_sign_ins_that_are_half_done(
     assert refused.code == "ticket_gone"
 
 
-async def test_an_idle_and_an_old_session_are_over(world: World, clock: HandClock) -> None:
+async def test_an_idle_and_an_old_session_are_over(world: World, clock: ManualClock) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
     token = browser.cookies["belvedere"]
@@ -148,7 +148,7 @@ async def traded(browser: TestBrowser, ticket: str, text: str) -> Answer:
 
 
 async def test_a_ticket_counts_only_in_the_browser_that_gave_the_password(
-    world: World, stranger: Client, clock: HandClock
+    world: World, stranger: Client, clock: ManualClock
 ) -> None:
     browser, thief = TestBrowser(world), TestBrowser(world)
     await browser.sign_in()
@@ -161,7 +161,7 @@ async def test_a_ticket_counts_only_in_the_browser_that_gave_the_password(
 
 
 async def test_a_program_trades_its_ticket_without_a_cookie(
-    world: World, stranger: Client, clock: HandClock
+    world: World, stranger: Client, clock: ManualClock
 ) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
@@ -171,7 +171,7 @@ async def test_a_program_trades_its_ticket_without_a_cookie(
     assert (await stranger.post(f"{LOGIN}/second-factor", body)).status == 200
 
 
-async def test_a_code_counts_once(world: World, clock: HandClock) -> None:
+async def test_a_code_counts_once(world: World, clock: ManualClock) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
     secret = await equip(browser, clock)
@@ -182,7 +182,7 @@ async def test_a_code_counts_once(world: World, clock: HandClock) -> None:
 
 
 async def test_wrong_codes_of_strangers_do_not_lock_a_known_browser(
-    world: World, clock: HandClock
+    world: World, clock: ManualClock
 ) -> None:
     """Whoever knows only the password could keep the person out for ever."""
     browser, thief = TestBrowser(world), TestBrowser(world, "203.0.113.7", "curl")
@@ -199,7 +199,7 @@ async def test_wrong_codes_of_strangers_do_not_lock_a_known_browser(
 
 
 async def test_wrong_codes_in_a_known_browser_are_limited_too(
-    world: World, clock: HandClock
+    world: World, clock: ManualClock
 ) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
@@ -236,7 +236,7 @@ async def test_only_the_person_is_notified_of_a_new_sign_in(world: World) -> Non
         assert "member.new_sign_in" not in await kinds(world, other)
 
 
-async def test_a_familiar_sign_in_is_not_notified(world: World, clock: HandClock) -> None:
+async def test_a_familiar_sign_in_is_not_notified(world: World, clock: ManualClock) -> None:
     browser = TestBrowser(world, "203.0.113.7")
     await browser.sign_in()
     assert len(await inbox(world)) == 1
@@ -250,7 +250,7 @@ async def test_a_familiar_sign_in_is_not_notified(world: World, clock: HandClock
 
 
 async def test_an_attacker_cannot_flood_the_mailbox_with_sign_ins(
-    world: World, clock: HandClock
+    world: World, clock: ManualClock
 ) -> None:
     for n in range(known_browsers.MAX_NOTICES_PER_HOUR + 10):
         await TestBrowser(world, f"203.0.113.{n}", f"program {n}").sign_in()
@@ -260,7 +260,7 @@ async def test_an_attacker_cannot_flood_the_mailbox_with_sign_ins(
     assert (await inbox(world))[0]["body"].startswith("Address: 198.51.100.1")
 
 
-async def test_changes_of_the_credentials_are_notified(world: World, clock: HandClock) -> None:
+async def test_changes_of_the_credentials_are_notified(world: World, clock: ManualClock) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
     await equip(browser, clock)
@@ -333,7 +333,7 @@ async def test_below_manager_only_members_of_a_shared_acl_are_visible(
 async def test_below_manager_others_are_a_name_without_address_and_tags(
     world: World, vic: Client, ada: Client
 ) -> None:
-    uma = f"/api/member/{world.cast.uma.member_id}"
+    uma = f"/api/member/{world.actors.uma.member_id}"
     await ada.patch(uma, {"tags": ["team:ops"]})
     await world.task(acl=["vic", "team:ops"])
     found = (await seen(vic))["uma"]
@@ -342,7 +342,7 @@ async def test_below_manager_others_are_a_name_without_address_and_tags(
     own = (await seen(vic))["vic"]
     assert own["user"]["email"] == "vic@acme.test"
     assert (await ada.get(uma)).json["user"]["email"] == "uma@acme.test"
-    assert (await vic.get(f"/api/member/{world.cast.max.member_id}")).status == 404
+    assert (await vic.get(f"/api/member/{world.actors.max.member_id}")).status == 404
 
 
 async def test_below_manager_search_finds_no_members(

@@ -14,7 +14,7 @@ from belvedere.server.transport import proxies
 from belvedere.server.transport.proxies import MAX_PEERS, Proxies
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from people import PASSWORD
 from security.browsing import LOGIN, TestBrowser
 
@@ -44,7 +44,7 @@ async def test_wrong_passwords_do_not_lock_secrets_links_or_agents(
 
 
 async def test_wrong_secrets_do_not_lock_sign_in(
-    stranger: Client, quick_passwords: None, clock: HandClock
+    stranger: Client, quick_passwords: None, clock: ManualClock
 ) -> None:
     for n in range(101):
         task = f"{n:024x}"
@@ -55,7 +55,7 @@ async def test_wrong_secrets_do_not_lock_sign_in(
 
 
 async def test_a_known_browser_signs_in_while_its_address_is_locked(
-    world: World, stranger: Client, quick_passwords: None, clock: HandClock
+    world: World, stranger: Client, quick_passwords: None, clock: ManualClock
 ) -> None:
     """Behind an undeclared proxy everybody has one address."""
     browser = TestBrowser(world, PROXY)
@@ -69,7 +69,7 @@ async def test_a_known_browser_signs_in_while_its_address_is_locked(
 
 
 async def test_a_known_browser_has_a_limit_of_its_own(
-    world: World, quick_passwords: None, clock: HandClock
+    world: World, quick_passwords: None, clock: ManualClock
 ) -> None:
     browser = TestBrowser(world, PROXY)
     await browser.sign_in()
@@ -140,7 +140,7 @@ async def test_the_browser_mark_opens_nothing(
     ],
 )
 def test_the_caller_is_the_last_hop_that_is_no_proxy(forwarded: list[str], address: str) -> None:
-    known = Proxies("10.0.0.1, 10.1.0.0/16, a-name, fd00::/8", HandClock())
+    known = Proxies("10.0.0.1, 10.1.0.0/16, a-name, fd00::/8", ManualClock())
     headers = [(b"x-forwarded-for", text.encode()) for text in forwarded]
     assert known.trusts("10.0.0.1") and known.trusts("::ffff:10.1.9.9")
     assert not known.trusts("10.0.0.2")
@@ -170,7 +170,7 @@ async def test_a_declared_proxy_is_not_reported(world: World, ada: Client) -> No
 def test_undeclared_proxies_take_bounded_memory_and_log_lines(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    clock = HandClock()
+    clock = ManualClock()
     known = Proxies("", clock)
     for n in range(1_000):
         known.record(f"203.0.113.{n}")
@@ -274,13 +274,13 @@ STATES = {
 
 @pytest.mark.parametrize("state", ["ordinary", *STATES])
 async def test_a_wrong_password_costs_the_same_for_every_name(
-    world: World, work: Callable[[], list[str]], state: str, clock: HandClock
+    world: World, work: Callable[[], list[str]], state: str, clock: ManualClock
 ) -> None:
     """From the first attempt to far beyond those after which attempts are delayed."""
     # From where uma has signed in before: an account must not answer faster there.
-    client = world.client(address=world.cast.uma.address)
+    client = world.client(address=world.actors.uma.address)
     if state in STATES:
-        await world.runtime.db.write(lambda tx: tx.execute(STATES[state], world.cast.uma.user_id))
+        await world.runtime.db.write(lambda tx: tx.execute(STATES[state], world.actors.uma.user_id))
     work()
     for _ in range(12):
         seen = []
@@ -301,12 +301,12 @@ async def test_a_name_with_several_accounts_costs_the_same(
         tx.execute(
             "insert into users (id, email, username, password_hash, scope, created_at, updated_at)"
             " select ?, email, username, password_hash, ?, 1, 1 from users where id = ?",
-            *("f" * 24, world.cast.globex.id, world.cast.uma.user_id),
+            *("f" * 24, world.actors.globex.id, world.actors.uma.user_id),
         )
         tx.execute(
             "insert into members (id, customer_id, user_id, level, created_at, updated_at)"
             " values (?, ?, ?, 'viewer', 1, 1)",
-            *("e" * 24, world.cast.globex.id, "f" * 24),
+            *("e" * 24, world.actors.globex.id, "f" * 24),
         )
 
     await world.runtime.db.write(copied)
@@ -362,7 +362,7 @@ async def test_failed_sign_ins_are_audited_together_per_minute(
     await guess(stranger, "uma", 7)
     (row,) = await audited(world)
     assert row["address"] == stranger.address
-    assert (row["object"], row["object_id"]) == ("member", world.cast.uma.member_id)
+    assert (row["object"], row["object_id"]) == ("member", world.actors.uma.member_id)
     assert row["after"] == {"kind": "password", "wrong": 7, "refused": 0}
     assert len(await audited(world)) == 1
 
@@ -391,7 +391,7 @@ async def test_failures_of_one_organization_are_not_shown_to_another(
 
 
 def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> None:
-    found = failed_attempts.FailedAttempts(HandClock())
+    found = failed_attempts.FailedAttempts(ManualClock())
     for n in range(10_000):
         found.add("password", f"address {n}", f"user {n % 7}")
     taken = found.take()
@@ -402,7 +402,7 @@ def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> 
 
 @pytest.mark.parametrize("times", [WRONG_PER_MINUTE + 5])
 async def test_refused_attempts_are_counted_too(
-    world: World, stranger: Client, quick_passwords: None, times: int, clock: HandClock
+    world: World, stranger: Client, quick_passwords: None, times: int, clock: ManualClock
 ) -> None:
     for _ in range(times):
         await stranger.post(LOGIN, {"email": "x", "password": "wrong", "customer": "acme"})

@@ -63,8 +63,8 @@ async def test_file_arguments_count_and_are_refused(world: World, ada: Client) -
     for _ in range(2):
         assert (await run_with_file(ada, task)).status == 200
     # Two jobs with one file: it is stored once, and counts once.
-    assert await world.runtime.db.read(quota.argument_bytes) == {world.cast.ada.customer_id: 1}
-    customer_id = world.cast.ada.customer_id
+    assert await world.runtime.db.read(quota.argument_bytes) == {world.actors.ada.customer_id: 1}
+    customer_id = world.actors.ada.customer_id
     await world.runtime.db.write(quota.save, {customer_id: 10}, 10)
     refused = await run_with_file(ada, task)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
@@ -90,13 +90,13 @@ async def test_one_organization_has_a_quota_of_its_own(
     body = {"filename": "a.txt", "source": "text"}
     for client, name in ((ada, "acme"), (eve, "globex")):
         assert (await client.post(f"/{name}/file", body)).status == 200
-    await world.runtime.db.write(quota.set_limit, world.cast.ada.customer_id, 1)
+    await world.runtime.db.write(quota.set_limit, world.actors.ada.customer_id, 1)
     await measure(world)
     refused = await ada.post("/acme/file", body)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
-    assert not world.runtime.storage.take(world.cast.ada.customer_id, 1)
+    assert not world.runtime.storage.take(world.actors.ada.customer_id, 1)
     assert (await eve.post("/globex/file", body)).status == 200
-    assert world.runtime.storage.take(world.cast.eve.customer_id, 1)
+    assert world.runtime.storage.take(world.actors.eve.customer_id, 1)
     # By the operator; 0 is no limit, and nothing is that of the server again.
     for gib in (0, None):
         await set_quota(world, {"name": "acme", "gib": gib})

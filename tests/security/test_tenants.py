@@ -37,7 +37,7 @@ from contract.client import Answer, Client
 from contract.running import create
 from contract.world import World
 from egress.receivers import LOOPBACK, Sink, http_sink
-from people import Cast
+from people import Actors
 
 PATIENCE_S = 30.0
 
@@ -130,35 +130,35 @@ def tell(db: Database, actor: Actor, *titles: str) -> None:
 
 
 async def test_a_slow_receiver_delays_no_other_organization(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     """Eight receivers of acme never answer; globex gets its message meanwhile."""
     with holding_sink() as slow, http_sink() as quick:
-        channels(db, keys, cast.ada, slow.url, 8)
-        channels(db, keys, cast.eve, quick.url, 1)
-        tell(db, cast.ada, "first", "second")
-        tell(db, cast.eve, "of globex")
+        channels(db, keys, actors.ada, slow.url, 8)
+        channels(db, keys, actors.eve, quick.url, 1)
+        tell(db, actors.ada, "first", "second")
+        tell(db, actors.eve, "of globex")
         async with pool() as made:
             await dispatcher.send_due(db, keys, made)
             assert await came(quick.came)
             await until(lambda: slow.got == LaneKind.CHANNEL.share)
 
 
-def organization(db: Database, keys: Keyring, cast: Cast, name: str) -> Actor:
+def organization(db: Database, keys: Keyring, actors: Actors, name: str) -> Actor:
     """An admin of a further organization."""
     create = partial(customers.create_customer, reserved=frozenset())
     created = db.write_blocking(create, keys, name, f"owner@{name}.test")
-    return msgspec.structs.replace(cast.eve, customer_id=created.customer.id)
+    return msgspec.structs.replace(actors.eve, customer_id=created.customer.id)
 
 
 async def test_two_organizations_with_slow_receivers_do_not_delay_a_third(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     """Each of acme and globex has as many calls under way as it may; the third organization sends
     as many at once as if it were alone."""
-    third = organization(db, keys, cast, "initech")
+    third = organization(db, keys, actors, "initech")
     with holding_sink() as slow, holding_sink() as other:
-        for actor in (cast.ada, cast.eve):
+        for actor in (actors.ada, actors.eve):
             channels(db, keys, actor, slow.url, 8)
             tell(db, actor, "first", "second")
         async with pool() as made:
@@ -172,12 +172,14 @@ async def test_two_organizations_with_slow_receivers_do_not_delay_a_third(
 
 
 async def test_two_slow_providers_delay_no_other_organizations_sign_in(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    third = organization(db, keys, cast, "initech")
+    third = organization(db, keys, actors, "initech")
     with holding_sink() as slow, http_sink() as quick:
         async with pool() as made:
-            held = [_ask(made, actor, slow) for actor in (cast.ada, cast.eve) for _ in range(10)]
+            held = [
+                _ask(made, actor, slow) for actor in (actors.ada, actors.eve) for _ in range(10)
+            ]
             await until(lambda: slow.got == 2 * LaneKind.SIGN_IN.share)
             assert (await _ask(made, third, quick)).status == 200
             for task in held:
@@ -202,29 +204,29 @@ def test_the_last_places_are_for_organizations_without_a_running_call(kind: Lane
 
 
 def test_the_outbox_leaves_the_last_places_to_others(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     """Six places are taken, one of them by acme: its next message waits, that of globex goes."""
-    for actor in (cast.ada, cast.eve):
+    for actor in (actors.ada, actors.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
         tell(db, actor, "x fails")
-    usage = LaneUsage(LaneKind.CHANNEL, Counter({cast.acme.id: 1, "others": 5}))
+    usage = LaneUsage(LaneKind.CHANNEL, Counter({actors.acme.id: 1, "others": 5}))
     (claimed,) = db.write_blocking(outbox.claim_fairly, [usage])
-    assert [message.customer_id for message in claimed] == [cast.globex.id]
+    assert [message.customer_id for message in claimed] == [actors.globex.id]
 
 
 async def test_sign_in_does_not_wait_for_notifications(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     """Both organizations use up their places for channels; their own sign-in goes on, too."""
     with holding_sink() as slow, http_sink() as provider:
-        for actor in (cast.ada, cast.eve):
+        for actor in (actors.ada, actors.eve):
             channels(db, keys, actor, slow.url, 4)
             tell(db, actor, "x fails")
         async with pool() as made:
             await dispatcher.send_due(db, keys, made)
             await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
-            for actor in (cast.ada, cast.eve):
+            for actor in (actors.ada, actors.eve):
                 egress_request = EgressRequest(url=provider.url, method="GET")
                 outcome = await made.of(actor.customer_id).send(egress_request)
                 assert (outcome.status, outcome.fault) == (200, "")
@@ -232,19 +234,19 @@ async def test_sign_in_does_not_wait_for_notifications(
 
 async def test_test_messages_delay_no_notification(world: World) -> None:
     """Both organizations test slow channels again and again; a notification goes out meanwhile."""
-    runtime, cast = world.runtime, world.cast
+    runtime, actors = world.runtime, world.actors
     db, keys = runtime.db, runtime.keyring
     with holding_sink() as slow, http_sink() as quick:
         async with pool() as made:
             runtime.egress = made
             tests = []
-            for who, actor in (("ada", cast.ada), ("eve", cast.eve)):
+            for who, actor in (("ada", actors.ada), ("eve", actors.eve)):
                 for channel_id in add_channels(db, keys, actor, slow.url, 4):
                     call = world.client(who).post(f"/notify/channel/{channel_id}/test")
                     tests.append(asyncio.create_task(call))
             await until(lambda: slow.got >= 2)
-            channels(db, keys, cast.ada, quick.url, 1)
-            tell(db, cast.ada, "x fails")
+            channels(db, keys, actors.ada, quick.url, 1)
+            tell(db, actors.ada, "x fails")
             await dispatcher.send_due(db, keys, made)
             assert await came(quick.came)
             for task in tests:
@@ -252,12 +254,12 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
             await asyncio.gather(*tests, return_exceptions=True)
 
 
-async def test_a_slow_provider_delays_no_other_organizations_sign_in(cast: Cast) -> None:
+async def test_a_slow_provider_delays_no_other_organizations_sign_in(actors: Actors) -> None:
     with holding_sink() as slow, http_sink() as quick:
         async with pool() as made:
-            held = [_ask(made, cast.ada, slow) for _ in range(10)]
+            held = [_ask(made, actors.ada, slow) for _ in range(10)]
             await until(lambda: slow.got == LaneKind.SIGN_IN.share)
-            assert (await _ask(made, cast.eve, quick)).status == 200
+            assert (await _ask(made, actors.eve, quick)).status == 200
             for task in held:
                 task.cancel()
             await asyncio.gather(*held, return_exceptions=True)
@@ -333,29 +335,29 @@ async def _pass(lane: Lane, customer_id: str) -> None:
         pass
 
 
-def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, actors: Actors) -> None:
     """acme has eighty messages that are due and were first; globex has one."""
-    channels(db, keys, cast.ada, "http://127.0.0.1/hook", 8)
-    channels(db, keys, cast.eve, "http://127.0.0.1/hook", 1)
-    tell(db, cast.ada, *(f"event {n}" for n in range(10)))
-    tell(db, cast.eve, "of globex")
+    channels(db, keys, actors.ada, "http://127.0.0.1/hook", 8)
+    channels(db, keys, actors.eve, "http://127.0.0.1/hook", 1)
+    tell(db, actors.ada, *(f"event {n}" for n in range(10)))
+    tell(db, actors.eve, "of globex")
     room = LaneUsage(LaneKind.CHANNEL)
     taken = [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]]
-    assert sorted(taken) == sorted([cast.acme.id] * 2 + [cast.globex.id])
+    assert sorted(taken) == sorted([actors.acme.id] * 2 + [actors.globex.id])
     for customer_id in taken:
         room.begin(customer_id)
     # acme has its share: it gets nothing more while those two are under way.
     assert db.write_blocking(outbox.claim_fairly, [room]) == [[]]
-    room.end(cast.acme.id)
+    room.end(actors.acme.id)
     assert [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]] == [
-        cast.acme.id
+        actors.acme.id
     ]
 
 
 def test_the_turn_begins_behind_who_was_served_last(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    for actor in (cast.ada, cast.eve):
+    for actor in (actors.ada, actors.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
         tell(db, actor, "x fails")
     room = LaneUsage(LaneKind.CHANNEL)
@@ -365,43 +367,43 @@ def test_the_turn_begins_behind_who_was_served_last(
         (message,) = db.write_blocking(outbox.claim_fairly, [room])[0]
         served.append(message.customer_id)
         room.last = message.customer_id
-    assert served == [cast.acme.id, cast.globex.id] * 2
+    assert served == [actors.acme.id, actors.globex.id] * 2
 
 
 def test_account_mails_go_before_the_other_mails_of_the_organization(
-    db: Database, keys: Keyring, cast: Cast
+    db: Database, keys: Keyring, actors: Actors
 ) -> None:
     letters = [("approve", False), ("approve", False), ("reset", True)]
     for title, is_account in letters:
         letter = SealedMail(title, "text")
         write_mail = partial(dispatcher.write_mail, is_account=is_account)
-        db.write_blocking(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
+        db.write_blocking(write_mail, keys, actors.acme.id, "uma@acme.test", letter)
     (found,) = db.write_blocking(outbox.claim_fairly, [LaneUsage(LaneKind.MAIL)])
     assert [item.title for item in found] == ["reset"]
 
 
 def test_only_so_many_mails_of_an_organization_wait(
-    db: Database, keys: Keyring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    db: Database, keys: Keyring, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "MAX_WAITING_MAILS", 3)
     letter = SealedMail("approve", "text")
     for _ in range(5):
-        db.write_blocking(dispatcher.write_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    assert db.write_blocking(outbox.waiting_mails, cast.acme.id) == 3
+        db.write_blocking(dispatcher.write_mail, keys, actors.acme.id, "uma@acme.test", letter)
+    assert db.write_blocking(outbox.waiting_mails, actors.acme.id) == 3
     # A new password is not among those that are dropped, and globex may still write.
     write_account_mail = partial(dispatcher.write_mail, is_account=True)
-    db.write_blocking(write_account_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    db.write_blocking(dispatcher.write_mail, keys, cast.globex.id, "eve@globex.test", letter)
-    assert db.write_blocking(outbox.waiting_mails, cast.acme.id) == 4
-    assert db.write_blocking(outbox.waiting_mails, cast.globex.id) == 1
+    db.write_blocking(write_account_mail, keys, actors.acme.id, "uma@acme.test", letter)
+    db.write_blocking(dispatcher.write_mail, keys, actors.globex.id, "eve@globex.test", letter)
+    assert db.write_blocking(outbox.waiting_mails, actors.acme.id) == 4
+    assert db.write_blocking(outbox.waiting_mails, actors.globex.id) == 1
 
 
 def test_only_so_many_messages_of_a_rule_wait(
-    db: Database, keys: Keyring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    db: Database, keys: Keyring, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "MAX_WAITING", 3)
-    channels(db, keys, cast.ada, "http://127.0.0.1/hook", 1)
-    tell(db, cast.ada, *(f"event {n}" for n in range(10)))
+    channels(db, keys, actors.ada, "http://127.0.0.1/hook", 1)
+    tell(db, actors.ada, *(f"event {n}" for n in range(10)))
     rows = db.write_blocking(lambda tx: tx.rows("select more from messages order by id"))
     assert [more for (more,) in rows] == [0, 0, 7]
 
@@ -556,7 +558,7 @@ async def test_the_audit_ends_at_its_bytes(
 ) -> None:
     for n in range(6):
         change = ("task.change", "task", f"{n:024x}", None, {"description": "z" * 9_000})
-        await world.runtime.db.write(audit.record, world.cast.ada, *change)
+        await world.runtime.db.write(audit.record, world.actors.ada, *change)
     audits = (await ada.get("/api/audit?object=task")).json
     assert len(audits) == 6
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (25_000,))
@@ -570,8 +572,8 @@ async def test_the_audit_ends_at_its_bytes(
 async def test_messages_end_at_their_bytes(
     db: Database, keys: Keyring, world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    channels(db, keys, world.cast.ada, "http://127.0.0.1/hook", 1)
-    tell(db, world.cast.ada, *(f"{n} " + "t" * 900 for n in range(30)))
+    channels(db, keys, world.actors.ada, "http://127.0.0.1/hook", 1)
+    tell(db, world.actors.ada, *(f"{n} " + "t" * 900 for n in range(30)))
     messages = (await ada.get("/acme/notify/message")).json
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (10_000,))
     found = await followed(ada, "/acme/notify/message")

@@ -17,7 +17,7 @@ from belvedere.server.background import loops
 from contract.client import Client
 from contract.running import create
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 CONTENT = "data of the file"
 SHA256 = hashlib.sha256(CONTENT.encode()).hexdigest()
@@ -192,7 +192,7 @@ async def test_an_upload_during_the_deletion_keeps_its_content(
 
 
 async def test_content_that_was_stored_again_is_kept_whatever_the_clock(
-    world: World, ada: Client, clock: HandClock
+    world: World, ada: Client, clock: ManualClock
 ) -> None:
     await candidate(world, ada)
     task = await world.task("load", task_arguments=FILE_ARGUMENT)

@@ -21,7 +21,7 @@ from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract.running import create, show
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 BEGIN = parse_iso("2027-03-02T09:00:30Z")
 
@@ -29,7 +29,7 @@ BEGIN = parse_iso("2027-03-02T09:00:30Z")
 class Server:
     """A server whose clock follows a source that a test sets."""
 
-    def __init__(self, runtime: ServerRuntime, source: HandClock) -> None:
+    def __init__(self, runtime: ServerRuntime, source: ManualClock) -> None:
         self.runtime, self.source = runtime, source
         runtime.db.clock = runtime.clock = SharedClock(source, source.steady)
 
@@ -55,7 +55,7 @@ class Server:
 
 
 @pytest.fixture
-def server(world: World, clock: HandClock) -> Server:
+def server(world: World, clock: ManualClock) -> Server:
     clock.now = BEGIN
     return Server(world.runtime, clock)
 
@@ -213,7 +213,7 @@ async def test_a_pause_stays_a_pause(world: World, server: Server, repeat: str) 
 
 @pytest.mark.parametrize("repeat", ["*/10 * * * *", "every 10 minutes"])
 async def test_a_clock_that_was_set_back_while_no_server_ran(
-    world: World, clock: HandClock, repeat: str
+    world: World, clock: ManualClock, repeat: str
 ) -> None:
     clock.now = BEGIN + HOUR
     made = await schedule(world, repeatEvery=repeat)
@@ -236,11 +236,11 @@ async def test_small_differences_are_drift(world: World, server: Server) -> None
 
 @pytest.fixture
 def other(
-    database_url: str, keys: Keyring, settings: Settings, clock: HandClock, server: Server
+    database_url: str, keys: Keyring, settings: Settings, clock: ManualClock, server: Server
 ) -> Iterator[Server]:
     opened = open_database(database_url)
     yield Server(build_runtime(settings, opened, opened, keys), clock)
-    engines.closed(opened)
+    engines.close(opened)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -365,7 +365,7 @@ async def test_monitors_and_indicators_wait_as_long_as_before(
     assert not await world.runtime.db.read(has_newly_stale)
 
 
-async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: HandClock) -> None:
+async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: ManualClock) -> None:
     window = RateWindow(1, MINUTE, clock)
     window.add("somebody")
     assert window.wait("somebody") == MINUTE

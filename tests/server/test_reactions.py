@@ -59,7 +59,7 @@ async def test_a_database_outage_is_no_failed_attempt(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     db = world.runtime.db
-    await db.write(events.append, world.cast.acme.id, KIND, "h1", {"hostname": "h1"})
+    await db.write(events.append, world.actors.acme.id, KIND, "h1", {"hostname": "h1"})
     outage = Outage(db, calls=MAX_TRIES * 3)
     monkeypatch.setattr(world.runtime, "db", outage)
     processed: list[str] = []
@@ -74,7 +74,7 @@ async def test_a_database_outage_is_no_failed_attempt(
 
 async def test_an_event_that_fails_every_time_is_set_aside(world: World) -> None:
     db = world.runtime.db
-    await db.write(events.append, world.cast.acme.id, KIND, "h1", {"hostname": "h1"})
+    await db.write(events.append, world.actors.acme.id, KIND, "h1", {"hostname": "h1"})
     attempts: list[str] = []
 
     def fail(tx: Tx, runtime: Any, event: Event) -> None:

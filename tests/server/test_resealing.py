@@ -21,7 +21,7 @@ from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from belvedere.tasks import service as tasks
 from contract.world import make_task
-from people import Cast, assemble
+from people import Actors, assemble
 
 VALUE = "correct-horse-battery"
 
@@ -56,60 +56,62 @@ def place(db: Any, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def cast(place: Place) -> Cast:
+def actors(place: Place) -> Actors:
     return place.runtime.db.write_blocking(assemble, place.runtime.keyring)
 
 
-def fill(place: Place, cast: Cast) -> str:
+def fill(place: Place, actors: Actors) -> str:
     """A secret and a task with its secret key."""
     keys, db = place.runtime.keyring, place.runtime.db
-    db.write_blocking(secrets.put, keys, cast.ada, "API_KEY", SecretBody(value=VALUE, secret=False))
-    return db.write_blocking(make_task, keys, cast.ada, {"name": "x", "type": "dummy"})
+    db.write_blocking(
+        secrets.put, keys, actors.ada, "API_KEY", SecretBody(value=VALUE, secret=False)
+    )
+    return db.write_blocking(make_task, keys, actors.ada, {"name": "x", "type": "dummy"})
 
 
-def read(place: Place, cast: Cast, task_id: str) -> tuple[str | None, str]:
+def read(place: Place, actors: Actors, task_id: str) -> tuple[str | None, str]:
     """What is sealed, as this server opens it."""
     keys, db = place.runtime.keyring, place.runtime.db
-    rows = db.write_blocking(secrets.list_page, keys, cast.ada, listing.read({}, store.SECRETS))
-    return rows[0].value, db.write_blocking(tasks.reveal, keys, cast.ada, task_id)
+    rows = db.write_blocking(secrets.list_page, keys, actors.ada, listing.read({}, store.SECRETS))
+    return rows[0].value, db.write_blocking(tasks.reveal, keys, actors.ada, task_id)
 
 
-def test_it_works(place: Place, cast: Cast) -> None:
-    task_id = fill(place, cast)
-    before = read(place, cast, task_id)
+def test_it_works(place: Place, actors: Actors) -> None:
+    task_id = fill(place, actors)
+    before = read(place, actors, task_id)
     assert before[0] == VALUE and place.names == [""]
     place.do(key_rotation.add)
     assert len(place.names) == 2 and place.runtime.keyring.key_name == ""
     assert place.rotated() == 2
     assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1, "unreadable": 0}
-    assert len(place.names) == 1 and read(place, cast, task_id) == before
+    assert len(place.names) == 1 and read(place, actors, task_id) == before
     # What was sealed and what is looked up is still so for the next process.
     again = Place(place.runtime.db, place.folder)
-    assert read(again, cast, task_id) == before
+    assert read(again, actors, task_id) == before
     assert again.runtime.keyring.digest("x") == place.runtime.keyring.digest("x")
     assert (place.folder / SECRET_FILE).stat().st_mode & 0o777 == 0o600
 
 
 def test_nothing_is_lost_where_it_breaks_off(
-    place: Place, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    place: Place, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After every single step another process starts from the file and the database alone."""
     monkeypatch.setattr(key_rotation, "BATCH", 1)
-    task_id = fill(place, cast)
-    before, db = read(place, cast, task_id), place.runtime.db
+    task_id = fill(place, actors)
+    before, db = read(place, actors, task_id), place.runtime.db
     for verb in (key_rotation.add, *[key_rotation.rotate] * 3, key_rotation.drop):
         Place(db, place.folder).do(verb)
-        assert read(Place(db, place.folder), cast, task_id) == before
+        assert read(Place(db, place.folder), actors, task_id) == before
 
 
-def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: Cast) -> None:
-    fill(place, cast)
+def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, actors: Actors) -> None:
+    fill(place, actors)
     place.do(key_rotation.add)
     stale = place.runtime.keyring
     place.rotated()
     # A server that has not looked yet.
     stale.use_key("")
-    place.runtime.db.write_blocking(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
+    place.runtime.db.write_blocking(secrets.put, stale, actors.ada, "B", SecretBody(value=VALUE))
     with pytest.raises(Conflict) as refused:
         place.do(key_rotation.drop)
     assert refused.value.code == "key_in_use" and len(place.names) == 2
@@ -117,9 +119,9 @@ def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: C
     assert place.do(key_rotation.drop)["dropped"] == 1
 
 
-def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, cast: Cast) -> None:
-    task_id = fill(place, cast)
-    before = read(place, cast, task_id)
+def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, actors: Actors) -> None:
+    task_id = fill(place, actors)
+    before = read(place, actors, task_id)
     place.do(key_rotation.add)
 
     def both(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> None:
@@ -129,13 +131,13 @@ def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, cast: Ca
 
     with pytest.raises(Unavailable):
         place.do(both)
-    assert read(Place(place.runtime.db, place.folder), cast, task_id) == before
+    assert read(Place(place.runtime.db, place.folder), actors, task_id) == before
 
 
-def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, cast: Cast) -> None:
+def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, actors: Actors) -> None:
     """Two operators at once, whose verbs share a transaction."""
-    task_id = fill(place, cast)
-    before = read(place, cast, task_id)
+    task_id = fill(place, actors)
+    before = read(place, actors, task_id)
     place.do(key_rotation.add)
     place.rotated()
 
@@ -145,20 +147,20 @@ def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, cast: Cas
         key_rotation.rotate(tx, runtime, payload)
 
     place.do(all_three)
-    assert read(Place(place.runtime.db, place.folder), cast, task_id) == before
+    assert read(Place(place.runtime.db, place.folder), actors, task_id) == before
     place.rotated()
     assert place.do(key_rotation.drop)["dropped"] == 1
-    assert read(Place(place.runtime.db, place.folder), cast, task_id) == before
+    assert read(Place(place.runtime.db, place.folder), actors, task_id) == before
 
 
-def test_adding_twice_makes_one(place: Place, cast: Cast) -> None:
+def test_adding_twice_makes_one(place: Place, actors: Actors) -> None:
     first = place.do(key_rotation.add)
     assert place.do(key_rotation.add) == first and len(place.names) == 2
 
 
-def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Path) -> None:
-    task_id = fill(place, cast)
-    before = read(place, cast, task_id)
+def test_several_servers_go_over_together(place: Place, actors: Actors, tmp_path: Path) -> None:
+    task_id = fill(place, actors)
+    before = read(place, actors, task_id)
     place.do(key_rotation.add)
     other_folder = tmp_path / "other"
     other_folder.mkdir()
@@ -170,17 +172,19 @@ def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Pa
     place.do(key_rotation.drop)
     other.runtime.db.write_blocking(other.runtime.keyring.load_current_key)
     assert other.runtime.keyring.key_name == place.runtime.keyring.key_name
-    assert read(other, cast, task_id) == before
+    assert read(other, actors, task_id) == before
     assert other.do(key_rotation.drop)["dropped"] == 1
     assert other.names == place.names
 
 
-def test_a_server_without_the_key_does_not_start(place: Place, cast: Cast, tmp_path: Path) -> None:
+def test_a_server_without_the_key_does_not_start(
+    place: Place, actors: Actors, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
     (other / SECRET_FILE).chmod(0o600)
-    fill(place, cast)
+    fill(place, actors)
     place.do(key_rotation.add)
     place.rotated()
     with pytest.raises(Unavailable) as refused:
@@ -188,8 +192,8 @@ def test_a_server_without_the_key_does_not_start(place: Place, cast: Cast, tmp_p
     assert refused.value.code == "unknown_key"
 
 
-def test_what_was_tampered_with_stops_nothing(place: Place, cast: Cast) -> None:
-    fill(place, cast)
+def test_what_was_tampered_with_stops_nothing(place: Place, actors: Actors) -> None:
+    fill(place, actors)
     place.runtime.db.write_blocking(lambda tx: tx.execute("update secrets set box = 'AAAA'"))
     place.do(key_rotation.add)
     assert place.do(key_rotation.rotate)["resealed"] == 1
@@ -202,9 +206,9 @@ def tamper(place: Place, sql: str) -> None:
 
 
 def test_unreadable_values_keep_the_old_key_until_the_operator_decides(
-    place: Place, cast: Cast, caplog: pytest.LogCaptureFixture
+    place: Place, actors: Actors, caplog: pytest.LogCaptureFixture
 ) -> None:
-    task_id = fill(place, cast)
+    task_id = fill(place, actors)
     tamper(place, "update secrets set box = 'AAAA'")
     tamper(place, """update tasks set spec = '{"$sealed":"AAAA","name":"x"}'""")
     place.do(key_rotation.add)
@@ -216,7 +220,7 @@ def test_unreadable_values_keep_the_old_key_until_the_operator_decides(
     report = place.do(key_rotation.check)
     assert report["unreadable"] == 2
     secret, task = report["values"]
-    assert secret["row"] == {"customer_id": cast.acme.id, "task_id": "", "name": "API_KEY"}
+    assert secret["row"] == {"customer_id": actors.acme.id, "task_id": "", "name": "API_KEY"}
     assert (secret["table"], secret["organization"]) == ("secrets", "acme")
     assert (task["table"], task["row"], task["organization"]) == ("tasks", {"id": task_id}, "acme")
     done = place.do(key_rotation.drop, skip_unreadable=True)
@@ -228,15 +232,15 @@ def test_unreadable_values_keep_the_old_key_until_the_operator_decides(
     assert any("table=secrets" in line and "organization=acme" in line for line in lines)
 
 
-def test_values_that_a_key_opens_are_never_skipped(place: Place, cast: Cast) -> None:
+def test_values_that_a_key_opens_are_never_skipped(place: Place, actors: Actors) -> None:
     """The operator's choice is about values that are lost already, not about a missed rotation."""
-    fill(place, cast)
+    fill(place, actors)
     tamper(place, "update secrets set box = 'AAAA'")
     place.do(key_rotation.add)
     stale = place.runtime.keyring
     assert place.do(key_rotation.rotate)["left"] == 1
     stale.use_key("")
-    place.runtime.db.write_blocking(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
+    place.runtime.db.write_blocking(secrets.put, stale, actors.ada, "B", SecretBody(value=VALUE))
     for verb in (key_rotation.drop, key_rotation.check):
         with pytest.raises(Conflict) as refused:
             place.do(verb, skip_unreadable=True)
@@ -245,24 +249,24 @@ def test_values_that_a_key_opens_are_never_skipped(place: Place, cast: Cast) -> 
 
 
 def test_unreadable_values_do_not_hide_others(
-    place: Place, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    place: Place, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each turn of a rotation used to read the same first rows, which no key opens."""
     monkeypatch.setattr(key_rotation, "BATCH", 2)
     monkeypatch.setattr(unreadable, "PAGE", 2)
     db, keys = place.runtime.db, place.runtime.keyring
     for name in ("A", "B", "C", "D", "E", "F"):
-        db.write_blocking(secrets.put, keys, cast.ada, name, SecretBody(value=VALUE))
+        db.write_blocking(secrets.put, keys, actors.ada, name, SecretBody(value=VALUE))
     tamper(place, "update secrets set box = 'AAAA' where name <= 'C'")
     place.do(key_rotation.add)
     assert [place.do(key_rotation.rotate)["resealed"] for _ in range(3)] == [2, 1, 0]
     assert place.do(key_rotation.check)["unreadable"] == 3
 
 
-def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, cast: Cast) -> None:
+def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, actors: Actors) -> None:
     """Arguments go from job to job: a new value may be beside one that an old key sealed."""
     db, keys = place.runtime.db, place.runtime.keyring
-    about = sealed_values.values_context(cast.acme.id)
+    about = sealed_values.values_context(actors.acme.id)
     old = keys.seal("old", about)
     place.do(key_rotation.add)
     place.rotated()
@@ -273,14 +277,14 @@ def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, cast: Cas
             "insert into jobs (id, customer_id, type, name, lifecycle, state, origin, timeout,"
             " expires_at, created_at, updated_at, arguments) values ('0a', ?, 'dummy', 'x',"
             " 'ready', 'in_progress', 'user', 60, 1, 1, 1, ?)",
-            *(cast.acme.id, text),
+            *(actors.acme.id, text),
         )
     )
     with pytest.raises(Conflict):
         place.do(key_rotation.drop)
     assert place.rotated() == 1 and place.do(key_rotation.drop)["dropped"] == 1
     kept = db.write_blocking(lambda tx: tx.value("select arguments from jobs"))
-    values = sealed_values.open_values(keys, cast.acme.id, msgspec.json.decode(kept))
+    values = sealed_values.open_values(keys, actors.acme.id, msgspec.json.decode(kept))
     assert values == ["new", "old"]
 
 

@@ -10,7 +10,7 @@ from belvedere.server.background import loops
 from contract.fakeagent import FakeAgent
 from contract.running import create, show
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 
 class Watch:
@@ -40,7 +40,7 @@ def watch(world: World) -> Watch:
     return Watch(world)
 
 
-async def both(clock: HandClock, watch: Watch, seconds: int) -> None:
+async def both(clock: ManualClock, watch: Watch, seconds: int) -> None:
     """Time goes by as it does."""
     for _ in range(seconds // 5):
         clock.move(5)
@@ -60,7 +60,7 @@ async def spoken(agent: FakeAgent, world: World) -> None:
             await asyncio.sleep(0)
 
 
-async def test_it_works(world: World, clock: HandClock, watch: Watch) -> None:
+async def test_it_works(world: World, clock: ManualClock, watch: Watch) -> None:
     """A host that falls silent is gone after half a minute, its job lost a minute after its end."""
     ada, task = world.client("ada"), await world.task(timeout=60_000)
     async with world.agent() as agent:
@@ -77,7 +77,7 @@ async def test_it_works(world: World, clock: HandClock, watch: Watch) -> None:
 
 
 async def test_a_clock_set_forward_judges_nobody(
-    world: World, clock: HandClock, watch: Watch
+    world: World, clock: ManualClock, watch: Watch
 ) -> None:
     ada, task = world.client("ada"), await world.task(timeout=60_000)
     async with world.agent() as agent:
@@ -97,7 +97,7 @@ async def test_a_clock_set_forward_judges_nobody(
 
 
 async def test_a_silent_host_is_unreachable_although_the_clock_was_set_back(
-    world: World, clock: HandClock, watch: Watch
+    world: World, clock: ManualClock, watch: Watch
 ) -> None:
     async with world.agent():
         await both(clock, watch, 10)

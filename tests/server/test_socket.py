@@ -55,7 +55,7 @@ async def test_only_an_agents_credential_opens_it(world: World) -> None:
     first = json.dumps([{"kind": "hello"}])
     for token in ("", "x", "bva_" + "x" * 43):
         assert await refused(FakeAgent(world.app, token), first) == 4401
-    for token in (*world.cast.tokens.values(), world.things.integration["acme"]):
+    for token in (*world.actors.tokens.values(), world.things.integration["acme"]):
         assert await refused(FakeAgent(world.app, token), first) == 4403
     headers = {"authorization": f"Basic {world.things.hosts['web-1'].token}"}
     assert await refused(FakeAgent(world.app, "", None, **headers), first) == 4401
@@ -385,7 +385,7 @@ async def test_no_more_orders_than_slots(world: World, ada: Client) -> None:
 
 
 async def test_the_refusal_has_a_message(world: World) -> None:
-    agent = FakeAgent(world.app, world.cast.tokens["ada"])
+    agent = FakeAgent(world.app, world.actors.tokens["ada"])
     await agent.knock()
     await agent.hangs_up()
     await agent.leave()

@@ -21,22 +21,22 @@ from contract.client import Client
 from contract.running import create, show
 from contract.sse import Stream
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
 @pytest.fixture
-def other_db(database_url: str, clock: HandClock) -> Iterator[Database]:
+def other_db(database_url: str, clock: ManualClock) -> Iterator[Database]:
     opened = open_database(database_url)
     opened.clock = clock
     yield opened
-    engines.closed(opened)
+    engines.close(opened)
 
 
 @pytest.fixture
 def there(
-    world: World, other_db: Database, keys: Keyring, settings: Settings, clock: HandClock
+    world: World, other_db: Database, keys: Keyring, settings: Settings, clock: ManualClock
 ) -> World:
     """The same people at the other server."""
     return world.beside(build_runtime(settings, other_db, other_db, keys, clock))
@@ -159,7 +159,7 @@ async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: Worl
 
 
 async def test_a_revoked_token_is_dead_within_a_second_without_a_doorbell(
-    world: World, there: World, clock: HandClock
+    world: World, there: World, clock: ManualClock
 ) -> None:
     ada = world.client("ada")
     token = (await ada.post("/api/token", {"name": "doomed"})).json

@@ -65,16 +65,16 @@ def _opened(data: bytes) -> apsw.Connection:
 def setting() -> Setting:
     jobs = _migrated("migrations")
     tx = SqliteTx(jobs, EPOCH_MS)
-    cast = assemble(tx, Keyring(bytes(range(32))))
+    actors = assemble(tx, Keyring(bytes(range(32))))
     tx.execute("insert into meta (name, value) values ('epoch', '1') on conflict (name) do nothing")
-    digest = _script(tx, cast.acme.id)
+    digest = _script(tx, actors.acme.id)
     hosts, tasks = {}, {}
     for name in HOSTS:
-        hosts[name] = host_store.insert(tx, cast.acme.id, name, name, "192.0.2.8").id
+        hosts[name] = host_store.insert(tx, actors.acme.id, name, name, "192.0.2.8").id
         for temper in SPECS:
-            tasks[name, temper] = _task(tx, cast.acme.id, hosts[name], name, temper, digest)
+            tasks[name, temper] = _task(tx, actors.acme.id, hosts[name], name, temper, digest)
     return Setting(
-        jobs.serialize("main"), _migrated("logs").serialize("main"), cast.ada, hosts, tasks
+        jobs.serialize("main"), _migrated("logs").serialize("main"), actors.ada, hosts, tasks
     )
 
 

@@ -14,7 +14,7 @@ from belvedere.statuspages import logo, posts
 from contract.client import Client
 from contract.fixtures_all_kinds import LOGO
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 PAGE = "/-/status/acme-page"
@@ -34,7 +34,7 @@ async def post(ada: Client, page: str, **fields: Any) -> dict[str, Any]:
 
 
 async def test_an_incident_is_posted_updated_and_resolved(
-    ada: Client, stranger: Client, clock: HandClock
+    ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     page = await new_page(ada)
     incident = await post(ada, page, started="2020-01-01T00:00:00Z")
@@ -65,7 +65,7 @@ async def test_a_notice_does_not_change_the_state(ada: Client, stranger: Client)
 
 
 async def test_old_resolved_incidents_leave_the_public_page(
-    ada: Client, stranger: Client, clock: HandClock
+    ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     page = await new_page(ada)
     await post(ada, page, state="resolved")

@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.base.clock import DAY
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 from overview.monitoring import check, monitor, set_state
 
 MISSING = "0" * 24
@@ -74,10 +74,10 @@ async def test_a_tag_is_as_bad_as_its_worst(world: World, ada: Client, stranger:
 
 
 async def test_failures_are_incidents(
-    world: World, ada: Client, stranger: Client, clock: HandClock
+    world: World, ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     shop = await monitor(world, "inner")
-    customer = world.cast.acme.id
+    customer = world.actors.acme.id
     for kind in ("monitor.failure", "monitor.recovered", "monitor.failure"):
         clock.move(60)
         await world.runtime.db.write(events.append, customer, kind, shop, {"message": "inner"})
@@ -88,7 +88,7 @@ async def test_failures_are_incidents(
 
 
 async def test_it_is_a_moment_old_at_most(
-    world: World, ada: Client, stranger: Client, clock: HandClock
+    world: World, ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     shop = await monitor(world)
     await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])

@@ -13,7 +13,7 @@ from belvedere.settings import Settings
 from belvedere.statuspages import mailings, subscribers
 from contract.client import Client
 from contract.world import World
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 PAGE = "/-/status/acme-page"
 READER = "reader@example.com"
@@ -95,7 +95,7 @@ async def test_an_incident_without_notify_sends_no_mail(
 
 
 async def test_the_response_does_not_reveal_who_is_subscribed(
-    world: World, ada: Client, stranger: Client, clock: HandClock
+    world: World, ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     await new_page(ada)
     await confirmed(world, stranger)
@@ -123,7 +123,7 @@ async def test_a_forged_token_is_refused(
 
 
 async def test_an_address_that_is_not_confirmed_expires(
-    world: World, ada: Client, stranger: Client, clock: HandClock
+    world: World, ada: Client, stranger: Client, clock: ManualClock
 ) -> None:
     await new_page(ada)
     await stranger.post(f"{PAGE}/subscriber", {"email": READER})

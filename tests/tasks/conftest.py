@@ -13,7 +13,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.store import TaskView
-from people import Cast
+from people import Actors
 
 SOURCE = "#!/bin/sh\necho hello\n"
 MISSING = "0" * 24
@@ -27,12 +27,12 @@ def body(**fields: Any) -> Any:
 
 
 @pytest.fixture
-def host(db: Database, cast: Cast) -> HostRow:
-    return db.write_blocking(hosts.insert, cast.acme.id, "web-1", "machine-1", "192.0.2.7")
+def host(db: Database, actors: Actors) -> HostRow:
+    return db.write_blocking(hosts.insert, actors.acme.id, "web-1", "machine-1", "192.0.2.7")
 
 
 @pytest.fixture
-def make(db: Database, keys: Keyring, cast: Cast, host: HostRow) -> Make:
+def make(db: Database, keys: Keyring, actors: Actors, host: HostRow) -> Make:
     """Make a script task of acme on its host, with whatever else is given."""
 
     def create(**fields: Any) -> TaskView:
@@ -43,7 +43,7 @@ def make(db: Database, keys: Keyring, cast: Cast, host: HostRow) -> Make:
             "script": {"filename": "greet.sh", "source": SOURCE},
             **fields,
         }
-        view, _ = db.write_blocking(service.create, keys, cast.ada, body(**sent))
+        view, _ = db.write_blocking(service.create, keys, actors.ada, body(**sent))
         return view
 
     return create

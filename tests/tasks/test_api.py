@@ -8,7 +8,7 @@ from belvedere.db import Database
 from belvedere.hosts.model import HostRow
 from belvedere.tasks.api import ROUTES
 from call_handler import Caller, services
-from people import Cast
+from people import Actors
 
 from .conftest import SOURCE
 
@@ -18,32 +18,34 @@ def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 
-async def test_it_works(call: Caller, cast: Cast, host: HostRow) -> None:
+async def test_it_works(call: Caller, actors: Actors, host: HostRow) -> None:
     sent = {
         "name": "greet",
         "type": "script",
         "hostname": "web-1",
         "script": {"filename": "greet.sh", "source": SOURCE},
     }
-    made = (await call(cast.ada, "POST", "/task", body=sent)).body
+    made = (await call(actors.ada, "POST", "/task", body=sent)).body
     task_id = made["id"]
-    one = (await call(cast.ada, "GET", "/task/{id}", object_id=task_id)).body
+    one = (await call(actors.ada, "GET", "/task/{id}", object_id=task_id)).body
     assert one == made
-    assert (await call(cast.ada, "GET", "/task")).body == [made]
-    assert (await call(cast.ada, "GET", "/task", query={"host": [host.id]})).body == [made]
-    assert (await call(cast.ada, "GET", "/task", query={"host": ["0" * 24]})).body == []
-    same = await call(cast.ada, "PUT", "/task/{id}", object_id=task_id, body=made)
+    assert (await call(actors.ada, "GET", "/task")).body == [made]
+    assert (await call(actors.ada, "GET", "/task", query={"host": [host.id]})).body == [made]
+    assert (await call(actors.ada, "GET", "/task", query={"host": ["0" * 24]})).body == []
+    same = await call(actors.ada, "PUT", "/task/{id}", object_id=task_id, body=made)
     assert same.body == made
-    gone = await call(cast.ada, "DELETE", "/task/{id}", object_id=task_id)
+    gone = await call(actors.ada, "DELETE", "/task/{id}", object_id=task_id)
     assert (gone.status, gone.body) == (200, made)
 
 
-async def test_changes_and_timeouts(call: Caller, cast: Cast) -> None:
-    made = (await call(cast.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
-    changed = await call(cast.ada, "PATCH", "/task/{id}", object_id=made["id"], body={"name": "b"})
+async def test_changes_and_timeouts(call: Caller, actors: Actors) -> None:
+    made = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
+    changed = await call(
+        actors.ada, "PATCH", "/task/{id}", object_id=made["id"], body={"name": "b"}
+    )
     assert (changed.body["name"], changed.body["version"]) == ("b", 2)
     timed = await call(
-        cast.ada,
+        actors.ada,
         "PUT",
         "/api/task/{id}/timeout",
         object_id=made["id"],
@@ -53,7 +55,7 @@ async def test_changes_and_timeouts(call: Caller, cast: Cast) -> None:
     assert timed.body["timeout"] == 9_000
     with pytest.raises(Stale):
         await call(
-            cast.ada,
+            actors.ada,
             "PATCH",
             "/task/{id}",
             object_id=made["id"],
@@ -62,23 +64,23 @@ async def test_changes_and_timeouts(call: Caller, cast: Cast) -> None:
         )
 
 
-async def test_credentials_and_their_rotation(call: Caller, cast: Cast) -> None:
-    made = (await call(cast.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
+async def test_credentials_and_their_rotation(call: Caller, actors: Actors) -> None:
+    made = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
     path = "/task/{id}/credentials"
-    first = (await call(cast.ada, "GET", path, object_id=made["id"])).body
+    first = (await call(actors.ada, "GET", path, object_id=made["id"])).body
     assert first["id"] == made["id"] and len(first["secret"]) == 64
-    second = (await call(cast.ada, "POST", f"{path}/rotate", object_id=made["id"])).body
+    second = (await call(actors.ada, "POST", f"{path}/rotate", object_id=made["id"])).body
     assert second["secret"] != first["secret"]
-    assert (await call(cast.ada, "GET", path, object_id=made["id"])).body == second
+    assert (await call(actors.ada, "GET", path, object_id=made["id"])).body == second
 
 
-async def test_the_acl_routes(call: Caller, cast: Cast) -> None:
-    made = (await call(cast.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
+async def test_the_acl_routes(call: Caller, actors: Actors) -> None:
+    made = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
     path, task_id = "/task/{id}/acl", made["id"]
-    put = await call(cast.max, "PUT", path, object_id=task_id, body={"users": ["uma@acme.test"]})
+    put = await call(actors.max, "PUT", path, object_id=task_id, body={"users": ["uma@acme.test"]})
     assert put.body == {"users": ["uma@acme.test"], "acl": ["uma@acme.test"]}
     sent = {"users": ["vic"], "action": "add"}
-    patched = await call(cast.max, "PATCH", path, object_id=task_id, body=sent)
+    patched = await call(actors.max, "PATCH", path, object_id=task_id, body=sent)
     assert patched.body["users"] == ["uma@acme.test", "vic@acme.test"]
-    assert (await call(cast.max, "GET", path, object_id=task_id)).body == patched.body
-    assert (await call(cast.max, "DELETE", path, object_id=task_id)).body["acl"] == []
+    assert (await call(actors.max, "GET", path, object_id=task_id)).body == patched.body
+    assert (await call(actors.max, "DELETE", path, object_id=task_id)).body["acl"] == []

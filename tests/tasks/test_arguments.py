@@ -22,7 +22,7 @@ from belvedere.tasks.definition.argument_values import (
     store_files,
 )
 from belvedere.tasks.model import Argument, ArgumentKind, Option
-from people import Cast
+from people import Actors
 
 K = ArgumentKind
 INPUT = Argument(K.INPUT, "name")
@@ -261,9 +261,9 @@ def test_a_file_is_not_bound_by_the_limit_of_words() -> None:
     assert isinstance(fit([Argument(K.FILE)], [f"data:;base64,{data}"])[0], FileValue)
 
 
-def test_files_are_stored_by_their_content(db: Database, cast: Cast) -> None:
+def test_files_are_stored_by_their_content(db: Database, actors: Actors) -> None:
     kept = db.write_blocking(
-        store_files, cast.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
+        store_files, actors.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
     )
     assert kept[0] == "a"
     assert isinstance(kept[1], dict)

@@ -18,7 +18,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.records import to_record
 from belvedere.tasks.store import TaskView, runnable, task_snapshot
-from people import Cast
+from people import Actors
 
 from .conftest import MISSING, Make, body
 
@@ -39,18 +39,18 @@ def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     return text
 
 
-def test_it_works(db: Database, cast: Cast, make: Make) -> None:
+def test_it_works(db: Database, actors: Actors, make: Make) -> None:
     task = make(description="old", retry={"times": 2})
-    changed = patch(db, cast.ada, task.id, description="new", multitasking=False)
-    found = shown(db, cast.ada, task.id)
+    changed = patch(db, actors.ada, task.id, description="new", multitasking=False)
+    found = shown(db, actors.ada, task.id)
     assert (changed.version, found["description"], found["concurrency"]) == (2, "new", 1)
     assert found["retry"]["times"] == 2
     assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.changed"
 
 
-def test_each_version_is_stored(db: Database, cast: Cast, make: Make) -> None:
+def test_each_version_is_stored(db: Database, actors: Actors, make: Make) -> None:
     task = make(name="one")
-    patch(db, cast.ada, task.id, name="two")
+    patch(db, actors.ada, task.id, name="two")
     first, second = (db.write_blocking(task_snapshot, task.id, n) for n in (1, 2))
     assert first is not None and second is not None
     assert (first.name, second.name) == ("one", "two")
@@ -58,107 +58,109 @@ def test_each_version_is_stored(db: Database, cast: Cast, make: Make) -> None:
 
 
 def test_a_replacement_forgets_what_it_does_not_say(
-    db: Database, cast: Cast, host: HostRow, make: Make
+    db: Database, actors: Actors, host: HostRow, make: Make
 ) -> None:
     task = make(description="old", tags=["a"], timeout=5_000, acl=["uma@acme.test"])
-    put(db, cast.ada, task.id, name="new", host_id=host.id, script_id=task.script_id)
-    found = shown(db, cast.ada, task.id)
+    put(db, actors.ada, task.id, name="new", host_id=host.id, script_id=task.script_id)
+    found = shown(db, actors.ada, task.id)
     assert (found["name"], found["description"], found["tags"]) == ("new", "", [])
     assert (found["timeout"], found["acl"]) == (5_000, ["uma@acme.test"])
 
 
-def test_a_record_can_be_sent_back_as_it_was(db: Database, cast: Cast, make: Make) -> None:
+def test_a_record_can_be_sent_back_as_it_was(db: Database, actors: Actors, make: Make) -> None:
     hidden = {"type": "fixed", "label": "key", "masked": True, "value": "s3cret"}
     task = make(
         task_arguments=[hidden], env={"A": "b"}, concurrency=3, timeout=7, acl=["uma@acme.test"]
     )
-    before = shown(db, cast.ada, task.id)
+    before = shown(db, actors.ada, task.id)
     for send in (put, patch):
-        assert send(db, cast.ada, task.id, **before).version == 1
+        assert send(db, actors.ada, task.id, **before).version == 1
     spec = db.write_blocking(task_snapshot, task.id, 1)
     assert spec is not None and spec.task_arguments[0].value == "s3cret"
 
 
 def test_a_record_can_be_sent_back_with_one_name_changed(
-    db: Database, cast: Cast, make: Make
+    db: Database, actors: Actors, make: Make
 ) -> None:
-    other = db.write_blocking(hosts.insert, cast.acme.id, "web-2", "machine-2", "")
+    other = db.write_blocking(hosts.insert, actors.acme.id, "web-2", "machine-2", "")
     task = make()
-    before = shown(db, cast.ada, task.id)
-    assert put(db, cast.ada, task.id, **{**before, "hostname": "web-2"}).host_id == other.id
-    before = shown(db, cast.ada, task.id)
+    before = shown(db, actors.ada, task.id)
+    assert put(db, actors.ada, task.id, **{**before, "hostname": "web-2"}).host_id == other.id
+    before = shown(db, actors.ada, task.id)
     moved = {**before, "host_id": task.host_id}
-    assert put(db, cast.ada, task.id, **moved).host_id == task.host_id
+    assert put(db, actors.ada, task.id, **moved).host_id == task.host_id
     with pytest.raises(Invalid):
-        third = db.write_blocking(hosts.insert, cast.acme.id, "web-3", "machine-3", "")
-        put(db, cast.ada, task.id, **{**before, "host_id": third.id, "hostname": "web-1"})
+        third = db.write_blocking(hosts.insert, actors.acme.id, "web-3", "machine-3", "")
+        put(db, actors.ada, task.id, **{**before, "host_id": third.id, "hostname": "web-1"})
 
 
-def test_the_timeout_has_its_own_route(db: Database, cast: Cast, make: Make) -> None:
+def test_the_timeout_has_its_own_route(db: Database, actors: Actors, make: Make) -> None:
     task = make(timeout=5_000)
     for send in (put, patch):
         with pytest.raises(Invalid, match="/api/task/{id}/timeout") as refusal:
-            send(db, cast.ada, task.id, name="x", timeout=6_000)
+            send(db, actors.ada, task.id, name="x", timeout=6_000)
         assert refusal.value.code == "timeout_fixed"
-    patch(db, cast.ada, task.id, timeout=5_000)
-    db.write_blocking(service.set_timeout, cast.ada, task.id, 6_000)
-    assert shown(db, cast.ada, task.id)["timeout"] == 6_000
-    db.write_blocking(service.set_timeout, cast.ada, task.id, None)
-    found = shown(db, cast.ada, task.id)
+    patch(db, actors.ada, task.id, timeout=5_000)
+    db.write_blocking(service.set_timeout, actors.ada, task.id, 6_000)
+    assert shown(db, actors.ada, task.id)["timeout"] == 6_000
+    db.write_blocking(service.set_timeout, actors.ada, task.id, None)
+    found = shown(db, actors.ada, task.id)
     assert (found["timeout"], found["version"]) == (None, 3)
     with pytest.raises(Invalid):
-        db.write_blocking(service.set_timeout, cast.ada, task.id, 0)
+        db.write_blocking(service.set_timeout, actors.ada, task.id, 0)
 
 
-def test_a_task_stays_what_it_is(db: Database, cast: Cast, make: Make) -> None:
+def test_a_task_stays_what_it_is(db: Database, actors: Actors, make: Make) -> None:
     with pytest.raises(Invalid) as refusal:
-        patch(db, cast.ada, make().id, type="dummy")
+        patch(db, actors.ada, make().id, type="dummy")
     assert refusal.value.code == "type_fixed"
 
 
-def test_a_new_text_is_a_new_version_of_its_script(db: Database, cast: Cast, make: Make) -> None:
+def test_a_new_text_is_a_new_version_of_its_script(
+    db: Database, actors: Actors, make: Make
+) -> None:
     task = make()
-    patch(db, cast.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
-    found = db.write_blocking(runnable, cast.acme.id, task.id)
+    patch(db, actors.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
+    found = db.write_blocking(runnable, actors.acme.id, task.id)
     assert found is not None and found.script_sha256 is not None
     assert found.script_id == task.script_id
     assert db.write_blocking(content_of, found.script_sha256) == b"#!/bin/sh\necho new\n"
 
 
-def test_a_script_that_others_use_is_left_alone(db: Database, cast: Cast, make: Make) -> None:
+def test_a_script_that_others_use_is_left_alone(db: Database, actors: Actors, make: Make) -> None:
     task = make()
     other = make(script=None, script_id=task.script_id)
-    changed = patch(db, cast.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
+    changed = patch(db, actors.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
     assert changed.script_id not in (None, task.script_id)
-    found = db.write_blocking(runnable, cast.acme.id, other.id)
+    found = db.write_blocking(runnable, actors.acme.id, other.id)
     assert found is not None and found.script_id == task.script_id
 
 
 def test_a_task_of_a_deleted_host_can_be_edited_but_not_run(
-    db: Database, cast: Cast, make: Make
+    db: Database, actors: Actors, make: Make
 ) -> None:
     task = make()
-    found = db.write_blocking(runnable, cast.acme.id, task.id)
+    found = db.write_blocking(runnable, actors.acme.id, task.id)
     assert found is not None and not found.lacks_host
     assert task.host_id is not None
-    db.write_blocking(delete_host, cast.ada, task.host_id)
-    patch(db, cast.ada, task.id, description="homeless")
-    assert put(db, cast.ada, task.id, **shown(db, cast.ada, task.id)).version == 2
-    record_now = shown(db, cast.ada, task.id)
+    db.write_blocking(delete_host, actors.ada, task.host_id)
+    patch(db, actors.ada, task.id, description="homeless")
+    assert put(db, actors.ada, task.id, **shown(db, actors.ada, task.id)).version == 2
+    record_now = shown(db, actors.ada, task.id)
     assert (record_now["hostname"], record_now["host"]) == ("", None)
-    found = db.write_blocking(runnable, cast.acme.id, task.id)
+    found = db.write_blocking(runnable, actors.acme.id, task.id)
     assert found is not None and found.lacks_host
 
 
-def test_a_stale_change_is_refused(db: Database, cast: Cast, make: Make) -> None:
+def test_a_stale_change_is_refused(db: Database, actors: Actors, make: Make) -> None:
     task = make()
-    db.write_blocking(service.change, cast.ada, task.id, body(name="a"), 1, is_replacement=False)
+    db.write_blocking(service.change, actors.ada, task.id, body(name="a"), 1, is_replacement=False)
     with pytest.raises(Stale):
         db.write_blocking(
-            service.change, cast.ada, task.id, body(name="b"), 1, is_replacement=False
+            service.change, actors.ada, task.id, body(name="b"), 1, is_replacement=False
         )
     with pytest.raises(Stale):
-        db.write_blocking(service.set_timeout, cast.ada, task.id, 5, 1)
+        db.write_blocking(service.set_timeout, actors.ada, task.id, 5, 1)
 
 
 @pytest.mark.parametrize(
@@ -172,44 +174,44 @@ def test_a_stale_change_is_refused(db: Database, cast: Cast, make: Make) -> None
     ],
 )
 def test_bad_input_changes_nothing(
-    db: Database, cast: Cast, make: Make, fields: dict[str, Any], field: str
+    db: Database, actors: Actors, make: Make, fields: dict[str, Any], field: str
 ) -> None:
     task = make()
     sent = {"script": {"source": "other"}, **fields}
     with pytest.raises(Invalid) as refusal:
-        patch(db, cast.ada, task.id, **sent)
+        patch(db, actors.ada, task.id, **sent)
     assert [fault.field for fault in refusal.value.faults] == [field]
-    assert shown(db, cast.ada, task.id)["version"] == 1
+    assert shown(db, actors.ada, task.id)["version"] == 1
     assert db.write_blocking(lambda tx: tx.value("select max(version) from files")) == 1
 
 
 def test_a_replacement_must_be_complete(
-    db: Database, cast: Cast, host: HostRow, make: Make
+    db: Database, actors: Actors, host: HostRow, make: Make
 ) -> None:
     task = make()
     for fields in ({}, {"name": "x"}, {"name": "x", "host_id": host.id}):
         with pytest.raises(Invalid):
-            put(db, cast.ada, task.id, **fields)
+            put(db, actors.ada, task.id, **fields)
 
 
 def test_a_deleted_task_is_not_found_and_its_key_is_invalid(
-    db: Database, keys: Keyring, cast: Cast, make: Make
+    db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
     task = make()
-    secret = db.write_blocking(service.reveal, keys, cast.ada, task.id)
-    view, _ = db.write_blocking(service.delete, cast.ada, task.id)
+    secret = db.write_blocking(service.reveal, keys, actors.ada, task.id)
+    view, _ = db.write_blocking(service.delete, actors.ada, task.id)
     assert view.id == task.id
-    assert db.write_blocking(runnable, cast.acme.id, task.id) is None
-    assert db.write_blocking(runnable, cast.acme.id, task.id, also_deleted=True) is not None
-    assert not db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
+    assert db.write_blocking(runnable, actors.acme.id, task.id) is None
+    assert db.write_blocking(runnable, actors.acme.id, task.id, also_deleted=True) is not None
+    assert not db.write_blocking(secret_keys.check, keys, actors.acme.id, "task", task.id, secret)
     for verb in (service.show, service.delete):
         with pytest.raises(NotFound):
-            db.write_blocking(verb, cast.ada, task.id)
+            db.write_blocking(verb, actors.ada, task.id)
     assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.deleted"
 
 
 def test_only_admins_change_and_only_their_own(
-    db: Database, keys: Keyring, cast: Cast, make: Make
+    db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
     task = make()
 
@@ -222,11 +224,11 @@ def test_only_admins_change_and_only_their_own(
             lambda: db.write_blocking(service.rotate, keys, actor, task_id),
         ]
 
-    for actor in (cast.max, cast.uma, cast.vic):
+    for actor in (actors.max, actors.uma, actors.vic):
         for door in doors(actor, task.id):
             with pytest.raises(Forbidden):
                 door()
-    for actor, task_id in ((cast.eve, task.id), (cast.ada, MISSING)):
+    for actor, task_id in ((actors.eve, task.id), (actors.ada, MISSING)):
         for door in doors(actor, task_id):
             with pytest.raises(NotFound) as refusal:
                 door()
@@ -234,15 +236,15 @@ def test_only_admins_change_and_only_their_own(
 
 
 def test_a_key_is_changed_at_once_or_after_an_overlap(
-    db: Database, keys: Keyring, cast: Cast, make: Make
+    db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
     task = make()
 
     def opens(secret: str) -> bool:
-        return db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
+        return db.write_blocking(secret_keys.check, keys, actors.acme.id, "task", task.id, secret)
 
-    first = db.write_blocking(service.reveal, keys, cast.ada, task.id)
-    second = db.write_blocking(service.rotate, keys, cast.ada, task.id)
+    first = db.write_blocking(service.reveal, keys, actors.ada, task.id)
+    second = db.write_blocking(service.rotate, keys, actors.ada, task.id)
     assert (opens(first), opens(second)) == (False, True)
-    third = db.write_blocking(service.rotate, keys, cast.ada, task.id, 60)
+    third = db.write_blocking(service.rotate, keys, actors.ada, task.id, 60)
     assert (opens(second), opens(third)) == (True, True)

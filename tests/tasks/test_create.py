@@ -17,7 +17,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.records import to_record
 from belvedere.tasks.store import runnable, task_snapshot
-from people import Cast
+from people import Actors
 
 from .conftest import MISSING, SOURCE, Make, body
 
@@ -28,9 +28,9 @@ def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     return text
 
 
-def test_it_works(db: Database, cast: Cast, host: HostRow, make: Make) -> None:
+def test_it_works(db: Database, actors: Actors, host: HostRow, make: Make) -> None:
     task = make(task_arguments=[{"type": "input", "label": "who"}], timeout="5000", _type="X")
-    found = shown(db, cast.ada, task.id)
+    found = shown(db, actors.ada, task.id)
     assert (found["id"], found["_type"], found["type"]) == (task.id, "ScriptTask", "script")
     assert (found["name"], found["hostname"], found["timeout"]) == ("greet", "web-1", 5_000)
     assert found["host"] == {"id": host.id, "_id": host.id, "hostname": "web-1"}
@@ -40,16 +40,16 @@ def test_it_works(db: Database, cast: Cast, host: HostRow, make: Make) -> None:
     assert (found["acl"], found["schedules"], found["triggers"]) == ([], [], [])
     assert (found["version"], found["enable"], found["multitasking"]) == (1, True, True)
     assert found["history"] == {"count": 1_000, "days": 90, "inherited": True}
-    assert (found["customer_id"], found["customer_name"]) == (cast.acme.id, "acme")
+    assert (found["customer_id"], found["customer_name"]) == (actors.acme.id, "acme")
     assert "url" not in found and "approvers" not in found
 
 
-def test_the_default_timeout_is_null(db: Database, cast: Cast, make: Make) -> None:
-    assert shown(db, cast.ada, make().id)["timeout"] is None
+def test_the_default_timeout_is_null(db: Database, actors: Actors, make: Make) -> None:
+    assert shown(db, actors.ada, make().id)["timeout"] is None
 
 
 def test_everything_is_written_together(
-    db: Database, keys: Keyring, cast: Cast, make: Make
+    db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
     task = make(acl=["uma@acme.test"])
     assert [e.kind for e in db.write_blocking(events.for_object, task.id)] == [
@@ -60,8 +60,8 @@ def test_everything_is_written_together(
     assert actions == ["task.create", "task.acl"]
     spec = db.write_blocking(task_snapshot, task.id, 1)
     assert spec is not None and spec.name == "greet"
-    secret = db.write_blocking(service.reveal, keys, cast.ada, task.id)
-    assert db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
+    secret = db.write_blocking(service.reveal, keys, actors.ada, task.id)
+    assert db.write_blocking(secret_keys.check, keys, actors.acme.id, "task", task.id, secret)
 
 
 def audit_of(tx: Tx, object_id: str) -> list[audit.AuditRow]:
@@ -73,9 +73,9 @@ def audit_of(tx: Tx, object_id: str) -> list[audit.AuditRow]:
     )
 
 
-def test_an_inline_script_is_stored(db: Database, cast: Cast, make: Make) -> None:
+def test_an_inline_script_is_stored(db: Database, actors: Actors, make: Make) -> None:
     task = make()
-    found = db.write_blocking(runnable, cast.acme.id, task.id)
+    found = db.write_blocking(runnable, actors.acme.id, task.id)
     assert found is not None and found.script_sha256 is not None
     assert db.write_blocking(content_of, found.script_sha256) == SOURCE.encode()
     other = make(script=None, script_id=found.script_id)
@@ -92,13 +92,13 @@ def test_several_tasks_may_share_a_name(make: Make) -> None:
     assert make().id != make().id
 
 
-def test_approvers_are_resolved_to_members(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_approvers_are_resolved_to_members(db: Database, keys: Keyring, actors: Actors) -> None:
     sent = body(
-        name="ok?", type="approval", approvers=["MAX@acme.test", "uma", cast.vic.user_id, "max"]
+        name="ok?", type="approval", approvers=["MAX@acme.test", "uma", actors.vic.user_id, "max"]
     )
-    view, _ = db.write_blocking(service.create, keys, cast.ada, sent)
-    found = shown(db, cast.ada, view.id)
-    assert found["approvers"] == [cast.max.user_id, cast.uma.user_id, cast.vic.user_id]
+    view, _ = db.write_blocking(service.create, keys, actors.ada, sent)
+    found = shown(db, actors.ada, view.id)
+    assert found["approvers"] == [actors.max.user_id, actors.uma.user_id, actors.vic.user_id]
     assert (found["_type"], found["hostname"]) == ("ApprovalTask", "")
     assert "host" not in found and "script" not in found
 
@@ -115,15 +115,15 @@ def test_every_type_can_be_created(make: Make, fields: dict[str, Any]) -> None:
     assert make(**fields).type == fields["type"]
 
 
-def test_masked_defaults_are_never_shown(db: Database, cast: Cast, make: Make) -> None:
+def test_masked_defaults_are_never_shown(db: Database, actors: Actors, make: Make) -> None:
     hidden = {"type": "fixed", "label": "key", "masked": True, "value": "s3cret"}
     task = make(task_arguments=[hidden], env={"PASS": "s3cret"})
-    assert shown(db, cast.ada, task.id)["task_arguments"][0]["value"] == "***"
+    assert shown(db, actors.ada, task.id)["task_arguments"][0]["value"] == "***"
     rows = db.write_blocking(audit_of, task.id)
     assert "s3cret" not in str([row.after for row in rows])
     assert "s3cret" not in str(db.write_blocking(events.for_object, task.id))
-    assert shown(db, cast.ada, task.id)["env"] == {"PASS": "s3cret"}
-    assert shown(db, cast.max, task.id)["env"] == {}
+    assert shown(db, actors.ada, task.id)["env"] == {"PASS": "s3cret"}
+    assert shown(db, actors.max, task.id)["env"] == {}
 
 
 @pytest.mark.parametrize(
@@ -161,18 +161,18 @@ def rows_in(tx: Tx, table: str) -> int:
 
 
 def test_what_is_another_s_cannot_be_used(
-    db: Database, keys: Keyring, cast: Cast, make: Make
+    db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
     mine = make()
-    theirs = db.write_blocking(hosts.insert, cast.globex.id, "web-1", "machine-2", "")
+    theirs = db.write_blocking(hosts.insert, actors.globex.id, "web-1", "machine-2", "")
     for fields in ({"host_id": theirs.id, "script": {"source": SOURCE}}, {"host_id": mine.host_id}):
         sent = body(name="x", type="script", script_id=mine.script_id, **fields)
         with pytest.raises(Invalid):
-            db.write_blocking(service.create, keys, cast.eve, sent)
+            db.write_blocking(service.create, keys, actors.eve, sent)
 
 
-def test_only_admins_make_tasks(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_only_admins_make_tasks(db: Database, keys: Keyring, actors: Actors) -> None:
     sent = body(name="x", type="dummy")
-    for actor in (cast.max, cast.uma, cast.vic):
+    for actor in (actors.max, actors.uma, actors.vic):
         with pytest.raises(Forbidden):
             db.write_blocking(service.create, keys, actor, sent)

@@ -12,16 +12,16 @@ from belvedere.db import Database
 from belvedere.hosts.model import HostRow
 from belvedere.server.demo import sample_tasks
 from belvedere.tasks.store import runnable
-from people import Cast
+from people import Actors
 
 
-def test_it_works(db: Database, keys: Keyring, cast: Cast, host: HostRow) -> None:
-    operator = service.operator(cast.acme)
+def test_it_works(db: Database, keys: Keyring, actors: Actors, host: HostRow) -> None:
+    operator = service.operator(actors.acme)
     made = db.write_blocking(sample_tasks.create_tasks, keys, operator, host.id)
-    tasks = {name: db.write_blocking(runnable, cast.acme.id, made[name]) for name in made}
+    tasks = {name: db.write_blocking(runnable, actors.acme.id, made[name]) for name in made}
     assert [task.type for task in tasks.values() if task] == ["script"] * 5 + ["approval"]
     approval = tasks["Ask for approval"]
-    assert approval is not None and approval.spec.approvers == [cast.olga.user_id]
+    assert approval is not None and approval.spec.approvers == [actors.olga.user_id]
 
 
 def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.deliveries.receive import ROUTE, Call
 from belvedere.webhooks.model import CallAuthorization, WebhookRow
 from belvedere.webhooks.service import WebhookBody
-from people import Cast
+from people import Actors
 
 Make = Callable[..., WebhookRow]
 Dial = Callable[..., Call]
@@ -26,9 +26,9 @@ ONE = [{"type": "input", "label": "a"}]
 
 
 @pytest.fixture
-def task(db: Database, keys: Keyring, cast: Cast) -> Callable[..., str]:
+def task(db: Database, keys: Keyring, actors: Actors) -> Callable[..., str]:
     """Make a task of acme that takes one argument."""
-    host = db.write_blocking(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
+    host = db.write_blocking(hosts.insert, actors.acme.id, "web-1", "machine-1", "")
 
     def make(name: str = "greet", **more: Any) -> str:
         fields = {
@@ -40,28 +40,28 @@ def task(db: Database, keys: Keyring, cast: Cast) -> Callable[..., str]:
             **more,
         }
         sent = msgspec.convert(fields, TaskBody, strict=False)
-        return db.write_blocking(tasks.create, keys, cast.ada, sent)[0].id
+        return db.write_blocking(tasks.create, keys, actors.ada, sent)[0].id
 
     return make
 
 
 @pytest.fixture
-def make(db: Database, keys: Keyring, cast: Cast) -> Make:
+def make(db: Database, keys: Keyring, actors: Actors) -> Make:
     def create(*attached: str, **more: Any) -> WebhookRow:
         body = WebhookBody(name="push", tasks=list(attached), **more)
-        return db.write_blocking(service.create, keys, cast.ada, body).row
+        return db.write_blocking(service.create, keys, actors.ada, body).row
 
     return create
 
 
 @pytest.fixture
-def dial(keys: Keyring, cast: Cast) -> Dial:
+def dial(keys: Keyring, actors: Actors) -> Dial:
     """A call of a webhook by Ada's token."""
 
     def call(hook: WebhookRow, raw: bytes = b'["x"]', key: str | None = None) -> Call:
         once = None if key is None else IdempotencyKey(ROUTE, key, hashlib.sha256(raw).hexdigest())
         return Call(
-            actor=cast.ada,
+            actor=actors.ada,
             webhook_id=hook.id,
             authorization=CallAuthorization.TOKEN,
             keys=keys,

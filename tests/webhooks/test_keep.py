@@ -8,7 +8,7 @@ from belvedere.base.clock import DAY, SECOND
 from belvedere.db import Database
 from belvedere.webhooks.deliveries import store
 from belvedere.webhooks.deliveries.receive import trigger
-from manual_clock import HandClock
+from manual_clock import ManualClock
 
 from .conftest import Dial, Make
 
@@ -56,7 +56,7 @@ def test_large_deliveries_have_a_shorter_retention(
     assert [len(body) for body in kept(db, hook.id)] == [5_004]
 
 
-def test_old_ones_go(db: Database, clock: HandClock, make: Make, dial: Dial) -> None:
+def test_old_ones_go(db: Database, clock: ManualClock, make: Make, dial: Dial) -> None:
     hook = make()
     db.write_blocking(trigger, [dial(hook)])
     # Ids begin with the machine's own time.

@@ -18,7 +18,7 @@ def test_it_works(yard: Yard) -> None:
         "onhold",
         "onhold",
     ]
-    shown = yard.db.write_blocking(details.show, yard.cast.ada, second.id)
+    shown = yard.db.write_blocking(details.show, yard.actors.ada, second.id)
     assert shown.waiting_reason == "concurrency_limit"
     yard.ends("a")
     assert yard.stands(first.id) == "finished/normal"
@@ -54,14 +54,14 @@ def test_allowing_several_lets_them_all_begin(yard: Yard) -> None:
     flow = yard.flow("a", multitasking=False)
     held = [yard.run(flow) for _ in range(3)][1:]
     body = WorkflowBody(multitasking=True)
-    yard.db.write_blocking(workflows.change, yard.cast.ada, flow.id, body, replaces=False)
+    yard.db.write_blocking(workflows.change, yard.actors.ada, flow.id, body, replaces=False)
     assert [yard.job(job.id).lifecycle for job in held] == ["ready", "ready"]
 
 
 def test_deleting_the_workflow_ends_those_that_wait(yard: Yard) -> None:
     flow = yard.flow("a", multitasking=False)
     first, second = yard.run(flow), yard.run(flow)
-    yard.db.write_blocking(workflows.delete, yard.cast.ada, flow.id)
+    yard.db.write_blocking(workflows.delete, yard.actors.ada, flow.id)
     assert yard.stands(second.id) == "expired/canceled"
     yard.ends("a")
     assert yard.stands(first.id) == "finished/normal"
@@ -84,5 +84,5 @@ def test_a_waiting_one_is_canceled_like_any_job(yard: Yard) -> None:
     flow = yard.flow("a", multitasking=False)
     yard.run(flow)
     second = yard.run(flow)
-    yard.db.write_blocking(actions.cancel, yard.cast.ada, second.id)
+    yard.db.write_blocking(actions.cancel, yard.actors.ada, second.id)
     assert yard.stands(second.id) == "canceled/canceled"

@@ -38,7 +38,7 @@ def test_it_works(yard: Yard) -> None:
     assert yard.kinds(job.id) == ["created", "started", "finished"]
     for step in yard.steps():
         assert (step.workflow_id, step.workflow_job_id) == (flow.id, job.id)
-        assert step.user_id == yard.cast.ada.user_id
+        assert step.user_id == yard.actors.ada.user_id
     assert [step.origin for step in yard.steps()] == ["user", "workflow", "workflow"]
     sound(yard)
 
@@ -118,7 +118,7 @@ def test_edges_follow_the_trigger_name(
 def test_always_also_follows_a_cancel_of_the_one_job(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b:always"))
     (step,) = yard.steps()
-    yard.db.write_blocking(actions.cancel, yard.cast.ada, step.id)
+    yard.db.write_blocking(actions.cancel, yard.actors.ada, step.id)
     yard.react()
     assert yard.names() == ["b"]
     yard.ends("b")
@@ -128,7 +128,7 @@ def test_always_also_follows_a_cancel_of_the_one_job(yard: Yard) -> None:
 def test_a_step_that_is_canceled_and_not_handled_fails_it(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b"))
     (step,) = yard.steps()
-    yard.db.write_blocking(actions.cancel, yard.cast.ada, step.id)
+    yard.db.write_blocking(actions.cancel, yard.actors.ada, step.id)
     yard.react()
     assert yard.stands(job.id) == "finished/failure"
     assert yard.kinds(job.id) == ["created", "started", "finished"]
@@ -144,7 +144,7 @@ def test_an_approval_uses_no_slot_and_passes_its_values_on(yard: Yard) -> None:
     yard.ends("a", OUTPUT)
     assert yard.names("onhold") == ["b"] and yard.claim() == []
     asked = yard.steps()[-1]
-    yard.db.write_blocking(votes.approve, yard.cast.max, asked.id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, asked.id)
     yard.react()
     assert yard.values("c") == ["1", '{"k":2}']
     yard.ends("c")
@@ -155,7 +155,7 @@ def test_a_rejection_goes_the_way_of_failure(yard: Yard) -> None:
     tasks = {"b": {"type": "approval", "approvers": ["max@acme.test"]}}
     job = yard.run(yard.flow("a-b b-c b-d:failure", tasks=tasks))
     yard.ends("a")
-    yard.db.write_blocking(votes.reject, yard.cast.max, yard.steps()[-1].id)
+    yard.db.write_blocking(votes.reject, yard.actors.max, yard.steps()[-1].id)
     yard.react()
     assert yard.names() == ["d"]
     yard.ends("d")
@@ -171,7 +171,7 @@ def test_an_input_node_waits_for_a_person(yard: Yard) -> None:
     yard.ends("a", '["only one"]')
     (asked,) = [step for step in yard.steps() if step.lifecycle == "onhold"]
     assert yard.values("b") == []
-    yard.db.write_blocking(actions.give_input, yard.cast.ada, asked.id, ["p", "q"])
+    yard.db.write_blocking(actions.give_input, yard.actors.ada, asked.id, ["p", "q"])
     yard.react()
     assert yard.values("c") == ["p", "q"]
 
@@ -214,7 +214,7 @@ def test_it_goes_on_along_the_graph_that_it_began_with(yard: Yard) -> None:
     job = yard.run(flow)
     graph = decode(flow.spec).graph
     body = WorkflowBody(graph=Graph(nodes=graph.nodes[:1]))
-    yard.db.write_blocking(workflows.change, yard.cast.ada, flow.id, body, replaces=False)
+    yard.db.write_blocking(workflows.change, yard.actors.ada, flow.id, body, replaces=False)
     yard.ends("a")
     assert yard.names() == ["b"]
     yard.ends("b")

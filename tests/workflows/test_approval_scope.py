@@ -35,7 +35,7 @@ def edit(yard: Yard, name: str, **fields: Any) -> None:
         lambda tx: tx.value("select id from tasks where name = ?", name)
     )
     body = TaskBody(**fields)
-    yard.db.write_blocking(tasks.change, yard.cast.ada, task_id, body, is_replacement=False)
+    yard.db.write_blocking(tasks.change, yard.actors.ada, task_id, body, is_replacement=False)
 
 
 def test_it_works(yard: Yard) -> None:
@@ -55,7 +55,7 @@ def test_it_ends_at_the_next_approval(yard: Yard) -> None:
     yard.run(yard.flow("a-b b-c c-d d-e", tasks={"b": ASK, "d": ASK}))
     yard.ends("a")
     assert list(shown(yard, waiting(yard))) == ["c"]
-    yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
     yard.react()
     yard.ends("c")
     assert list(shown(yard, waiting(yard))) == ["e"]
@@ -71,7 +71,7 @@ def test_each_step_starts_as_it_was_approved(yard: Yard) -> None:
     """Also hours later: d was changed while c ran."""
     job = yard.run(yard.flow("a-b b-c c-d", tasks={"b": ASK}))
     yard.ends("a")
-    yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
     yard.react()
     edit(yard, "d", script=OTHER)
     yard.ends("c")
@@ -84,7 +84,7 @@ def test_a_restart_needs_what_was_approved(yard: Yard) -> None:
     """The yes is taken over by the new job, and so is what it was about."""
     job = yard.run(yard.flow("a-b b-c", tasks={"b": ASK}))
     yard.ends("a")
-    yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
     yard.react()
     yard.ends("c", code=1)
     edit(yard, "c", script=OTHER)
@@ -97,7 +97,7 @@ def test_what_a_rejection_starts_needs_no_yes(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b b-c:always", tasks={"b": ASK}))
     yard.ends("a")
     edit(yard, "c", script=OTHER)
-    yard.db.write_blocking(votes.reject, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.reject, yard.actors.max, waiting(yard).id)
     yard.react()
     yard.ends("c")
     assert yard.stands(job.id) == "finished/normal"
@@ -109,7 +109,7 @@ def test_a_void_approval_fails_the_workflow(yard: Yard) -> None:
     asked = waiting(yard)
     edit(yard, "c", script=OTHER)
     with pytest.raises(Conflict, match="the script of c"):
-        yard.db.write_blocking(votes.approve, yard.cast.max, asked.id)
+        yard.db.write_blocking(votes.approve, yard.actors.max, asked.id)
     found = yard.db.write_blocking(plan.for_job, asked.id)
     assert yard.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 1
     assert yard.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 0
@@ -140,13 +140,13 @@ def test_a_workflow_that_follows_is_covered_with_all_that_is_in_it(yard: Yard) -
     assert sorted(shown(yard, asked)) == ["p", "q"]
     edit(yard, "q", script=OTHER)
     with pytest.raises(Conflict):
-        yard.db.write_blocking(votes.approve, yard.cast.max, asked.id)
+        yard.db.write_blocking(votes.approve, yard.actors.max, asked.id)
 
 
 def test_what_is_changed_in_there_after_the_yes_does_not_run(yard: Yard) -> None:
     inner = yard.flow("p-q")
     job = yard.run(yard.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
-    yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
     yard.react()
     edit(yard, "q", script=OTHER)
     yard.ends("p")
@@ -158,9 +158,9 @@ def test_what_is_changed_in_there_after_the_yes_does_not_run(yard: Yard) -> None
 def test_a_workflow_that_is_changed_after_the_yes_does_not_begin(yard: Yard) -> None:
     inner = yard.flow("p")
     yard.run(yard.flow("a-b b-c", flows={"c": inner}, tasks={"a": ASK}))
-    yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
     yard.react()
     body = WorkflowBody(description="another one")
-    yard.db.write_blocking(workflows.change, yard.cast.ada, inner.id, body, replaces=False)
+    yard.db.write_blocking(workflows.change, yard.actors.ada, inner.id, body, replaces=False)
     yard.ends("b")
     assert "not what was approved" in (yard.steps()[-1].reason or "")

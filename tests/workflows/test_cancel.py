@@ -52,7 +52,7 @@ def test_a_step_that_ends_well_all_the_same_starts_nothing(yard: Yard) -> None:
 def test_by_the_route_of_jobs(yard: Yard) -> None:
     """`PUT /job/{id}/cancel` knows nothing of workflows; the event does."""
     job = yard.run(yard.flow("a-b"))
-    yard.db.write_blocking(actions.cancel, yard.cast.ada, job.id)
+    yard.db.write_blocking(actions.cancel, yard.actors.ada, job.id)
     assert yard.names("canceled") == ["a"]
     yard.react()
     assert yard.stands(job.id) == "terminated/canceled"
@@ -73,7 +73,7 @@ def test_a_task_that_cannot_be_cancelled_refuses_for_the_workflow(yard: Yard) ->
     flow = yard.flow("a-b", tasks={"a": {"cancellable": False}}, acl=["uma@acme.test"])
     job = yard.run(flow)
     with pytest.raises(Forbidden, match="cannot be canceled"):
-        yard.cancel(job, yard.cast.uma)
+        yard.cancel(job, yard.actors.uma)
     assert yard.stands(job.id) == "ready/in_progress"
     yard.cancel(job)
     assert yard.stands(job.id) == "terminated/canceled"

@@ -136,7 +136,7 @@ def test_an_approval_is_requested_again_each_time(yard: Yard) -> None:
         assert yard.waits() == [], "nothing runs without a yes"
         asked.append(waiting(yard).id)
         assert sorted(shown(yard, waiting(yard))) == ["a", "c"]
-        yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
+        yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
         yard.react()
         yard.ends("c", f'{{"event_name": "{event}"}}')
         edit(yard, "c", script=OTHER)
@@ -147,7 +147,7 @@ def test_an_approval_is_requested_again_each_time(yard: Yard) -> None:
 def test_what_a_yes_leads_round_to_starts_as_it_was_approved(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b b-c c-a:again*2", tasks={"b": ASK}))
     yard.ends("a")
-    yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
     yard.react()
     edit(yard, "a", script=OTHER)
     yard.ends("c", '{"event_name": "again"}')
@@ -241,7 +241,9 @@ def test_every_visit_is_listed_with_what_let_it_begin(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b b-a:success*1"))
     for name in "abab":
         yard.ends(name)
-    found = yard.db.write_blocking(control.list_steps, yard.cast.ada, job.workflow_id or "", job.id)
+    found = yard.db.write_blocking(
+        control.list_steps, yard.actors.ada, job.workflow_id or "", job.id
+    )
     told = [(item.node_id, item.visit, msgspec.json.decode(item.causes)) for item in found]
     assert told == [
         ("a", 1, []),

@@ -19,7 +19,7 @@ def test_it_works(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b a-c:always"))
     fence = lose(yard)
     assert yard.stands(job.id) == "started/in_progress"
-    found = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
+    found = yard.db.write_blocking(details.show, yard.actors.ada, job.id)
     assert found.waiting_reason == "lost"
     yard.end(fence, "exit")
     yard.react()
@@ -29,7 +29,7 @@ def test_it_works(yard: Yard) -> None:
 def test_a_person_says_how_it_ended(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b:failure"))
     lose(yard)
-    yard.db.write_blocking(actions.resolve, yard.cast.ada, yard.steps()[0].id, "failure", "seen")
+    yard.db.write_blocking(actions.resolve, yard.actors.ada, yard.steps()[0].id, "failure", "seen")
     yard.react()
     assert yard.names() == ["b"]
     yard.ends("b")

@@ -87,7 +87,7 @@ def test_an_approval_shows_the_values_that_are_known(yard: Yard) -> None:
     approval = [job for job in yard.steps() if job.lifecycle == "onhold"][-1]
     tasks_shown = yard.db.write_blocking(plan.for_job, approval.id)
     assert {task.name: task.arguments for task in tasks_shown} == {"c": ["2", "fixed"], "d": None}
-    yard.db.write_blocking(votes.approve, yard.cast.max, approval.id)
+    yard.db.write_blocking(votes.approve, yard.actors.max, approval.id)
     yard.react()
     assert yard.values("c") == ["2", "fixed"]
     assert yard.values("d") == ["1"]

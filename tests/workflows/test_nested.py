@@ -35,7 +35,7 @@ def nested(yard: Yard, **more: Any) -> tuple[WorkflowRow, WorkflowRow]:
 
 def change(yard: Yard, flow: WorkflowRow, **body: Any) -> None:
     yard.db.write_blocking(
-        workflows.change, yard.cast.ada, flow.id, WorkflowBody(**body), replaces=False
+        workflows.change, yard.actors.ada, flow.id, WorkflowBody(**body), replaces=False
     )
 
 
@@ -174,7 +174,7 @@ def test_it_waits_for_its_turn(yard: Yard) -> None:
     yard.ends("a")
     (run,) = inner_of(yard, job)
     assert yard.stands(run.id) == "onhold/in_progress"
-    shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
+    shown = yard.db.write_blocking(details.show, yard.actors.ada, job.id)
     assert shown.waiting_reason == "concurrency_limit"
     yard.ends("p")
     assert yard.stands(held.id) == "finished/normal"
@@ -185,30 +185,30 @@ def test_it_waits_for_its_turn(yard: Yard) -> None:
 def test_who_may_not_run_it_alone_may_not_run_it_within(yard: Yard) -> None:
     inner = yard.flow("p")
     outer = yard.flow("a-b b-c:failure", flows={"b": inner})
-    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", outer.id, ["uma@acme.test"])
-    job = yard.run(outer, actor=yard.cast.uma)
+    yard.db.write_blocking(replace_acl, yard.actors.ada, "workflow", outer.id, ["uma@acme.test"])
+    job = yard.run(outer, actor=yard.actors.uma)
     yard.ends("a")
     (run,) = inner_of(yard, job)
     assert yard.stands(run.id) == "finished/error"
     assert "does not let the person who started this run it" in (yard.job(run.id).reason or "")
     assert yard.names() == ["c"]
-    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", inner.id, ["uma@acme.test"])
-    job = yard.run(outer, actor=yard.cast.uma)
+    yard.db.write_blocking(replace_acl, yard.actors.ada, "workflow", inner.id, ["uma@acme.test"])
+    job = yard.run(outer, actor=yard.actors.uma)
     yard.cancel(job)
     other = yard.flow("a", flows={"a": yard.flow("p")})
-    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", other.id, ["uma@acme.test"])
+    yard.db.write_blocking(replace_acl, yard.actors.ada, "workflow", other.id, ["uma@acme.test"])
     with pytest.raises(Forbidden) as refused:
-        yard.run(other, actor=yard.cast.uma)
+        yard.run(other, actor=yard.actors.uma)
     assert refused.value.code == "may_not_run"
 
 
 def test_cancelling_the_outer_workflow_cancels_the_inner_one(yard: Yard) -> None:
     inner = yard.flow("p")
     outer = yard.flow("a", flows={"a": inner})
-    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", outer.id, ["uma@acme.test"])
+    yard.db.write_blocking(replace_acl, yard.actors.ada, "workflow", outer.id, ["uma@acme.test"])
     job = yard.run(outer)
     (run,) = inner_of(yard, job)
-    yard.cancel(job, yard.cast.uma)
+    yard.cancel(job, yard.actors.uma)
     yard.react()
     assert yard.stands(run.id) == yard.stands(job.id) == "terminated/canceled"
 
@@ -257,10 +257,10 @@ def test_they_nest_only_so_deep(yard: Yard) -> None:
 def test_one_that_another_runs_cannot_be_deleted(yard: Yard) -> None:
     inner, outer = nested(yard)
     with pytest.raises(Conflict) as refused:
-        yard.db.write_blocking(workflows.delete, yard.cast.ada, inner.id)
+        yard.db.write_blocking(workflows.delete, yard.actors.ada, inner.id)
     assert refused.value.code == "workflow_in_use" and outer.id in refused.value.message
-    yard.db.write_blocking(workflows.delete, yard.cast.ada, outer.id)
-    yard.db.write_blocking(workflows.delete, yard.cast.ada, inner.id)
+    yard.db.write_blocking(workflows.delete, yard.actors.ada, outer.id)
+    yard.db.write_blocking(workflows.delete, yard.actors.ada, inner.id)
     with pytest.raises(Invalid) as missing:
         yard.flow("a", flows={"a": inner})
     assert "no such workflow" in missing.value.faults[0].message.lower()
@@ -273,9 +273,9 @@ def test_a_lost_job_inside_is_waited_for_outside(yard: Yard) -> None:
     (step,) = [item for item in yard.steps() if item.name == "p"]
     yard.end(step.fence, "unknown", reason="keeper_lost")
     yard.react()
-    shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
+    shown = yard.db.write_blocking(details.show, yard.actors.ada, job.id)
     assert (shown.waiting_reason, yard.stands(job.id)) == ("lost", "started/in_progress")
-    yard.db.write_blocking(actions.resolve, yard.cast.ada, step.id, "success", "seen")
+    yard.db.write_blocking(actions.resolve, yard.actors.ada, step.id, "success", "seen")
     yard.react()
     assert yard.names() == ["b"]
 
@@ -287,9 +287,9 @@ def test_it_waits_only_where_nothing_inside_runs(yard: Yard) -> None:
     yard.ends("a")
     assert yard.claim()
     yard.react()
-    assert yard.db.write_blocking(details.show, yard.cast.ada, job.id).waiting_reason is None
+    assert yard.db.write_blocking(details.show, yard.actors.ada, job.id).waiting_reason is None
     yard.ends("p")
-    shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
+    shown = yard.db.write_blocking(details.show, yard.actors.ada, job.id)
     (asked,) = [step.id for step in yard.steps() if step.name == "q"]
     assert shown.waiting_reason == "approval"
     assert (shown.waiting_detail or {})["job_id"] == asked
@@ -299,11 +299,11 @@ def test_steps_name_the_job_of_the_inner_one(yard: Yard) -> None:
     inner, outer = nested(yard)
     job = yard.run(outer)
     yard.ends("a", '["in"]')
-    found = yard.db.write_blocking(control.list_steps, yard.cast.ada, outer.id, job.id)
+    found = yard.db.write_blocking(control.list_steps, yard.actors.ada, outer.id, job.id)
     assert [step.node_id for step in found] == ["a", "b"]
     (run,) = inner_of(yard, job)
     assert found[1].job_id == run.id
     assert (
-        yard.db.write_blocking(control.require_workflow_job, yard.cast.ada, inner.id, run.id).id
+        yard.db.write_blocking(control.require_workflow_job, yard.actors.ada, inner.id, run.id).id
         == run.id
     )

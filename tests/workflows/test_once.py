@@ -117,7 +117,7 @@ def test_a_cancel_and_an_end_leave_no_open_step(yard: Yard) -> None:
             [
                 partial(yard.db.write_blocking, finish, [end]),
                 partial(yard.db.write_blocking, react),
-                partial(yard.db.write_blocking, control.cancel, yard.cast.ada, flow.id, job.id),
+                partial(yard.db.write_blocking, control.cancel, yard.actors.ada, flow.id, job.id),
             ]
         )
         yard.react()

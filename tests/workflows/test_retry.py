@@ -36,7 +36,7 @@ def test_the_last_end_counts(yard: Yard) -> None:
 
 def test_a_cancel_is_not_tried_again(yard: Yard) -> None:
     job = yard.run(yard.flow("a", retry={"a": {"times": 1}}))
-    yard.db.write_blocking(actions.cancel, yard.cast.ada, yard.steps()[0].id)
+    yard.db.write_blocking(actions.cancel, yard.actors.ada, yard.steps()[0].id)
     yard.react()
     assert yard.stands(job.id) == "finished/failure"
 

@@ -63,7 +63,7 @@ class Yard(Workshop):
             **{name: value for name, value in more.items() if name not in ("retry", "arguments")},
         }
         sent = msgspec.convert(body, WorkflowBody, strict=False)
-        return self.db.write_blocking(service.create, self.keys, self.cast.ada, sent).row
+        return self.db.write_blocking(service.create, self.keys, self.actors.ada, sent).row
 
     def node(
         self, name: str, runs: dict[str, Any] | WorkflowRow, joins: str, more: dict[str, Any]
@@ -83,7 +83,7 @@ class Yard(Workshop):
     def run(self, flow: WorkflowRow, given: list[Any] | None = None, **more: Any) -> JobRow:
         if not self.session:
             self.connect()
-        expected = WorkflowJobRequest(more.pop("actor", self.cast.ada), flow.id, given, **more)
+        expected = WorkflowJobRequest(more.pop("actor", self.actors.ada), flow.id, given, **more)
         (made,) = self.db.write_blocking(start.run, [expected])
         if isinstance(made, Exception):
             raise made
@@ -125,18 +125,20 @@ class Yard(Workshop):
         return decoded
 
     def cancel(self, job: JobRow, actor: Actor | None = None) -> None:
-        who = actor or self.cast.ada
+        who = actor or self.actors.ada
         self.db.write_blocking(control.cancel, who, job.workflow_id or "", job.id)
 
     def restart(self, job: JobRow) -> JobRow:
-        new = self.db.write_blocking(control.restart, self.cast.ada, job.workflow_id or "", job.id)
+        new = self.db.write_blocking(
+            control.restart, self.actors.ada, job.workflow_id or "", job.id
+        )
         return self.job(new)
 
     def run_again(self, job: JobRow) -> JobRow:
         """All steps, as a new job."""
         workflow_id = job.workflow_id or ""
         request = self.db.write_blocking(
-            rerun.request_for, self.cast.ada, workflow_id, job.id, None
+            rerun.request_for, self.actors.ada, workflow_id, job.id, None
         )
         (prepared,) = self.db.write_blocking(start.run, [request])
         if isinstance(prepared, Exception):
@@ -152,4 +154,4 @@ class Yard(Workshop):
             for node in graph.nodes
         ]
         body = WorkflowBody(graph=msgspec.structs.replace(graph, nodes=nodes))
-        self.db.write_blocking(service.change, self.cast.ada, row.id, body, replaces=False)
+        self.db.write_blocking(service.change, self.actors.ada, row.id, body, replaces=False)
