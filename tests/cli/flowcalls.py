@@ -134,7 +134,12 @@ ANSWERS: list[tuple[str, str, Any]] = [
     (
         "POST",
         "/workflows/import",
-        {"workflow": FLOW, "tasks": [cli_records.task()], "notes": ["look at it"]},
+        {
+            "workflow": FLOW,
+            "tasks": [cli_records.task()],
+            "notes": ["look at it"],
+            "not_imported": [{"part": "task x", "field": "acl", "value": "[1]", "reason": "No."}],
+        },
     ),
 ]
 

@@ -148,3 +148,10 @@ async def test_the_page_cannot_be_framed_or_scripted(
     mail = await asked(world, uma, pool)
     policy = (await stranger.get(mail["approve"])).headers["content-security-policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
+
+
+async def test_a_disabled_answer_has_no_link(
+    world: World, uma: Client, pool: FakeEgressPool
+) -> None:
+    mail = await asked(world, uma, pool, success_enabled=False)
+    assert "reject" in mail and "approve" not in mail

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from contract.client import Client
+from contract.running import create, run, show
 from contract.world import World
 from workflows.test_recipes import DATA, SOURCE, flow, script
 
@@ -23,7 +24,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert record == (await ada.get(f"/acme/workflows/{record['id']}")).json
     assert (record["name"], record["start"], record["description"]) == ("Scan", "pull", "Scans it.")
     assert {"source": "pull", "target": "ship", "on": "hotfix"} in record["graph"]["edges"]
-    assert len(made["notes"]) == 1
+    assert [note.partition(" ")[0] for note in made["notes"]] == ["ask:", "The"]
     pull = made["tasks"][0]
     assert (pull["hostname"], pull["acl"], pull["timeout"]) == ("web-1", [], 600_000)
     stored = await ada.get(f"/acme/file/{pull['script_id']}/download")
@@ -104,3 +105,73 @@ async def test_numbers_of_a_recipe_become_texts(ada: Client) -> None:
     said = {"task": task, "file": {"filename": "hello.sh", "data": DATA}}
     (record,) = (await imported(ada, said))["tasks"]
     assert (record["description"], record["env"]) == ("5", {"PORT": "8080"})
+
+
+async def test_the_response_lists_what_is_not_imported(world: World, ada: Client) -> None:
+    made = await imported(ada, flow(triggers=["62e9"], logger=True))
+    lines = [(item["part"], item["field"], item["value"]) for item in made["not_imported"]]
+    foreign = [
+        ("acl", '["somebody@elsewhere.test"]'),
+        ("assigned_users", '["62e91ad7541a1a0019a15800"]'),
+    ]
+    assert lines == [
+        *(("task pull", *item) for item in foreign),
+        ("task ask", "approvers", '["62e9"]'),
+        *(("task ship", *item) for item in foreign),
+        ("workflow Scan", "triggers", '["62e9"]'),
+        ("workflow Scan", "logger", "true"),
+    ]
+    assert all(item["reason"] for item in made["not_imported"])
+    single = await ada.post("/acme/task/import?hostname=web-1", {"task": script("x", "hello")})
+    assert [item["field"] for item in single.json["not_imported"]] == ["acl", "assigned_users"]
+    assert len(single.json["notes"]) == 1
+
+
+async def test_an_imported_script_keeps_its_verdict_and_its_retention(
+    world: World, ada: Client
+) -> None:
+    task = script("x", "hello", task_arguments=[])
+    (record,) = (await imported(ada, {"task": task}))["tasks"]
+    assert record["ignore_exit_code"] is True
+    assert (record["history"]["count"], record["history"]["inherited"]) == (5, False)
+    async with world.agent() as agent:
+        job = await run(ada, agent, record["id"], code=1, lastline="success")
+    assert (job["state"], job["result"]["code"]) == ("success", 1)
+
+
+async def test_the_switches_of_an_approval_are_imported(world: World, ada: Client) -> None:
+    source = {"name": "ask", "type": "approval", "cancel_enabled": False, "failure_enabled": False}
+    (task,) = (await imported(ada, {"task": source}))["tasks"]
+    switches = (task["success_enabled"], task["failure_enabled"], task["cancellable"])
+    assert switches == (True, False, False)
+    job = await create(ada, task["id"])
+    assert (await show(ada, job["id"]))["waiting_detail"]["answers"] == ["approve"]
+    refused = await ada.put(f"/acme/job/{job['id']}/reject")
+    assert (refused.status, refused.code) == (409, "answer_disabled")
+    assert (await ada.put(f"/acme/job/{job['id']}/approve")).status == 200
+
+
+async def test_an_approval_without_answers_or_with_unknown_approvers(ada: Client) -> None:
+    source: dict[str, Any] = {"name": "ask", "type": "approval", "approvals_target": "dynamic"}
+    source |= {"success_enabled": False, "failure_enabled": False}
+    made = await imported(ada, {"task": source})
+    (task,) = made["tasks"]
+    assert (task["approvals_target"], task["success_enabled"]) == ("fixed", True)
+    assert [item["field"] for item in made["not_imported"]] == [
+        *("approvals_target", "success_enabled", "failure_enabled")
+    ]
+    refused = await ada.post("/acme/task", {**source, "approvals_target": "initiator"})
+    assert [fault["field"] for fault in refused.json["errors"]] == ["failure_enabled"]
+
+
+async def test_a_token_imports_approvals_without_approvers(world: World, ada: Client) -> None:
+    made = await imported(world.client("token"), flow())
+    task = made["tasks"][1]
+    assert task["approvers"] == []
+    assert made["notes"][0].startswith("ask: it has no approvers")
+    refused = await ada.post(f"/acme/task/{task['id']}/job")
+    assert (refused.status, refused.code) == (400, "no_approver")
+    changed = await ada.patch(f"/acme/task/{task['id']}", {"description": "x"})
+    assert [fault["field"] for fault in changed.json["errors"]] == ["approvers"]
+    assert (await ada.patch(f"/acme/task/{task['id']}", {"approvers": ["max"]})).status == 200
+    assert (await ada.post(f"/acme/task/{task['id']}/job")).status == 200

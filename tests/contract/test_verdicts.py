@@ -62,6 +62,7 @@ async def test_a_task_may_ignore_the_exit_code(world: World, uma: Client) -> Non
     async with world.agent() as agent:
         assert (await run(uma, agent, task, code=3))["state"] == "normal"
         assert (await run(uma, agent, task, code=3, lastline="fail"))["state"] == "failure"
+        assert (await run(uma, agent, task, code=1, lastline="success"))["state"] == "success"
 
 
 async def test_a_task_may_say_what_silence_means(world: World, uma: Client) -> None:

@@ -705,3 +705,13 @@ async def test_the_last_line_is_read_as_from_our_own_agent(
     reported_state, reported_output = _as_the_agent_reads_it(line)
     done = await old.finish(job, reported_state, lastline=line, output=reported_output)
     assert (done.json["state"], done.json["output"]) == (state, output)
+
+
+async def test_a_task_that_ignores_exit_codes_keeps_its_last_line(
+    world: World, old: OldAgent, uma: Client
+) -> None:
+    await old.start()
+    for ignores, state in ((True, "success"), (False, "failure")):
+        job = await given(world, old, uma, name=f"t{ignores}", ignore_exit_code=ignores)
+        done = await old.finish(job, "success", lastline="success", code=1)
+        assert (done.json["state"], done.json["result"]["code"]) == (state, 1)

@@ -106,7 +106,7 @@ def test_it_works() -> None:
     ]
     graph = format.graph_of(text, {"u1": "t1", "u2": "t2", "u3": "t3"}, {})
     assert [n.task_id for n in graph.nodes] == ["t1", "t2", "t3"]
-    assert text.notes == ["ask: you are the approver; set others with: belvedere task edit"]
+    assert text.report.notes == []
 
 
 def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
@@ -118,6 +118,80 @@ def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
     assert (made["timeout"], made["script_runas"]) == (600_000, "bash %script%")
     (argument,) = made["task_arguments"]
     assert "charsmax" not in argument and "charset" not in argument
+    assert made["history"]["count"] == 5 and made["ignore_exit_code"] is True
+
+
+def skipped(**more: Any) -> list[tuple[str, str]]:
+    fields = {"acl": [], "assigned_users": [], **more}
+    report = format.read({"task": script("x", "t", **fields)}).report
+    return [(item.field, item.value) for item in report.skipped]
+
+
+def test_fields_without_a_meaning_here_are_listed() -> None:
+    assert skipped() == []
+    assert skipped(acl=["a@b.test"]) == [("acl", '["a@b.test"]')]
+    # Values that change nothing are no loss, and a secret is not repeated.
+    assert skipped(public=False, arguments_type="text", ignore_enabled=False) == []
+    assert skipped(secret="0" * 64) == [("secret", "")]
+    assert skipped(never_heard_of=False) == [("never_heard_of", "")]
+    assert skipped(autoremove_completed_jobs_limit=True) == [
+        ("autoremove_completed_jobs_limit", "true")
+    ]
+    assert skipped(url="http://x.test", method="GET") == [("url", '"http://x.test"')]
+    argument = {"type": "select", "charset": "ascii", "options": [{"id": 1, "color": "red"}]}
+    assert skipped(task_arguments=[argument]) == [
+        ("task_arguments[0].charset", '"ascii"'),
+        ("task_arguments[0].options[0].color", ""),
+    ]
+
+
+def test_the_list_of_skipped_fields_is_limited() -> None:
+    report = format.read({"task": script("x", "t", **{f"f{n}": 1 for n in range(1_500)})}).report
+    assert (len(report.skipped), report.unlisted > 0) == (1_000, True)
+    long = format.read({"task": script("x", "t", acl=["x" * 10_000])}).report.skipped
+    assert max(len(item.value) for item in long) <= 200
+
+
+def test_jobs_are_kept_as_in_the_recipe() -> None:
+    def history(**more: Any) -> Any:
+        return format.read({"task": script("x", "t", **more)}).tasks[""].get("history")
+
+    assert history(autoremove_completed_jobs_limit="12")["count"] == 12
+    assert history(autoremove_completed_jobs=False)["count"] == 1_000_000
+    limits: list[Any] = ["9" * 5_000, -1, 1.5, [], 10**7]
+    for limit in limits:
+        assert history(autoremove_completed_jobs_limit=limit) is None
+
+
+def test_default_states_of_theeye_have_their_names_here() -> None:
+    def state(word: str) -> Any:
+        task = script("x", "t", default_state_evaluation=word)
+        return format.read({"task": task}).tasks[""]["default_state_evaluation"]
+
+    assert [state(word) for word in ("", "ok", "error", "success")] == [
+        *("", "success", "failure", "success")
+    ]
+    assert state("other") == ""
+    assert ("default_state_evaluation", '"other"') in skipped(default_state_evaluation="other")
+
+
+def test_tasks_that_share_an_id_are_all_imported() -> None:
+    extra = {**script("u3", "other"), "acl": []}
+    text = format.read(flow(tasks=[*flow()["tasks"], extra, {**extra, "id": None}]))
+    assert [task["name"] for task in text.tasks.values()] == [
+        *("pull", "ask", "ship", "other", "other")
+    ]
+
+
+def test_parts_of_a_graph_that_are_no_tasks_are_listed() -> None:
+    graph = flow()["graph"]
+    event = {"v": "e1", "value": {"id": "e1", "name": "fires", "_type": "WebhookEvent"}}
+    graph["nodes"].append(event)
+    graph["edges"] += [{"v": "e1", "w": "u1"}, {"v": "u1", "w": "u3", "value": {"a": 1}}]
+    report = format.read(flow(graph=graph, start_task_id="gone", triggers=["e9"])).report
+    assert [item.field for item in report.skipped if item.part == "workflow Scan"] == [
+        *("start_task_id", "triggers", "graph: WebhookEvent fires", "graph.edges[5].value")
+    ]
 
 
 def test_a_task_recipe_has_its_file_beside_it() -> None:

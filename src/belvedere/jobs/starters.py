@@ -15,10 +15,10 @@ import msgspec
 
 from belvedere.access.actor import Actor, Level
 from belvedere.access.people import memberships, users
-from belvedere.base.errors import Conflict
+from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow
-from belvedere.tasks.model import TaskSpec
+from belvedere.tasks.model import TaskSpec, Type
 
 # In place of a user id: every member whose level is admin or above.
 ADMINS = "@admins"
@@ -94,6 +94,16 @@ def for_changes(tx: Tx, customer_id: str, object: str, object_id: str) -> tuple[
         customer_id,
     )
     return tuple(sorted(name for (name,) in rows)) or (ADMINS,)
+
+
+def require_approvers(spec: TaskSpec) -> None:
+    """A task that an integration token imported has no approvers until a person sets them."""
+    is_fixed = spec.type is Type.APPROVAL and spec.approvals_target == "fixed"
+    if is_fixed and not spec.approvers:
+        raise Invalid(
+            "The task has no approvers, so nobody could decide. Set its approvers first.",
+            code="no_approver",
+        )
 
 
 def check_approver_left(tx: Tx, actor: Actor, workflow_job_id: str | None, spec: TaskSpec) -> None:

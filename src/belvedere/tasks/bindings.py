@@ -34,6 +34,8 @@ class Binding:
     current: TaskSpec | None = None
     # Bindings that the body does not name keep their values.
     keeps_current: bool = False
+    # An import without a person: the approvers are set later, and no job can be created before.
+    may_lack_approvers: bool = False
 
 
 def resolve(binding: Binding, body: TaskBody, spec: TaskSpec) -> TaskSpec:
@@ -45,7 +47,7 @@ def resolve(binding: Binding, body: TaskBody, spec: TaskSpec) -> TaskSpec:
         approvers=_approvers(binding, spec.approvers),
     )
     # Everything that can fail is checked before a script is stored.
-    spec = validation.validate(spec)
+    spec = validation.validate(spec, may_lack_approvers=binding.may_lack_approvers)
     script_id = _script(binding, body) if spec.type is Type.SCRIPT else None
     spec = msgspec.structs.replace(spec, script_id=script_id)
     faults = _missing_bindings(spec)

@@ -163,6 +163,9 @@ class TaskSpec(msgspec.Struct, omit_defaults=True):
     default_answer: str = "reject"
     # The person who started the job may not approve it.
     four_eyes: bool = False
+    # Whether approvers may approve, and whether they may reject.
+    success_enabled: bool = True
+    failure_enabled: bool = True
     success_label: str = ""
     failure_label: str = ""
     cancel_label: str = ""
@@ -184,6 +187,7 @@ ONLY: dict[str, frozenset[Type]] = {
         (("gzip", "json", "register_body"), (Type.SCRAPER,)),
         (("body",), (Type.SCRAPER, Type.NOTIFICATION)),
         (("approvers", "approvals_target", "default_answer", "four_eyes"), (Type.APPROVAL,)),
+        (("success_enabled", "failure_enabled"), (Type.APPROVAL,)),
         (("success_label", "failure_label", "cancel_label", "ignore_label"), (Type.APPROVAL,)),
         (("subject", "recipients", "notification_types"), (Type.NOTIFICATION,)),
     )

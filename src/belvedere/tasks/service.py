@@ -27,10 +27,16 @@ TaskWithAcl = tuple[TaskView, list[str]]
 
 
 def create(
-    tx: Tx, keys: Keyring, actor: Actor, body: TaskBody, *, refuses_masks: bool = True
+    tx: Tx,
+    keys: Keyring,
+    actor: Actor,
+    body: TaskBody,
+    *,
+    refuses_masks: bool = True,
+    may_lack_approvers: bool = False,
 ) -> TaskWithAcl:
     """Create a task with its first version, secret key and ACL. Recipes, whose import reports
-    masks, and older definitions may contain masks."""
+    masks and missing approvers, and older definitions may contain masks."""
     require(actor, Level.ADMIN)
     fields = bodies.definition_fields(body)
     faults = [Fault(n, "This field is required.") for n in ("name", "type") if not fields.get(n)]
@@ -42,7 +48,8 @@ def create(
     row = _new_row(actor, tx.now)
     row.type = fields["type"].value
     fields["concurrency"] = bodies.concurrency(fields, body.multitasking, None)
-    spec = bindings.resolve(Binding(tx, actor, row.id), body, TaskSpec(**fields))
+    binding = Binding(tx, actor, row.id, may_lack_approvers=may_lack_approvers)
+    spec = bindings.resolve(binding, body, TaskSpec(**fields))
     store.write_spec(row, spec)
     store.insert(tx, row)
     secret_keys.create(tx, keys, actor.customer_id, "task", row.id)

@@ -6065,12 +6065,95 @@ export interface components {
         };
         /**
          * Imported
-         * @description What an import created, and notes on what to check.
+         * @description What an import created, notes on what to check, and what was not imported.
          */
         Imported: {
+            not_imported: components["schemas"]["SkippedField"][];
             notes: string[];
             tasks: components["schemas"]["TaskRecord"][];
             workflow: components["schemas"]["WorkflowRecord"] | null;
+        };
+        /**
+         * ImportedTask
+         * @description The task, with notes on what to check, and what was not imported.
+         */
+        ImportedTask: {
+            _type: string;
+            acl: string[];
+            approvals_target?: string;
+            approvers?: string[];
+            assigned_users: string[];
+            body?: string;
+            cancel_label?: string;
+            cancellable: boolean;
+            concurrency: number | null;
+            creation_date: string;
+            customer_id: string;
+            customer_name: string;
+            daemonize?: boolean;
+            default_answer?: string;
+            default_state_evaluation?: string;
+            description: string;
+            enable: boolean;
+            env?: {
+                [key: string]: string;
+            };
+            expires: number;
+            failure_enabled?: boolean;
+            failure_label?: string;
+            four_eyes?: boolean;
+            grace_time: number;
+            gzip?: boolean;
+            headers?: {
+                [key: string]: string;
+            };
+            history: components["schemas"]["History"];
+            host?: components["schemas"]["HostInTask"] | null;
+            host_id?: string | null;
+            hostname: string;
+            icon_color: string;
+            icon_image: string;
+            id: string;
+            ignore_exit_code?: boolean;
+            ignore_label?: string;
+            json?: boolean;
+            last_update: string;
+            method?: string;
+            multitasking: boolean;
+            name: string;
+            not_imported: components["schemas"]["SkippedField"][];
+            notes: string[];
+            notificationTypes?: {
+                [key: string]: boolean;
+            };
+            notify: boolean;
+            os_user?: string;
+            output_parameters: unknown[];
+            parser?: string;
+            pattern?: string;
+            recipients?: string[];
+            register_body?: boolean;
+            retry: components["schemas"]["Retry"] | null;
+            schedules: components["schemas"]["ScheduleInTask"][];
+            script?: components["schemas"]["ScriptInTask"] | null;
+            script_id?: string | null;
+            script_name?: string;
+            script_runas?: string;
+            short_description: string;
+            show_result: boolean;
+            status_code?: string;
+            subject?: string;
+            success_enabled?: boolean;
+            success_label?: string;
+            tags: string[];
+            task_arguments: components["schemas"]["Argument"][];
+            timeout: number | null;
+            triggers: string[];
+            type: components["schemas"]["Type"];
+            url?: string;
+            user_inputs: boolean;
+            user_inputs_members: string[];
+            version: number;
         };
         /**
          * InboxPreferences
@@ -7487,7 +7570,8 @@ export interface components {
         };
         /**
          * RecipeBody
-         * @description A recipe as TheEye writes it; other fields are allowed and ignored.
+         * @description A recipe as TheEye writes it; other fields are allowed, and listed in the response if they
+         *         are not imported.
          */
         RecipeBody: {
             /** @default null */
@@ -7983,6 +8067,16 @@ export interface components {
             name: string;
         };
         /**
+         * SkippedField
+         * @description A field of the recipe that was not imported.
+         */
+        SkippedField: {
+            field: string;
+            part: string;
+            reason: string;
+            value: string;
+        };
+        /**
          * StartBody
          * @description Optionally another date.
          */
@@ -8192,6 +8286,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             expires?: number | null;
+            failure_enabled?: boolean | null;
             failure_label?: string | null;
             four_eyes?: boolean | null;
             grace_time?: number | null;
@@ -8233,6 +8328,7 @@ export interface components {
             show_result?: boolean | null;
             status_code?: string | null;
             subject?: string | null;
+            success_enabled?: boolean | null;
             success_label?: string | null;
             tags?: string[] | null;
             task_arguments?: components["schemas"]["Argument"][] | null;
@@ -8320,6 +8416,7 @@ export interface components {
                 [key: string]: string;
             };
             expires: number;
+            failure_enabled?: boolean;
             failure_label?: string;
             four_eyes?: boolean;
             grace_time: number;
@@ -8361,6 +8458,7 @@ export interface components {
             show_result: boolean;
             status_code?: string;
             subject?: string;
+            success_enabled?: boolean;
             success_label?: string;
             tags: string[];
             task_arguments: components["schemas"]["Argument"][];
@@ -18801,7 +18899,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskRecord"];
+                    "application/json": components["schemas"]["ImportedTask"];
                 };
             };
             /** @description Refused. */

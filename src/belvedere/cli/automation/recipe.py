@@ -36,6 +36,13 @@ def show_imported(result: Record) -> None:
         print(f"Workflow {workflow['name']} is created ({workflow['id']}).")
     for note in result["notes"]:
         rendering.note(note)
+    for field in result["not_imported"]:
+        rendering.note(_not_imported(field))
+
+
+def _not_imported(field: Record) -> str:
+    value = f" {field['value']}" if field["value"] else ""
+    return f"not imported: {field['part']}: {field['field']}{value}. {field['reason']}"
 
 
 COMMANDS = (

@@ -60,7 +60,7 @@ def _route(method: str, handler: Handler, summary: str, codes: tuple[str, ...]) 
     )
 
 
-_REFUSALS = ("link_gone", "wrong_lifecycle", "approval_void")
+_REFUSALS = ("link_gone", "wrong_lifecycle", "approval_void", "answer_disabled")
 
 ROUTES: tuple[Route, ...] = (
     _route("GET", show, "Show the page of an approval link; it decides nothing", ("link_gone",)),

@@ -267,9 +267,11 @@ ROUTES: tuple[Route, ...] = (
         "viewer",
         approve,
         "Approve it.",
-        codes=("wrong_lifecycle", "approval_void"),
+        codes=("wrong_lifecycle", "approval_void", "answer_disabled"),
     ),
-    _change_route("reject", "viewer", reject, "Reject it."),
+    _change_route(
+        "reject", "viewer", reject, "Reject it.", codes=("wrong_lifecycle", "answer_disabled")
+    ),
     _change_route("synced", "user", synced, "Let a syncing job run."),
     _change_route(
         "input",

@@ -9,7 +9,7 @@ from belvedere.access.crypto.keyring import LINK, Keyring, make_token
 from belvedere.access.people import memberships, users
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
-from belvedere.jobs import permissions
+from belvedere.jobs import permissions, specs
 from belvedere.jobs.approvals import plan, votes
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import JobRow, Lifecycle
@@ -46,8 +46,10 @@ class ApprovalQuestion(msgspec.Struct, frozen=True):
 
 
 def create_links(tx: Tx, keys: Keyring, job: JobRow, user_id: str) -> dict[str, str]:
-    """A new token for each answer; earlier tokens of this approver stay valid."""
-    tokens = {verb: make_token(LINK) for verb in VOTES}
+    """A new token for each answer that the task offers; earlier ones of this approver stay
+    valid."""
+    verbs = votes.enabled_answers(specs.for_job(tx, job))
+    tokens = {verb: make_token(LINK) for verb in VOTES if verb in verbs}
     until = min(job.expires_at, tx.now + MAX_LIFETIME)
     tx.execute_many(
         "insert into approval_links"

@@ -10,6 +10,7 @@ from belvedere.db.commit_hooks import around_commit
 from belvedere.jobs import events, permissions, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow, JobState, Lifecycle, check_transition
+from belvedere.tasks.model import TaskSpec
 
 
 def approve(tx: Tx, actor: Actor, job_id: str, by: str = "") -> JobRow:
@@ -42,7 +43,17 @@ def _lock_for_decision(tx: Tx, actor: Actor, job_id: str, verb: str, state: JobS
             code="four_eyes",
         )
     check_transition(job, verb, Lifecycle.FINISHED, state)
+    if verb not in enabled_answers(specs.for_job(tx, job)):
+        raise Conflict(
+            f"The task of this approval does not allow to {verb} it.", code="answer_disabled"
+        )
     return job
+
+
+def enabled_answers(spec: TaskSpec) -> list[str]:
+    """The answers that the task offers to its approvers."""
+    switches = {"approve": spec.success_enabled, "reject": spec.failure_enabled}
+    return [verb for verb, is_enabled in switches.items() if is_enabled]
 
 
 def _vote(tx: Tx, actor: Actor, job: JobRow, verb: str, state: JobState, by: str) -> JobRow:

@@ -181,6 +181,7 @@ def prepare(tx: Tx, request: JobRequest, tasks: TaskCache) -> CreatedJob:
         raise Invalid(
             f"A job cannot be created as {request.lifecycle!r}.", code="invalid_lifecycle"
         )
+    starters.require_approvers(task.spec)
     if task.spec.four_eyes and not request.actor.user_id:
         starters.check_approver_left(tx, request.actor, request.workflow_job_id, task.spec)
     lifecycle = _first_lifecycle(request, task)

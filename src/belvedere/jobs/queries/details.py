@@ -8,7 +8,7 @@ from belvedere.access.actor import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.db import Row, Tx
 from belvedere.jobs import permissions, specs, store
-from belvedere.jobs.approvals import plan
+from belvedere.jobs.approvals import plan, votes
 from belvedere.jobs.attempts import Attempt, attempts_query
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.queries import records
@@ -97,7 +97,11 @@ def add_waiting_reason(tx: Tx, job: JobRow, record: JobRecord) -> None:
         return
     if record.waiting_reason == "approval":
         spec = specs.for_job(tx, job)
-        decision = {"approvers": spec.approvers, "four_eyes": spec.four_eyes}
+        decision = {
+            "approvers": spec.approvers,
+            "four_eyes": spec.four_eyes,
+            "answers": votes.enabled_answers(spec),
+        }
         record.waiting_detail = {**(record.waiting_detail or {}), **decision}
     if record.waiting_reason != "queued" or job.host_id is None:
         return

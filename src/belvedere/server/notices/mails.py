@@ -14,7 +14,7 @@ from belvedere.db import Tx, columns
 from belvedere.events import Event
 from belvedere.jobs import permissions, specs
 from belvedere.jobs.approvals import links as vote_links
-from belvedere.jobs.approvals import page, plan
+from belvedere.jobs.approvals import page, plan, votes
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle
 from belvedere.notifications.delivery import dispatcher, message_text
@@ -32,11 +32,8 @@ _RESET = (
 
 
 _REQUEST = "{name} waits for your approval.\n\n{runs}\n\n{instructions}\n"
-_BY_LINK = (
-    "Approve: {approve}\nReject:  {reject}\n\n"
-    "Each link asks you to confirm, works once, and is only for you: do not forward it."
-)
-_BY_COMMAND = "Approve: belvedere job approve {id}\nReject:  belvedere job reject {id}"
+_ANSWERS = {"approve": "Approve:", "reject": "Reject: "}
+_LINK_USE = "Each link asks you to confirm, works once, and is only for you: do not forward it."
 
 
 def write(tx: Tx, runtime: ServerRuntime, batch: Sequence[Event]) -> None:
@@ -115,10 +112,12 @@ def _request(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
 
 def _instructions(tx: Tx, runtime: ServerRuntime, job: JobRow, user_id: str) -> str:
     if not runtime.settings.url:
-        return _BY_COMMAND.format(id=job.id)
+        verbs = votes.enabled_answers(specs.for_job(tx, job))
+        return "\n".join(f"{_ANSWERS[verb]} belvedere job {verb} {job.id}" for verb in verbs)
     tokens = vote_links.create_links(tx, runtime.keyring, job, user_id)
     base = f"{runtime.settings.base_url}/-/approval/"
-    return _BY_LINK.format(**{action: base + token for action, token in tokens.items()})
+    links = "\n".join(f"{_ANSWERS[verb]} {base}{token}" for verb, token in tokens.items())
+    return f"{links}\n\n{_LINK_USE}"
 
 
 def _runs(approved: Plan) -> str:

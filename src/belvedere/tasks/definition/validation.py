@@ -33,6 +33,7 @@ STATES = ("", "success", "normal", "failure")
 TARGETS = ("fixed", "initiator", "assignees")
 ANSWERS = ("approve", "reject")
 NO_NAME = "A name consists of letters, digits and '_', and does not start with a digit."
+NO_APPROVER = Fault("approvers", "Specify at least one approver.")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
 _OS_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\$?")
@@ -40,10 +41,12 @@ _OS_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\$?")
 Faults = Iterator[Fault]
 
 
-def validate(spec: TaskSpec) -> TaskSpec:
+def validate(spec: TaskSpec, *, may_lack_approvers: bool = False) -> TaskSpec:
     """The normalized definition; raises Invalid with a fault for every invalid field."""
     faults = [*_texts(spec), *_numbers(spec), *_arguments(spec.task_arguments)]
     faults += _BY_TYPE[spec.type](spec)
+    if may_lack_approvers:
+        faults = [fault for fault in faults if fault is not NO_APPROVER]
     if faults:
         raise invalid_task(faults)
     return msgspec.structs.replace(
@@ -164,7 +167,9 @@ def _approval(spec: TaskSpec) -> Faults:
     yield from _choice("approvals_target", spec.approvals_target, TARGETS)
     yield from _choice("default_answer", spec.default_answer, ANSWERS)
     if spec.approvals_target == "fixed" and not spec.approvers:
-        yield Fault("approvers", "Specify at least one approver.")
+        yield NO_APPROVER
+    if not (spec.success_enabled or spec.failure_enabled):
+        yield Fault("failure_enabled", "No one could answer it: success_enabled is off, too.")
     if spec.four_eyes and spec.approvals_target == "initiator":
         yield Fault(
             "four_eyes", "No one could approve it: the approver is the person who starts it."

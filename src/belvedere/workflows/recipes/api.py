@@ -16,8 +16,9 @@ from belvedere.rest.route import Handler, Route
 from belvedere.tasks.records import TaskRecord
 from belvedere.tasks.records import to_record as task_record
 from belvedere.workflows.recipes import export, importer
-from belvedere.workflows.recipes.format import Fields, Recipe
+from belvedere.workflows.recipes.format import Recipe
 from belvedere.workflows.recipes.importer import ImportResult
+from belvedere.workflows.recipes.source import Fields, SkippedField
 from belvedere.workflows.records import WorkflowRecord, to_record
 
 MAX_RECIPE_BYTES = 32 << 20
@@ -27,7 +28,8 @@ Exporter = Callable[[Tx, Actor, str, str], Fields]
 
 
 class RecipeBody(msgspec.Struct):
-    """A recipe as TheEye writes it; other fields are allowed and ignored."""
+    """A recipe as TheEye writes it; other fields are allowed, and listed in the response if they
+    are not imported."""
 
     # Of a task.
     task: dict[str, Any] | None = None
@@ -43,19 +45,31 @@ class RecipeBody(msgspec.Struct):
 
 
 class Imported(msgspec.Struct):
-    """What an import created, and notes on what to check."""
+    """What an import created, notes on what to check, and what was not imported."""
 
     workflow: WorkflowRecord | None
     tasks: list[TaskRecord]
     notes: list[str]
+    not_imported: list[SkippedField]
 
 
-async def import_task(request: Request[None]) -> TaskRecord:
+class ImportedTask(TaskRecord, kw_only=True):
+    """The task, with notes on what to check, and what was not imported."""
+
+    notes: list[str]
+    not_imported: list[SkippedField]
+
+
+async def import_task(request: Request[None]) -> ImportedTask:
     result = await _import(request)
     if result.workflow is not None:
         raise Invalid("This is the recipe of a workflow; import it with POST /workflows/import.")
     view, acl = result.tasks[0]
-    return task_record(view, request.actor, acl)
+    record = task_record(view, request.actor, acl)
+    report = result.report
+    return ImportedTask(
+        **msgspec.structs.asdict(record), notes=report.notes, not_imported=report.skipped
+    )
 
 
 async def import_recipe(request: Request[None]) -> Imported:
@@ -63,7 +77,8 @@ async def import_recipe(request: Request[None]) -> Imported:
     return Imported(
         None if result.workflow is None else to_record(result.workflow, request.actor),
         [task_record(view, request.actor, acl) for view, acl in result.tasks],
-        result.notes,
+        result.report.notes,
+        result.report.skipped,
     )
 
 
@@ -122,7 +137,7 @@ def _route(path: str, handler: Handler, summary: str, answer: object) -> Route:
 
 
 ROUTES: tuple[Route, ...] = (
-    _route("/task/import", import_task, "Import a task from a recipe", TaskRecord),
+    _route("/task/import", import_task, "Import a task from a recipe", ImportedTask),
     _route(
         "/workflows/import",
         import_recipe,

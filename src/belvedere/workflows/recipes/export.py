@@ -17,7 +17,7 @@ from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type
 from belvedere.tasks.store import Runnable
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Edge, Node, WorkflowSpec, decode
-from belvedere.workflows.recipes.format import EXPORTER, Fields
+from belvedere.workflows.recipes.source import EXPORTER, Fields
 
 MODES = ("deep", "shallow")
 # Bytes of scripts in one recipe; a single script may always be as large as a file.

@@ -2,34 +2,24 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import msgspec
 
-from belvedere.base.errors import Invalid
 from belvedere.tasks.definition.validation import env_faults
-from belvedere.tasks.model import MASK, TaskSpec
+from belvedere.tasks.model import MASK
 from belvedere.workflow_specs.model import Edge, Graph, Node, Position
 from belvedere.workflows.bodies import to_texts
-
-Fields = dict[str, Any]
-
-# Specific to the server that a recipe comes from, or with another meaning in TheEye.
-_NOT_IMPORTED = frozenset(
-    {"host_id", "script_id", "approvers", "timeout", "history", "retry", "type"}
+from belvedere.workflows.recipes import skipped_fields, task_format
+from belvedere.workflows.recipes.source import (
+    EXPORTER,
+    MAX_MEMBERS,
+    Fields,
+    ImportReport,
+    dict_in,
+    invalid_recipe,
+    list_in,
 )
-_IMPORTED = frozenset(
-    field.encode_name
-    for field in msgspec.structs.fields(TaskSpec)
-    if field.encode_name not in _NOT_IMPORTED
-)
-# Entries of a list: tasks, workflows, nodes, edges. Older graphs have events as nodes.
-MAX_MEMBERS = 2_000
-# People of another organization.
-_FOREIGN = frozenset({"assigned_users", "user_inputs_members"})
-# Fields that TheEye does not have; they are read from our own recipes only.
-_OUR_FIELDS = ("retry", "history")
-EXPORTER = "belvedere"
+
 _WORKFLOW_FIELDS = (
     *("description", "short_description", "icon_color", "icon_image"),
     *("enable", "multitasking", "expires"),
@@ -44,22 +34,17 @@ class Recipe(msgspec.Struct):
     # By their ids in the graph and in its order, with the task ids of the recipe.
     nodes: dict[str, Node] = {}
     edges: list[Edge] = []
-    # What a person should check.
-    notes: list[str] = []
+    report: ImportReport = msgspec.field(default_factory=ImportReport)
+    # Exported by Belvedere.
+    is_ours: bool = False
     # The workflows that it runs, by the ids of its graph, each after those that it runs itself.
     inner: "dict[str, Recipe]" = {}
-
-
-def invalid_recipe(message: str) -> Invalid:
-    return Invalid(message, code="invalid_recipe")
 
 
 def read(source: object) -> Recipe:
     """A task recipe has `task` and optionally `file`, a workflow recipe `graph` and `tasks`."""
     if isinstance(source, dict) and isinstance(source.get("task"), dict):
-        notes: list[str] = []
-        is_ours = source.get("exporter") == EXPORTER
-        return Recipe({"": _task(source["task"], source.get("file"), notes, is_ours)}, notes=notes)
+        return _single_task(source)
     if isinstance(source, dict) and isinstance(source.get("graph"), dict):
         recipe = _workflow(source)
         recipe.inner = _inner(source)
@@ -67,8 +52,17 @@ def read(source: object) -> Recipe:
     raise invalid_recipe("This is not a recipe: it has neither a task nor a graph.")
 
 
+def _single_task(source: Fields) -> Recipe:
+    report = ImportReport()
+    is_ours = source.get("exporter") == EXPORTER
+    task = task_format.read(source["task"], source.get("file"), report, is_ours=is_ours)
+    for field in sorted(source.keys() - {"task", "file", "exporter", "hostname", "customer"}):
+        report.skip("recipe", field, "It is not part of a recipe of a task.")
+    return Recipe({"": task}, report=report, is_ours=is_ours)
+
+
 def _inner(source: Fields) -> "dict[str, Recipe]":
-    workflows = _list(source, "workflows") if source.get("exporter") == EXPORTER else []
+    workflows = list_in(source, "workflows") if source.get("exporter") == EXPORTER else []
     if not all(
         isinstance(workflow, dict) and isinstance(workflow.get("graph"), dict)
         for workflow in workflows
@@ -93,81 +87,14 @@ def graph_of(recipe: Recipe, task_ids: dict[str, str], workflow_ids: dict[str, s
     return Graph(nodes, recipe.edges)
 
 
-def _task(source: Fields, file: object, notes: list[str], is_ours: bool) -> Fields:
-    """The body that creates the task."""
-    name = str(source.get("name") or "")
-    kind = "script" if source.get("type") == "nodejs" else source.get("type")
-    body = {
-        field: value
-        for field, value in source.items()
-        if field in _IMPORTED and field not in _FOREIGN and value is not None
-    }
-    body |= {"name": name, "type": kind, "timeout": source.get("timeout") or None}
-    body["task_arguments"] = [_argument(argument) for argument in _list(source, "task_arguments")]
-    body |= {field: source[field] for field in _OUR_FIELDS if is_ours and field in source}
-    if isinstance(source.get("multitasking"), bool):
-        body["multitasking"] = source["multitasking"]
-    if kind == "script":
-        body["script"] = _script(file or source.get("script"), name)
-        body["env"] = to_texts(_dict(source, "env"))
-        if source.get("type") == "nodejs" and not source.get("script_runas"):
-            body["script_runas"] = "node %script%"
-    if kind == "approval" and source.get("approvals_target", "fixed") == "fixed":
-        notes.append(f"{name}: you are the approver; set others with: belvedere task edit")
-    if source.get("arguments_type") == "json":
-        notes.append(f"{name}: its arguments are passed as plain text, not as JSON")
-    if any(_lacks_value(argument) for argument in body["task_arguments"]):
-        notes.append(f"{name}: set the values of its masked fixed arguments again")
-    if places := _masks_in(body):
-        notes.append(f"{name}: set the credentials in its {', '.join(places)} again")
-    return body
-
-
-def _masks_in(body: Fields) -> list[str]:
-    """Fields whose credentials were masked by the export."""
-    texts = {field: body.get(field) for field in ("url", "body")}
-    texts |= _dict(body, "headers") | _dict(body, "env")
-    return sorted(field for field, text in texts.items() if isinstance(text, str) and MASK in text)
-
-
-def _lacks_value(argument: Fields) -> bool:
-    """Whether the value is missing because masked values are not exported."""
-    return bool(argument.get("masked")) and argument.get("type") == "fixed"
-
-
-def _argument(source: object) -> Fields:
-    if not isinstance(source, dict):
-        raise invalid_recipe("An argument of a task is not an object.")
-    fields = {key: value for key, value in source.items() if value is not None and key != "charset"}
-    # TheEye writes 0 for no limit.
-    for limit in ("charsmin", "charsmax"):
-        if not fields.get(limit):
-            fields.pop(limit, None)
-    fields["id"] = None
-    return fields
-
-
-def _script(file: object, task: str) -> Fields:
-    if not isinstance(file, dict) or not isinstance(file.get("data"), str):
-        raise invalid_recipe(
-            f"The script of the task {task!r} is missing; export it with mode=deep."
-        )
-    # With or without the prefix `data:text/plain;base64,`.
-    data = file["data"].rpartition(",")[2]
-    return {"filename": str(file.get("filename") or "script.sh"), "data": data}
-
-
 def _workflow(source: Fields) -> Recipe:
-    notes: list[str] = []
+    report = ImportReport()
+    part = f"workflow {source.get('name')}"
     is_ours = source.get("exporter") == EXPORTER
-    tasks = {
-        str(task.get("id") or task.get("_id")): _task(task, None, notes, is_ours)
-        for task in _list(source, "tasks")
-        if isinstance(task, dict)
-    }
-    graph_source = _dict(source, "graph")
+    tasks = _tasks(source, report, is_ours)
+    graph_source = dict_in(source, "graph")
     values = {
-        str(node["v"]): _dict(node, "value") for node in _graph_rows(graph_source, "nodes", "v")
+        str(node["v"]): dict_in(node, "value") for node in _graph_rows(graph_source, "nodes", "v")
     }
     # In our recipes several nodes may run the same task, so each names its task.
     runs = {v: str((is_ours and value.get("task_id")) or v) for v, value in values.items()}
@@ -195,23 +122,66 @@ def _workflow(source: Fields) -> Recipe:
     if len(distinct) > MAX_MEMBERS:
         raise invalid_recipe(f"The recipe has more than {MAX_MEMBERS} edges between tasks.")
     edges = [Edge(names[v], names[w], on, bounds.get((v, w, on))) for v, w, on in distinct]
-    start = names.get(str(source.get("start") or source.get("start_task_id")), "")
+    start = _start(source, names, part, report)
     fields = {"name": source.get("name"), "start": start, "tags": source.get("tags")}
     fields |= {key: source[key] for key in _WORKFLOW_FIELDS if source.get(key) is not None}
-    fields["global_constants"] = _constants(_dict(source, "global_constants"), notes)
-    return Recipe(tasks, fields, nodes, edges, notes)
+    fields["global_constants"] = _constants(dict_in(source, "global_constants"), part, report)
+    skipped_fields.of_workflow(source, {*_WORKFLOW_FIELDS, "hostname"}, part, report)
+    _report_graph(graph_source, values, names, part, report)
+    return Recipe(tasks, fields, nodes, edges, report, is_ours)
 
 
-def _constants(source: Fields, notes: list[str]) -> dict[str, str]:
+def _tasks(source: Fields, report: ImportReport, is_ours: bool) -> dict[str, Fields]:
+    """By their ids. A task that the graph cannot refer to is imported, too."""
+    tasks: dict[str, Fields] = {}
+    for position, task in enumerate(list_in(source, "tasks")):
+        if not isinstance(task, dict):
+            raise invalid_recipe(f"tasks[{position}] is not an object.")
+        task_id = str(task.get("id") or task.get("_id") or f"#{position}")
+        key = task_id if task_id not in tasks else f"{task_id}#{position}"
+        tasks[key] = task_format.read(task, None, report, is_ours=is_ours)
+    return tasks
+
+
+def _start(source: Fields, names: dict[str, str], part: str, report: ImportReport) -> str:
+    field = "start" if source.get("start") else "start_task_id"
+    node_id = source.get(field)
+    if node_id and str(node_id) not in names:
+        report.skip(part, field, "The graph has no such node. Check where it starts.", node_id)
+    return names.get(str(node_id), "")
+
+
+def _report_graph(
+    graph_source: Fields,
+    values: dict[str, Fields],
+    names: dict[str, str],
+    part: str,
+    report: ImportReport,
+) -> None:
+    """Nodes that are not tasks, except those that only name an edge, and edges without a name."""
+    rows = _graph_rows(graph_source, "edges", "v", "w")
+    sources = {str(row["w"]) for row in rows if str(row["v"]) in names}
+    targets = {str(row["v"]) for row in rows if str(row["w"]) in names}
+    for v, value in values.items():
+        is_start = v == "START_NODE" or value.get("_type") == "home"
+        if v not in names and not is_start and v not in sources & targets:
+            kind = value.get("_type") or "node"
+            label = f"graph: {kind} {value.get('name') or v}"
+            report.skip(part, label, "Only tasks become nodes. Set again what starts the workflow.")
+    for position, row in enumerate(rows):
+        if row.get("value") and not isinstance(row["value"], str):
+            reason = "The name of an event must be a text. The edge follows success."
+            report.skip(part, f"graph.edges[{position}].value", reason, row["value"])
+
+
+def _constants(source: Fields, part: str, report: ImportReport) -> dict[str, str]:
     """TheEye allows any name; ours must be a valid name of an environment variable."""
     constants = to_texts(source)
     for name in [name for name, value in constants.items() if [*env_faults("", {name: value})]]:
-        notes.append(
-            f"The global constant {name!r} is skipped: it is no valid environment variable."
-        )
+        report.skip(part, f"global_constants.{name}", "It is no valid environment variable.")
         del constants[name]
     if hidden := sorted(name for name, value in constants.items() if value == MASK):
-        notes.append(f"Set the global constants {', '.join(hidden)} again.")
+        report.notes.append(f"Set the global constants {', '.join(hidden)} again.")
     return constants
 
 
@@ -225,7 +195,9 @@ def _node(
 ) -> Node:
     """`names` are those of the nodes of our own recipe; others have no sources of arguments."""
     fields = {key: value[key] for key in ("join", "retry") if value.get(key) is not None}
-    fields["arguments"] = [_source(source, names) for source in _list(value, "arguments") if names]
+    fields["arguments"] = [
+        _source(source, names) for source in list_in(value, "arguments") if names
+    ]
     fields |= {"task_id": task_id} if workflow_id is None else {"workflow_id": workflow_id}
     try:
         return msgspec.convert({"id": name, "position": _position(value), **fields}, Node)
@@ -262,7 +234,7 @@ def _names(labels: dict[str, str]) -> dict[str, str]:
 
 
 def _position(value: Fields) -> Position | None:
-    position = _dict(value, "position")
+    position = dict_in(value, "position")
     x, y = position.get("x"), position.get("y")
     if isinstance(x, int | float) and isinstance(y, int | float):
         return Position(float(x), float(y))
@@ -305,21 +277,7 @@ def _bounds(graph_source: Fields) -> dict[tuple[str, str, str], int]:
 
 
 def _graph_rows(graph_source: Fields, key: str, *needed: str) -> list[Fields]:
-    rows = _list(graph_source, key)
+    rows = list_in(graph_source, key)
     if not all(isinstance(row, dict) and all(name in row for name in needed) for row in rows):
         raise invalid_recipe(f"The graph's {key} are not in the format of graphlib.")
     return rows
-
-
-def _list(source: Fields, key: str) -> list[Any]:
-    values = source.get(key)
-    if isinstance(values, list) and len(values) > MAX_MEMBERS:
-        raise invalid_recipe(
-            f"The recipe has {len(values)} {key}; at most {MAX_MEMBERS} can be read."
-        )
-    return values if isinstance(values, list) else []
-
-
-def _dict(source: Fields, key: str) -> Fields:
-    value = source.get(key)
-    return value if isinstance(value, dict) else {}

@@ -16,11 +16,18 @@ from belvedere.workflow_specs.model import Graph
 from belvedere.workflows import service
 from belvedere.workflows.bodies import WorkflowBody
 from belvedere.workflows.recipes import format
-from belvedere.workflows.recipes.format import Fields, Recipe, invalid_recipe
+from belvedere.workflows.recipes.format import Recipe
+from belvedere.workflows.recipes.source import Fields, ImportReport, invalid_recipe
 from belvedere.workflows.records import WorkflowView
 
 MAX_TASKS = 200
 ON_HOSTS = ("script", "scraper")
+_YOU_APPROVE = "you are the approver; set others with: belvedere task edit"
+_NO_APPROVERS = "it has no approvers and cannot run; set them with: belvedere task edit"
+_EXIT_CODES = (
+    "The exit codes of the scripts are ignored, as in TheEye; `ignore_exit_code` of a task changes"
+    " this."
+)
 
 
 class ImportResult(msgspec.Struct):
@@ -28,7 +35,7 @@ class ImportResult(msgspec.Struct):
 
     tasks: list[tasks.TaskWithAcl]
     workflow: WorkflowView | None
-    notes: list[str]
+    report: ImportReport
 
 
 def read(source: object) -> Recipe:
@@ -51,14 +58,23 @@ def import_recipe(
 ) -> ImportResult:
     """Tasks that run on a host get the host with this name."""
     require(actor, Level.ADMIN)
-    result = ImportResult([], None, [])
+    result = ImportResult([], None, ImportReport())
     workflow_ids: dict[str, str] = {}
     for recipe_id, part in recipe.inner.items():
         workflow_ids[recipe_id] = _import_part(
             tx, keys, actor, part, hostname, workflow_ids, result
         )
     _import_part(tx, keys, actor, recipe, hostname, workflow_ids, result)
+    _add_notes(recipe, result.report)
     return result
+
+
+def _add_notes(recipe: Recipe, report: ImportReport) -> None:
+    tasks = [task for part in (recipe, *recipe.inner.values()) for task in part.tasks.values()]
+    if not recipe.is_ours and any(task.get("ignore_exit_code") for task in tasks):
+        report.notes.append(_EXIT_CODES)
+    if report.unlisted:
+        report.notes.append(f"{report.unlisted} more fields are not imported.")
 
 
 def _import_part(
@@ -74,10 +90,10 @@ def _import_part(
     result shows the last workflow."""
     ids = {}
     for recipe_id, fields in recipe.tasks.items():
-        task = _task(tx, keys, actor, fields, hostname)
+        task = _task(tx, keys, actor, fields, hostname, result.report)
         result.tasks.append(task)
         ids[recipe_id] = task[0].id
-    result.notes += recipe.notes
+    result.report.add(recipe.report)
     if recipe.workflow is None:
         return ""
     graph = format.graph_of(recipe, ids, workflow_ids)
@@ -86,7 +102,12 @@ def _import_part(
 
 
 def _task(
-    tx: Tx, keys: Keyring, actor: Actor, fields: Fields, hostname: str | None
+    tx: Tx,
+    keys: Keyring,
+    actor: Actor,
+    fields: Fields,
+    hostname: str | None,
+    report: ImportReport,
 ) -> tuple[TaskView, list[str]]:
     fields = dict(fields)
     if fields["type"] in ON_HOSTS:
@@ -96,12 +117,25 @@ def _task(
             )
         fields["hostname"] = hostname
     if fields["type"] == "approval":
-        fields["approvers"] = [actor.email or actor.username]
+        fields |= _approvers(actor, fields, report)
     try:
         body = convert(fields, TaskBody)
-        return tasks.create(tx, keys, actor, body, refuses_masks=False)
+        return tasks.create(
+            tx, keys, actor, body, refuses_masks=False, may_lack_approvers=actor.kind != "member"
+        )
     except (msgspec.ValidationError, Invalid) as error:
         raise _with_part(f"The task {fields['name']!r}", error) from None
+
+
+def _approvers(actor: Actor, fields: Fields, report: ImportReport) -> Fields:
+    """The person who imports. A token is no person: somebody else has to be named."""
+    if fields["approvals_target"] != "fixed":
+        return {}
+    if actor.kind == "member":
+        report.notes.append(f"{fields['name']}: {_YOU_APPROVE}")
+        return {"approvers": [actor.email or actor.username]}
+    report.notes.append(f"{fields['name']}: {_NO_APPROVERS}")
+    return {}
 
 
 def _workflow(tx: Tx, keys: Keyring, actor: Actor, recipe: Recipe, graph: Graph) -> WorkflowView:
