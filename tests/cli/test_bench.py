@@ -9,7 +9,7 @@ import pytest
 
 from belvedere.bench import run
 from belvedere.bench.environment import private_server, processes
-from belvedere.bench.measure import features, history
+from belvedere.bench.measure import features, history, turns
 from belvedere.bench.results import FEATURE_GOALS
 from belvedere.cli.server import bench
 from belvedere.client.http_client import Client
@@ -28,6 +28,8 @@ SMALL = (
     "0",
     "--records",
     "0",
+    "--waiting",
+    "0",
 )
 
 
@@ -35,7 +37,7 @@ SMALL = (
 def short_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it measures is tested here, not how exactly: less of everything."""
     monkeypatch.setattr(run, "SETTLE_S", 0.0)
-    monkeypatch.setattr(history, "ROUNDS", 4)
+    monkeypatch.setattr(turns, "ROUNDS", 4)
     monkeypatch.setattr(history, "SETTLE_S", 0.0)
     for name, value in {"WEBHOOK_CALLS": 30, "INCREMENTS": 100, "WATCH_S": 4.0}.items():
         monkeypatch.setattr(features, name, value)
@@ -61,6 +63,8 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
         "1",
         "--records",
         "20",
+        "--waiting",
+        "200",
         "--check",
     )
     assert ran.err == ""
@@ -73,6 +77,9 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
     assert all(ratio > 0 for ratio in rooms.values())
     assert {"create", "claim", "first page of 50"} <= {
         verb["name"] for verb in result["history"]["verbs"]
+    }
+    assert {"create", "claim", "list of waiting jobs"} <= {
+        verb["name"] for verb in result["queue"]["verbs"]
     }
     kept = {
         process["name"]: process["cpu_percent"]
@@ -106,7 +113,17 @@ def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
 @pytest.mark.alone
 @pytest.mark.limit(300)
 def test_it_measures_on_postgres(anonymous: Belvedere) -> None:
-    ran = anonymous("bench", "--postgres", "--json", *SMALL[:6], "--history", "1000", *SMALL[8:])
+    ran = anonymous(
+        "bench",
+        "--postgres",
+        "--json",
+        *SMALL[:6],
+        "--history",
+        "1000",
+        *SMALL[8:12],
+        "--waiting",
+        "200",
+    )
     assert ran.err == ""
     assert json.loads(ran.out)["engine"] == "postgres"
 
@@ -117,7 +134,7 @@ def test_a_server_is_measured_as_it_is(anonymous: Belvedere) -> None:
     assert "--server" in ran.err
 
 
-@pytest.mark.parametrize("words", [("--jobs", "0"), ("--history", "999")])
+@pytest.mark.parametrize("words", [("--jobs", "0"), ("--history", "999"), ("--waiting", "1")])
 def test_too_little_is_not_measured(anonymous: Belvedere, words: tuple[str, str]) -> None:
     assert anonymous("bench", *words).status == 2
 

@@ -6,7 +6,9 @@ import random
 import signal
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from belvedere.base.clock import Millis, wall
 from e2e import process_leaks as leftovers
@@ -22,6 +24,8 @@ KEEPER_POINTS = ("keeper.accepted", "keeper.spawned", "keeper.script_ended", "ke
 ANY = ""
 # Every point lies on the way of every job, so that it is reached, however slow the machine is.
 POINT_S = 60.0
+# An agent that has not reached its point by then gets a server that lives.
+PATIENCE_S = 15.0
 LIVES_S = (0.02, 2.0)
 
 
@@ -43,6 +47,8 @@ class Killer:
         self._rough = rough
         self._seed = seed
         self._stop = threading.Event()
+        # Set while an agent has only met servers that died too early.
+        self._needs_server = threading.Event()
         # Who died where; and when keepers of the rough host died.
         self.deaths: Counter[str] = Counter()
         self.keepers: list[Millis] = []
@@ -52,14 +58,18 @@ class Killer:
         with ThreadPoolExecutor(1) as beside:
             agents = beside.submit(self._kill_agents, rounds, random.Random(self._seed))
             try:
-                self._kill_server(rounds, random.Random(self._seed + 1))
+                self._kill_server(rounds, random.Random(self._seed + 1), agents)
                 agents.result()
             finally:
                 self._stop.set()
 
-    def _kill_server(self, rounds: int, dice: random.Random) -> None:
+    def _kill_server(self, rounds: int, dice: random.Random, agents: Future[None]) -> None:
         server = self._world.server
         for point in plan((*SERVER_POINTS, *AGENT_POINTS), rounds, dice):
+            if agents.done():
+                # What failed there need not wait for the other rounds.
+                agents.result()
+            self._serve_agents()
             server.kill()
             is_there = self._world.start(**_armed(point, dice))
             died = not is_there or server.dies(_life_s(point, dice))
@@ -67,6 +77,12 @@ class Killer:
         server.kill()
         # At last it stays, for those who still kill agents.
         assert self._world.start()
+
+    def _serve_agents(self) -> None:
+        if self._needs_server.is_set():
+            self._world.server.kill()
+            assert self._world.start()
+            until(lambda: not self._needs_server.is_set(), POINT_S)
 
     def _kill_agents(self, rounds: int, dice: random.Random) -> None:
         for point in plan((*AGENT_POINTS, *KEEPER_POINTS), rounds, dice):
@@ -80,7 +96,7 @@ class Killer:
     def _kill_agent(self, agent: Agent, point: str, dice: random.Random) -> None:
         agent.kill()
         agent.start(self._world.url, **_armed(point, dice))
-        self._note(point, agent.dies(_life_s(point, dice)), "agent", agent.said())
+        self._note(point, self._reaches(point, agent.dies, dice), "agent", agent.said())
         agent.kill()
         agent.start(self._world.url)
 
@@ -91,8 +107,22 @@ class Killer:
             self._end(pid)
         agent.start(self._world.url, **_armed(point, dice))
         keeper = agent.keeper()
-        self._note(point, _dies(keeper, _life_s(point, dice)), "keeper", agent.said())
+        died = self._reaches(point, partial(_dies, keeper), dice)
+        self._note(point, died, "keeper", agent.said())
         self._end(keeper)
+
+    def _reaches(self, point: str, dies: Callable[[float], bool], dice: random.Random) -> bool:
+        """Whether it dies in time; then with a server that lives, because servers that die every
+        second may never give it the jobs that lead to its point."""
+        if not point:
+            return dies(dice.uniform(*LIVES_S))
+        if dies(PATIENCE_S):
+            return True
+        self._needs_server.set()
+        try:
+            return dies(POINT_S)
+        finally:
+            self._needs_server.clear()
 
     def _end(self, keeper: int) -> None:
         with contextlib.suppress(ProcessLookupError):

@@ -77,6 +77,13 @@ class HistoryResult(msgspec.Struct):
     idle: Idle | None = None
 
 
+class QueueResult(msgspec.Struct):
+    """Operations while this many jobs of a task at its concurrency limit wait."""
+
+    jobs: int
+    verbs: list[OperationCost]
+
+
 class FeatureCost(msgspec.Struct):
     """The cost of a feature, in units of something simple that was measured at the same time."""
 
@@ -109,6 +116,7 @@ class Result(msgspec.Struct):
     throughput: Throughput
     idle: Idle | None = None
     history: HistoryResult | None = None
+    queue: QueueResult | None = None
     rooms: list[FeatureCost] = []
     goals: list[Goal] = []
 
@@ -156,6 +164,8 @@ def feature_cost(name: str, unit: str, value: float, plain: float) -> FeatureCos
 
 
 THROUGHPUT_GOAL = {"sqlite": 0.6, "postgres": 0.4}
+# The list examines up to a limit how many jobs are open.
+QUEUE_GOALS = {"list of waiting jobs": 5.0}
 FEATURE_GOALS = {
     "webhook trigger": 1.3,
     "counter rate": 0.5,
@@ -184,6 +194,11 @@ def goals(result: Result) -> list[Goal]:
             continue
         is_met = cost.ratio >= limit if least else cost.ratio <= limit
         targets.append(Goal(cost.name, cost.ratio, limit, not least, is_met))
+    if result.queue is not None:
+        targets += [
+            _at_most(f"queue: {verb.name}", verb.ratio, QUEUE_GOALS.get(verb.name, 1.5))
+            for verb in result.queue.verbs
+        ]
     if result.history is not None:
         targets += [
             _at_most(f"history: {verb.name}", verb.ratio, 1.5) for verb in result.history.verbs

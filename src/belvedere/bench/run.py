@@ -15,7 +15,7 @@ from belvedere.bench import results
 from belvedere.bench.environment import installation, postgres, private_server, processes
 from belvedere.bench.environment.databases import temporary_database
 from belvedere.bench.environment.installation import BenchTarget
-from belvedere.bench.measure import features, history, load
+from belvedere.bench.measure import features, history, load, queue
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.bench.results import Result
 from belvedere.client.connections import tls_context
@@ -35,6 +35,8 @@ class BenchPlan:
     jobs: int = 3_000
     callers: int = 16
     history: int = 1_000_000
+    # Jobs that wait while others are measured; 0: do not measure.
+    waiting: int = 30_000
     # Monitors and indicators in the measured lists; 0: do not measure other features.
     records: int = 2_000
     # Seconds to measure the idle server; 0: do not measure it.
@@ -62,6 +64,8 @@ def run(plan: BenchPlan, report: Progress) -> Result:
             result = _measure(plan, _existing(plan.client, plan), folder, report, engine="remote")
         else:
             result = _measure_private(plan, database, folder, report)
+            if plan.waiting:
+                result.queue = queue.measure(database, folder, plan.waiting, report)
             if plan.history:
                 result.history = history.measure(
                     database, folder, plan.history, plan.idle_s, report

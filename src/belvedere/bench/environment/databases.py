@@ -31,6 +31,8 @@ def _administer(server: str, statement: str) -> None:
     from belvedere.db.postgres.database import Postgres
 
     with Postgres(server).connect(autocommit=True) as connection:
+        # A busy disk can take longer to drop a database than any statement of the server may.
+        connection.execute(b"set statement_timeout = 0")
         connection.execute(statement.encode())
 
 

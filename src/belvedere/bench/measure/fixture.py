@@ -32,32 +32,46 @@ class Fixture:
     task_id: str
 
 
-def create_fixture(tx: Tx) -> Fixture:
+def create_fixture(tx: Tx, slots: int = 1) -> Fixture:
     keys = Keyring(os.urandom(32))
     created = service.create_customer(
         tx, keys, NAME, f"{NAME}@localhost", reserved=frozenset(), password_hash="-"
     )
     host = host_store.insert(tx, created.customer.id, NAME, NAME, "127.0.0.1")
-    hosts.connect(tx, host.id, _hello(), "127.0.0.1")
-    body = {
-        "name": NAME,
-        "type": "script",
-        "host_id": host.id,
-        "script": {"filename": "bench.sh", "source": SCRIPT},
-        # The history is what is measured: it must not be purged.
-        "history": {"count": 1_000_000, "days": 3_650},
-    }
-    tasks.create(tx, keys, service.operator(created.customer), msgspec.convert(body, TaskBody))
+    hosts.connect(tx, host.id, _hello(slots), "127.0.0.1")
+    # The history is what is measured: it must not be purged.
+    history = {"count": 1_000_000, "days": 3_650}
+    _create_task(tx, service.operator(created.customer), host.id, name=NAME, history=history)
     return find(tx)
 
 
-def _hello() -> Hello:
-    return Hello(NAME, "1", NAME, NAME, NAME, slots=1, entries=[])
+def create_limited_task(tx: Tx, target: Fixture) -> str:
+    """A task that runs one job at a time."""
+    return _create_task(tx, target.actor, target.host_id, name="one at a time", concurrency=1)
+
+
+def _create_task(tx: Tx, actor: Actor, host_id: str, **fields: object) -> str:
+    body = {
+        "type": "script",
+        "host_id": host_id,
+        "script": {"filename": "bench.sh", "source": SCRIPT},
+        **fields,
+    }
+    view, _ = tasks.create(tx, Keyring(os.urandom(32)), actor, msgspec.convert(body, TaskBody))
+    return view.id
+
+
+def _hello(slots: int) -> Hello:
+    return Hello(NAME, "1", NAME, NAME, NAME, slots=slots, entries=[])
 
 
 def find(tx: Tx) -> Fixture:
     customer = service.by_name(tx, NAME)
-    row = tx.row("select t.id, h.id, h.session from tasks t join hosts h on h.id = t.host_id")
+    row = tx.row(
+        "select t.id, h.id, h.session from tasks t join hosts h on h.id = t.host_id"
+        " where t.name = ?",
+        NAME,
+    )
     assert customer is not None and row is not None
     return Fixture(service.operator(customer), row[1], row[2], row[0])
 

@@ -22,6 +22,7 @@ def bench(args: Args) -> object:
 
 def _plan(args: Args) -> "BenchPlan":
     from belvedere.bench.measure.history import PAGE_SIZE
+    from belvedere.bench.measure.queue import FEW
     from belvedere.bench.run import BenchPlan
 
     if args.server and (args.database or args.postgres):
@@ -29,6 +30,8 @@ def _plan(args: Args) -> "BenchPlan":
     for name in ("runs", "jobs", "callers"):
         if getattr(args, name) < 1:
             raise CommandError(f"--{name} must be at least 1", 2)
+    if 0 < args.waiting < FEW:
+        raise CommandError(f"--waiting must be 0 or at least {FEW}", 2)
     if 0 < args.history < PAGE_SIZE:
         raise CommandError(
             f"--history must be 0 or at least {PAGE_SIZE} (one page of the job list)", 2
@@ -38,6 +41,7 @@ def _plan(args: Args) -> "BenchPlan":
         jobs=args.jobs,
         callers=args.callers,
         history=args.history,
+        waiting=args.waiting,
         records=args.records,
         idle_s=args.idle,
         place=args.data,
@@ -84,6 +88,8 @@ def _rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
         yield from _idle_rows(result["idle"])
     for cost in result["rooms"]:
         yield cost["name"], cost["name"], "", f"{cost['ratio']:.2f} {cost['unit']}"
+    if result["queue"]:
+        yield from _operation_rows("queue", result["queue"], "jobs waiting", "few")
     if result["history"]:
         yield from _history_rows(result["history"])
 
@@ -96,14 +102,20 @@ def _idle_rows(idle: Record) -> Iterator[tuple[str, str, str, str]]:
     yield "idle cpu", "CPU when idle", f"{idle['cpu_percent']:.2f} % of a core", ""
 
 
-def _history_rows(history: Record) -> Iterator[tuple[str, str, str, str]]:
-    for operation in history["verbs"]:
+def _operation_rows(
+    topic: str, result: Record, jobs: str, baseline: str
+) -> Iterator[tuple[str, str, str, str]]:
+    for operation in result["verbs"]:
         yield (
-            f"history: {operation['name']}",
-            f"{operation['name']}, {history['jobs']:,} jobs",
-            f"{operation['full_us']:.0f} us (empty {operation['empty_us']:.0f})",
-            f"{operation['ratio']:.2f} x empty",
+            f"{topic}: {operation['name']}",
+            f"{operation['name']}, {result['jobs']:,} {jobs}",
+            f"{operation['full_us']:.0f} us ({baseline} {operation['empty_us']:.0f})",
+            f"{operation['ratio']:.2f} x {baseline}",
         )
+
+
+def _history_rows(history: Record) -> Iterator[tuple[str, str, str, str]]:
+    yield from _operation_rows("history", history, "jobs", "empty")
     if history["idle"]:
         yield (
             "history: idle cpu",
@@ -148,6 +160,13 @@ COMMANDS = (
                 default=1_000_000,
                 metavar="JOBS",
                 help="finished jobs in the full database (default 1000000; 0: skip)",
+            ),
+            option(
+                "--waiting",
+                type=int,
+                default=30_000,
+                metavar="JOBS",
+                help="jobs that wait behind a concurrency limit (default 30000; 0: skip)",
             ),
             option(
                 "--idle",
