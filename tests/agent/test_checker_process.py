@@ -286,3 +286,19 @@ async def test_it_knows_no_secret_of_the_server(
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             assert b"BELVEDERE_" not in read(pid, "environ")
+
+
+async def test_files_are_not_maintained_where_scripts_have_their_own_user(tmp_path: Path) -> None:
+    """An admin who may not run scripts as the agent's user may not write files as it either."""
+    path, notes = tmp_path / "site.conf", SampleRecorder()
+    config: dict[str, Any] = {"path": str(path), "permissions": "0644", "source": "", "problem": ""}
+    config |= {"os_username": "", "os_groupname": "", "temporary": ".new", "restores": True}
+    scripts = ScriptChecks(FileCache(str(tmp_path)), "nobody")
+    process = CheckerProcess(str(tmp_path), notes, scripts)
+    async with asyncio.timeout(40):
+        process.configure([MonitorCheck("m1", "maintained_file", 1, 1_000, config)])
+        outcome = await notes.until(lambda _: True)
+        assert (outcome.state, outcome.event) == ("failure", "file:error:config")
+        assert "separate user" in outcome.message and not path.exists()
+        process.close()
+        await process.closed()

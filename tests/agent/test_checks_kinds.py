@@ -1,8 +1,10 @@
 """The other kinds of checks, each against the real thing on this machine."""
 
 import asyncio
+import json
 import os
 import pkgutil
+import pwd
 import subprocess
 import sys
 import threading
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 
 from belvedere.agent.checks import check_of, kinds
-from belvedere.agent.checks.kinds import dns, file, ping, process, tcp, tls
+from belvedere.agent.checks.kinds import dns, file, ping, process, psaux, tcp, tls
 from belvedere.agent.checks.outcome import Outcome
 
 
@@ -177,3 +179,19 @@ async def test_a_disk_that_does_not_answer_holds_one_thread(
     assert (await file.check(config, memory)).state == "normal"
     assert (await file.check(config, memory)).state == "normal"
     assert looks == 2
+
+
+async def test_processes_are_listed_with_their_use() -> None:
+    outcome = await psaux.check({}, {})
+    own = next(row for row in outcome.data["psaux"] if row["pid"] == os.getpid())
+    assert own["user"] == pwd.getpwuid(os.geteuid()).pw_name
+    assert own["rss"] > 1_000 and own["%mem"] >= 0 and "python" in own["command"]
+    assert outcome.data["count"] >= len(outcome.data["psaux"]) > 0
+    assert outcome.measured["count"] == outcome.data["count"]
+
+
+def test_a_long_list_is_cut_to_the_largest_processes() -> None:
+    rows = [{"%cpu": n / 10, "rss": n, "command": "x" * 100} for n in range(1_000)]
+    kept = psaux._fitting(rows)
+    assert 0 < len(kept) < 1_000 and kept[0]["rss"] == 999
+    assert len(json.dumps(kept)) <= psaux.MAX_LIST

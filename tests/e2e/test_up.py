@@ -75,6 +75,25 @@ def test_its_end_leaves_no_process_but_the_keeper(up: Site, how: signal.Signals)
     until(lambda: len(leftovers.of_folder(up.world.folder)) == 2, 20)
 
 
+def test_a_stored_file_is_maintained(up: Site, tmp_path: Path) -> None:
+    api, path = up.world.api, tmp_path / "site" / "site.conf"
+    host_id = up.world.connected(up.agent)["id"]
+    file = api.post("/file", {"filename": "site.conf", "source": "Listen 80\n"})
+    body = {"name": "site", "type": "file", "host_id": host_id, "path": str(path)}
+    body |= {"file": file["id"], "permissions": "0640", "looptime": 1_000}
+    made = api.post("/monitor", body)
+    until(lambda: path.exists() and path.read_text() == "Listen 80\n")
+    path.write_text("Listen 81\n")
+    path.chmod(0o777)
+    until(lambda: path.read_text() == "Listen 80\n" and path.stat().st_mode & 0o777 == 0o640)
+    said = f"{path} had another content, mode and was restored."
+    until(lambda: said in str(api.get(f"/monitor/{made['id']}/history", {"step": "0"})))
+    api.put(f"/file/{file['id']}", {"source": "Listen 82\n"})
+    until(lambda: path.read_text() == "Listen 82\n")
+    api.delete(f"/monitor/{made['id']}")
+    until(lambda: len(leftovers.of_folder(up.world.folder)) == 2, 20)
+
+
 def test_an_agent_that_cannot_start_tries_again_and_says_why(up: Site) -> None:
     """Its credential is damaged, then its journal is of a later version; nothing of the tries is
     left in the server."""

@@ -11,7 +11,7 @@ import pytest
 import run_timeouts
 from belvedere.access.credentials import enrolment
 from belvedere.legacy_agents import polling
-from belvedere.server.background import loops
+from belvedere.server.background import consumers, loops
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
@@ -715,3 +715,105 @@ async def test_a_task_that_ignores_exit_codes_keeps_its_last_line(
         job = await given(world, old, uma, name=f"t{ignores}", ignore_exit_code=ignores)
         done = await old.finish(job, "success", lastline="success", code=1)
         assert (done.json["state"], done.json["result"]["code"]) == (state, 1)
+
+
+async def on_old_host(ada: Client, **fields: Any) -> dict[str, Any]:
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    body = {"name": "site", "looptime": "4000", **fields}
+    response = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
+    return record
+
+
+async def test_a_maintained_file_has_the_format_of_theeye(
+    world: World, old: OldAgent, ada: Client
+) -> None:
+    await old.start()
+    body = {"filename": "site.conf", "source": "Listen 80\n"}
+    file_id = (await ada.post("/acme/file", body)).json["id"]
+    made = await on_old_host(
+        ada,
+        type="file",
+        path="/etc/site/a.conf",
+        file=file_id,
+        permissions="640",
+        os_username="root",
+    )
+    (worker,) = await old.config()
+    expected = {
+        "type": "file",
+        "resource_id": made["id"],
+        "file": {"id": file_id, "md5": hashlib.md5(b"Listen 80\n").hexdigest()},
+        "path": "/etc/site/a.conf",
+        "dirname": "/etc/site",
+        "basename": "a.conf",
+        "permissions": "0640",
+        "uid": 0,
+    }
+    assert {name: worker[name] for name in expected} == expected and "gid" not in worker
+    fetched = await old.send("GET", f"/acme/file/{file_id}/download")
+    assert (fetched.status, fetched.body) == (200, b"Listen 80\n")
+    good = await old.report(made["id"], "success", stats={"size": 10})
+    assert good.json["state"] == "normal"
+    told = await old.report(made["id"], "changed", "file:restored")
+    assert (told.json["state"], told.json["last_event"]["event"]) == ("normal", "file:restored")
+    kinds = world.runtime.db.write_blocking(
+        lambda tx: tx.rows(
+            "select kind from events where object_id = ? and kind like '%changed'"
+            " or object_id = ? and kind like '%restored' order by id",
+            *(made["id"], made["id"]),
+        )
+    )
+    names = ["monitor.changed", "monitor.file:changed", "monitor.file:restored"]
+    assert [kind for (kind,) in kinds] == names
+    await ada.delete(f"/acme/monitor/{made['id']}")
+    assert (await old.send("GET", f"/acme/file/{file_id}/download")).status == 404
+
+
+async def test_new_content_of_a_maintained_file_is_an_update(
+    world: World, old: OldAgent, ada: Client, short_polls: None
+) -> None:
+    await old.start()
+    body = {"filename": "site.conf", "source": "Listen 80\n"}
+    file_id = (await ada.post("/acme/file", body)).json["id"]
+    await on_old_host(ada, type="file", path="/etc/a.conf", file=file_id)
+    (update,) = await old.poll()
+    (before,) = await old.updated(update)
+    await ada.put(f"/acme/file/{file_id}", {"source": "Listen 81\n"})
+    for reaction in consumers.CONSUMERS:
+        if "file.changed" in reaction.kinds:
+            await consumers.catch_up(reaction, world.runtime)
+    (update,) = await old.poll()
+    (after,) = await old.updated(update)
+    assert after["file"]["md5"] != before["file"]["md5"]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"file": ""}, {"permissions": "4755"}, {"os_username": "www-data"}]
+)
+async def test_a_file_that_it_cannot_maintain_is_not_sent(
+    world: World, old: OldAgent, ada: Client, fields: dict[str, str]
+) -> None:
+    await old.start()
+    body = {"filename": "site.conf", "source": "Listen 80\n"}
+    file_id = (await ada.post("/acme/file", body)).json["id"]
+    await on_old_host(ada, **{"type": "file", "path": "/etc/a.conf", "file": file_id, **fields})
+    assert await old.config() == []
+
+
+async def test_a_process_list_is_a_successful_check(
+    world: World, old: OldAgent, ada: Client, vic: Client
+) -> None:
+    await old.start()
+    made = await on_old_host(ada, type="psaux")
+    (worker,) = await old.config()
+    assert (worker["type"], worker["resource_id"]) == ("psaux", made["id"])
+    psaux = [{"user": "root", "pid": "1", "command": "init"}] * 3
+    assert (await old.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
+    record = (await vic.get(f"/acme/monitor/{made['id']}")).json
+    assert (record["state"], record["last_event"]["data"]) == ("normal", {"count": 3})
+    await ada.put(f"/acme/monitor/{made['id']}/pause")
+    for strange in ({"psaux": None}, {"psaux": "x"}, {}):
+        assert (await old.send("POST", "/acme/psaux/old-1", strange)).status == 200
+    assert (await ada.get(f"/acme/monitor/{made['id']}")).json["state"] == "paused"

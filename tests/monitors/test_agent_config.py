@@ -17,6 +17,7 @@ FIELDS = {
     "dstat": {},
     "process": {"raw_search": "nginx"},
     "file": {"path": "/etc/hosts"},
+    "psaux": {},
     "tcp": {"target": "127.0.0.1", "port": "22"},
     "ping": {"target": "gateway"},
     "dns": {"target": "x.test"},
@@ -83,7 +84,7 @@ def test_a_script_travels_with_its_monitor(tower: Tower) -> None:
     before = tower.watch().number
     change = FileChange(content=b"#!/bin/sh\necho better\n")
     tower.db.write_blocking(file_service.change, tower.actors.ada, script, change)
-    tower.db.write_blocking(agent_config.on_script_changed, tower.actors.acme.id, script)
+    tower.db.write_blocking(agent_config.on_file_changed, tower.actors.acme.id, script)
     after = tower.watch()
     assert after.number > before
     assert b"better" in base64.b64decode(after.monitors[0].config["source"])

@@ -145,7 +145,8 @@ def test_a_changed_file_is_reported_each_time(tower: Tower) -> None:
     file = tower.make(type="file", path="/etc/hosts", name="hosts")
     tower.sample(file, "normal", "changed", "changed")
     assert tower.state(file) == "normal"
-    assert tower.told() == [("changed", file), ("changed", file)]
+    assert tower.told("monitor.changed") == [("changed", file), ("changed", file)]
+    assert tower.told("monitor.file:changed") == [("file:changed", file), ("file:changed", file)]
 
 
 def test_misses_in_maintenance_count_for_nothing(tower: Tower) -> None:

@@ -83,7 +83,7 @@ def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
     _, at = following(tower, ListPosition())
     better = FileChange(content=b"#!/bin/sh\necho better\n")
     tower.db.write_blocking(file_service.change, tower.actors.ada, script, better)
-    tower.db.write_blocking(agent_config.on_script_changed, tower.actors.acme.id, script)
+    tower.db.write_blocking(agent_config.on_file_changed, tower.actors.acme.id, script)
     (told,), at = following(tower, at)
     assert [monitor.id for monitor in told.monitors] == [look]
     tower.db.write_blocking(agent_config.on_secret_changed, tower.actors.acme.id)

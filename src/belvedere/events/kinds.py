@@ -115,6 +115,8 @@ KINDS = {
     "monitor.updates_stopped": "A monitor gets no results any more; of a host: its agent is gone.",
     "monitor.updates_started": "A monitor gets results again; of a host: its agent is back.",
     "monitor.changed": "The object that a monitor checks was changed, such as a file.",
+    "monitor.file:changed": "The file that a monitor checks was changed.",
+    "monitor.file:restored": "An agent restored the file that a monitor maintains.",
     "monitor.flapping": "A monitor fails and recovers too often to notify each time.",
     "schedule.created": "A schedule was created.",
     "schedule.changed": "A schedule was changed, enabled or disabled.",

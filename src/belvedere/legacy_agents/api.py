@@ -143,16 +143,18 @@ async def poll_task(request: Request[None]) -> list[LegacyJob]:
 
 
 async def report_dstat(request: Request[DstatBody]) -> str:
-    return await _store_stats(request, "dstat", request.body.dstat)
+    session = await _authenticate(request, request.path["hostname"])
+    await request.services.db.write(
+        host_stats.store_stats, session.host_id, "dstat", request.body.dstat
+    )
+    return OK
 
 
 async def report_psaux(request: Request[PsauxBody]) -> str:
-    return await _store_stats(request, "psaux", request.body.psaux)
-
-
-async def _store_stats(request: AnyRequest, type_: str, stats: object) -> str:
     session = await _authenticate(request, request.path["hostname"])
-    await request.services.db.write(host_stats.store_stats, session.host_id, type_, stats)
+    await request.services.db.write(
+        host_stats.receive_process_list, session.host_id, request.body.psaux
+    )
     return OK
 
 

@@ -9,7 +9,7 @@ from belvedere.files import quota
 from belvedere.monitors import service, store
 from belvedere.monitors.api.agent_reports import ReportBody
 from belvedere.monitors.evaluation import samples
-from belvedere.monitors.evaluation.samples import Observation
+from belvedere.monitors.evaluation.observations import Observation
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.protocol import Sample

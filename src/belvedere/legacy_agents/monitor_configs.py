@@ -4,6 +4,7 @@ A monitor that such an agent cannot check exactly as configured is left out: the
 reports that it has no updates. Reporting a different check would be wrong.
 """
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable
@@ -103,9 +104,47 @@ def _script(tx: Tx, row: MonitorRow) -> Worker | None:
     }
 
 
+def _file(tx: Tx, row: MonitorRow) -> Worker | None:
+    """A maintained file. This agent compares only the last three digits of the mode, and takes the
+    owner as numbers; without them it is the agent's own user."""
+    config = row.settings
+    owner, group = (_account_id(config[name]) for name in ("os_username", "os_groupname"))
+    mode = config["permissions"].zfill(4)
+    if not config.get("file") or not mode.startswith("0") or owner is None or group is None:
+        return None
+    try:
+        file = file_store.find(tx, row.customer_id, config["file"])
+    except NotFound:
+        return None
+    dirname, basename = posixpath.split(config["path"])
+    return {
+        "file": {"id": file.id, "md5": file.md5},
+        "path": config["path"],
+        "dirname": dirname,
+        "basename": basename,
+        "permissions": mode,
+        "os_username": config["os_username"],
+        "os_groupname": config["os_groupname"],
+        **({"uid": int(owner)} if owner else {}),
+        **({"gid": int(group)} if group else {}),
+    }
+
+
+def _account_id(name: str) -> str | None:
+    """The number of an account; empty: any; None: a name that only the host itself can resolve."""
+    number = "0" if name == "root" else name
+    return number if re.fullmatch("[0-9]{0,10}", number) else None
+
+
+def _psaux(tx: Tx, row: MonitorRow) -> Worker | None:
+    return {}
+
+
 BUILDERS: dict[MonitorType, Callable[[Tx, MonitorRow], Worker | None]] = {
     MonitorType.SCRAPER: _scraper,
     MonitorType.DSTAT: _dstat,
     MonitorType.PROCESS: _process,
     MonitorType.SCRIPT: _script,
+    MonitorType.FILE: _file,
+    MonitorType.PSAUX: _psaux,
 }

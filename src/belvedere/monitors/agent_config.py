@@ -21,8 +21,11 @@ from belvedere.secrets import references
 from belvedere.secrets import store as secret_store
 from belvedere.secrets.environment import decrypt
 
-# A script is sent to the agent inside the configuration of its monitor.
-MAX_SCRIPT = 256 * 1024
+# A script or a file is sent to the agent inside the configuration of its monitor.
+MAX_SCRIPT = MAX_FILE = 256 * 1024
+# The type of the check of a maintained file. Agents of earlier versions do not have it: they report
+# nothing, instead of success without maintaining the file.
+MAINTAINED_FILE = "maintained_file"
 # Limits of one message to the agent: monitors, and bytes of JSON after which none is added.
 MAX_MONITORS = 100
 MAX_BYTES = 512 * 1024
@@ -161,7 +164,34 @@ def _build_check(tx: Tx, row: MonitorRow, values: _Secrets) -> MonitorCheck | No
             # The check reports nothing, so the watchdog sets it to `updates_stopped`.
             return None
         config = {**config, **script}
+    if row.type == MonitorType.FILE and config.get("file"):
+        return _maintained_file(tx, row, config)
     return MonitorCheck(row.id, row.type, row.config_version, row.looptime, config)
+
+
+def _maintained_file(tx: Tx, row: MonitorRow, config: dict[str, Any]) -> MonitorCheck:
+    """`temporary` is the name of the new file until it is complete: one per configuration."""
+    content, problem = _content(tx, row.customer_id, config["file"])
+    fields = {
+        "source": base64.b64encode(content).decode(),
+        "problem": problem,
+        "temporary": f".belvedere-{row.id}-{row.config_version}",
+        "restores": config.get("restores", True),
+    }
+    return MonitorCheck(
+        row.id, MAINTAINED_FILE, row.config_version, row.looptime, {**config, **fields}
+    )
+
+
+def _content(tx: Tx, customer_id: str, file_id: str) -> tuple[bytes, str]:
+    """The content of a stored file, or why the agent does not get it."""
+    try:
+        file = file_store.find(tx, customer_id, file_id)
+    except NotFound:
+        return b"", "The stored file does not exist any more."
+    if file.size > MAX_FILE:
+        return b"", f"The stored file has {file.size} bytes; at most {MAX_FILE} are maintained."
+    return content_of(tx, file.sha256) or b"", ""
 
 
 def _script(tx: Tx, customer_id: str, config: dict[str, Any]) -> dict[str, Any] | None:
@@ -201,10 +231,14 @@ def on_secret_changed(tx: Tx, customer_id: str) -> None:
     _record_changes(tx, [row for row in rows if references.MARKER in row.config])
 
 
-def on_script_changed(tx: Tx, customer_id: str, file_id: str) -> None:
-    """A stored file changed or was deleted: agents that run it as a check must get the change."""
-    rows = store.select_locked(tx, "type = 'script' and customer_id = ?", customer_id)
-    _record_changes(tx, [row for row in rows if row.settings["script_id"] == file_id])
+def on_file_changed(tx: Tx, customer_id: str, file_id: str) -> None:
+    """A stored file changed or was deleted: agents that run or maintain it must get the change."""
+    rows = store.select_locked(tx, "type in ('script', 'file') and customer_id = ?", customer_id)
+    _record_changes(tx, [row for row in rows if file_id in _files_of(row.settings)])
+
+
+def _files_of(config: dict[str, Any]) -> tuple[str | None, str | None]:
+    return config.get("script_id"), config.get("file")
 
 
 def _record_changes(tx: Tx, rows: list[MonitorRow]) -> None:

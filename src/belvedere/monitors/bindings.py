@@ -1,4 +1,4 @@
-"""Objects that a monitor refers to: its host, its script, the members of a nested monitor."""
+"""Objects that a monitor refers to: its host, its script or file, members of a nested monitor."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from belvedere.db import Tx
 from belvedere.files import store as file_store
 from belvedere.hosts import store as host_store
 from belvedere.monitors import store
-from belvedere.monitors.agent_config import MAX_SCRIPT
+from belvedere.monitors.agent_config import MAX_FILE, MAX_SCRIPT
 from belvedere.monitors.config.bodies import MonitorBody, MonitorHostBody
 from belvedere.monitors.config.validation import invalid_fields
 from belvedere.monitors.model import MonitorRow, MonitorType
@@ -51,21 +51,23 @@ def _host_not_found(field: str) -> Exception:
 
 
 def check(tx: Tx, customer_id: str, type_: MonitorType, config: dict[str, Any]) -> None:
-    """Reject a configuration that refers to a script or monitor that does not exist."""
+    """Reject a configuration that refers to a file or monitor that does not exist."""
     if type_ is MonitorType.SCRIPT:
-        _check_script(tx, customer_id, config["script_id"])
+        _check_file(tx, customer_id, "script_id", config["script_id"], MAX_SCRIPT)
+    if type_ is MonitorType.FILE and config["file"]:
+        _check_file(tx, customer_id, "file", config["file"], MAX_FILE)
     if type_ is MonitorType.NESTED:
         _check_members(tx, customer_id, config["monitors"])
 
 
-def _check_script(tx: Tx, customer_id: str, script_id: str) -> None:
+def _check_file(tx: Tx, customer_id: str, field: str, file_id: str, max_size: int) -> None:
     try:
-        file = file_store.find(tx, customer_id, script_id)
+        file = file_store.find(tx, customer_id, file_id)
     except NotFound:
-        raise invalid_fields([Fault("script_id", "There is no such file.")]) from None
-    if file.size > MAX_SCRIPT:
+        raise invalid_fields([Fault(field, "There is no such file.")]) from None
+    if file.size > max_size:
         raise invalid_fields(
-            [Fault("script_id", f"The script of a monitor may have at most {MAX_SCRIPT} bytes.")]
+            [Fault(field, f"The file of a monitor may have at most {max_size} bytes.")]
         )
 
 

@@ -8,7 +8,7 @@ from belvedere.db import Tx
 from belvedere.monitors import service, store, trial_store, watch_changes
 from belvedere.monitors.config import new_rows
 from belvedere.monitors.evaluation import rollups, samples
-from belvedere.monitors.evaluation.samples import Observation
+from belvedere.monitors.evaluation.observations import Observation
 from belvedere.monitors.model import MonitorRow, MonitorSeverity, MonitorType
 
 # Until then the ACL decides who may see the event of the deletion.

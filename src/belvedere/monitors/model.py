@@ -23,6 +23,7 @@ class MonitorType(StrEnum):
     HOST = "host"
     PROCESS = "process"
     FILE = "file"
+    PSAUX = "psaux"
     SCRIPT = "script"
     NESTED = "nested"
     TCP = "tcp"

@@ -11,7 +11,7 @@ from belvedere.files import quota
 from belvedere.monitors import store
 from belvedere.monitors.config.validation import invalid_fields
 from belvedere.monitors.evaluation import samples
-from belvedere.monitors.evaluation.samples import Observation
+from belvedere.monitors.evaluation.observations import Observation
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorType
 from belvedere.rest import text_fields

@@ -295,23 +295,25 @@ def deleted_before(tx: Tx, moment: Millis, limit: int) -> list[tuple[str, str]]:
 
 
 def uses_of_file(tx: Tx, customer_id: str, file_id: str) -> list[FileUse]:
-    """The monitors that run this script."""
+    """The monitors that run this script or maintain this file."""
     return tx.all(
         FileUse,
         "select id, name, type, 'Monitor' as model from monitors"
-        " where customer_id = ? and type = 'script' and config like ? and deleted_at is null"
-        " order by id",
+        " where customer_id = ? and type in ('script', 'file') and config like ?"
+        " and deleted_at is null order by id",
         customer_id,
         f'%"{file_id}"%',
     )
 
 
 def needs_file(tx: Tx, host_id: str, file_id: str) -> bool:
-    """Whether it is the script of a monitor on this host; other texts of a monitor do not count."""
+    """Whether it is the script or the maintained file of a monitor on this host; other texts of a
+    monitor do not count."""
     rows = tx.rows(
         "select config from monitors where host_id = ? and deleted_at is null"
-        " and type = 'script' and config like ?",
+        " and type in ('script', 'file') and config like ?",
         host_id,
         f'%"{file_id}"%',
     )
-    return any(msgspec.json.decode(config).get("script_id") == file_id for (config,) in rows)
+    configs = [msgspec.json.decode(config) for (config,) in rows]
+    return any(file_id in (config.get("script_id"), config.get("file")) for config in configs)

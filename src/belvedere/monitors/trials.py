@@ -12,6 +12,7 @@ from belvedere.monitors import bindings, trial_store
 from belvedere.monitors.config import bodies, redaction
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.config.validation import invalid_fields
+from belvedere.monitors.model import MonitorType
 from belvedere.monitors.trial_store import TrialRow
 
 # Of one organization at the same time.
@@ -61,6 +62,9 @@ def create(tx: Tx, actor: Actor, body: MonitorBody, host_id: str | None) -> Tria
             f"{MAX_OPEN} checks are being tried already. Wait for their results.",
             code="too_many_trials",
         )
+    if type_ is MonitorType.FILE:
+        # A trial changes nothing on the host.
+        config["restores"] = False
     config["timeout"] = min(config.get("timeout") or MAX_TIMEOUT, MAX_TIMEOUT)
     text = msgspec.json.encode(config).decode()
     row = TrialRow(

@@ -118,7 +118,15 @@ def _emitters(
             EmitterRecord(
                 id_, id_, emitter.kind_of(type_), name, type_, hosts.get(host_id), host_id, None
             ),
-            list(dict.fromkeys((*table.event_names, *custom.get(id_, ())))),
+            list(
+                dict.fromkeys(
+                    (
+                        *table.event_names,
+                        *table.events_by_type.get(type_, ()),
+                        *custom.get(id_, ()),
+                    )
+                )
+            ),
         )
         for id_, name, type_, host_id in rows
     ]

@@ -9,8 +9,9 @@ from belvedere.hosts import store as hosts
 from belvedere.indicators import store as indicators
 from belvedere.jobs import permissions, specs
 from belvedere.jobs.lifecycle import timeouts
-from belvedere.legacy_agents import registration
+from belvedere.legacy_agents import host_stats, registration
 from belvedere.monitors import store as monitors
+from belvedere.monitors.evaluation import observations
 from belvedere.notifications import inbox
 from belvedere.providers import store as providers
 from belvedere.saved_views import service as views
@@ -24,6 +25,7 @@ def connect() -> None:
     _connect_access()
     _connect_files()
     hosts.delete_registration.connect(registration.delete)
+    observations.store_process_list.connect(host_stats.store_process_list)
     secrets.lock_task.connect(tasks.lock)
     tasks.schedule_lines.connect(schedules.lines_for_tasks)
     timeouts.may_not_report.connect(registration.may_not_report)

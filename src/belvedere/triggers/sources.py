@@ -4,7 +4,8 @@ The sources belong to packages above this one, so they are listed here by table 
 being imported.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
@@ -23,6 +24,16 @@ class EventSource:
     live: str = "deleted_at is null"
     # Its scripts may name their own events.
     names_others: bool = False
+    # Further names of events, by the type of the row.
+    events_by_type: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def has_event(self, name: str) -> bool:
+        """Whether some row of this kind has an event with this name."""
+        return (
+            name in self.event_names
+            or any(name in names for names in self.events_by_type.values())
+            or (self.names_others and name.isprintable())
+        )
 
 
 SOURCES = {
@@ -34,6 +45,7 @@ SOURCES = {
         "monitors",
         "name",
         ("failure", "recovered", "updates_stopped", "updates_started", "changed", "flapping"),
+        events_by_type={"file": ("file:changed", "file:restored")},
     ),
 }
 MAX_NAME = 128
@@ -59,9 +71,7 @@ def parse(text: str) -> EventReference | None:
     definition = SOURCES.get(source)
     if definition is None or not is_id(source_id) or not 0 < len(event_name) <= MAX_NAME:
         return None
-    if event_name not in definition.event_names and not (
-        definition.names_others and event_name.isprintable()
-    ):
+    if not definition.has_event(event_name):
         return None
     return EventReference(source, source_id, event_name)
 

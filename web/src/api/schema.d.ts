@@ -6847,6 +6847,8 @@ export interface components {
             /** @default null */
             alerts?: boolean | null;
             /** @default null */
+            basename?: string | null;
+            /** @default null */
             body?: string | null;
             /** @default null */
             cache?: number | null;
@@ -6859,6 +6861,8 @@ export interface components {
             /** @default null */
             description?: string | null;
             /** @default null */
+            dirname?: string | null;
+            /** @default null */
             disk?: number | null;
             /** @default null */
             enable?: boolean | null;
@@ -6866,6 +6870,8 @@ export interface components {
             fail_threshold?: number | null;
             /** @default null */
             failure_severity?: string | null;
+            /** @default null */
+            file?: string | components["schemas"]["StoredFileBody"] | null;
             /** @default null */
             grace?: number | null;
             /** @default null */
@@ -8223,6 +8229,14 @@ export interface components {
             tries: number;
             trigger_name: string | null;
             visit: number;
+        };
+        /**
+         * StoredFileBody
+         * @description A stored file, in the form that TheEye uses.
+         */
+        StoredFileBody: {
+            /** @default null */
+            id?: string | null;
         };
         /**
          * SubscriberRecord

@@ -43,6 +43,7 @@ class CheckerProcess:
         self._state = state
         self._samples = samples
         self._scripts = CheckScheduler(samples, scripts)
+        self._scripts_user = scripts.scripts_user
         self._monitors: dict[str, MonitorCheck] = {}
         # Whether the process has the list of monitors, except for `_changed`.
         self._is_configured = False
@@ -53,18 +54,28 @@ class CheckerProcess:
 
     def configure(self, monitors: Sequence[MonitorCheck]) -> None:
         self._scripts.configure([monitor for monitor in monitors if monitor.type == "script"])
-        self._monitors = {monitor.id: monitor for monitor in monitors if monitor.type != "script"}
+        self._monitors = self._others(monitors)
         self._is_configured = False
         self._wake()
 
     def change(self, monitors: Sequence[MonitorCheck], removed: Sequence[str]) -> None:
         self._scripts.change([monitor for monitor in monitors if monitor.type == "script"], removed)
-        others = {monitor.id: monitor for monitor in monitors if monitor.type != "script"}
+        others = self._others(monitors)
         for monitor_id in removed:
             self._monitors.pop(monitor_id, None)
         self._monitors.update(others)
         self._changed.update(dict.fromkeys([*removed, *others]))
         self._wake()
+
+    def _others(self, monitors: Sequence[MonitorCheck]) -> dict[str, MonitorCheck]:
+        """The checks that are not scripts. Where scripts have a user of their own, nobody may write
+        files as the agent's user."""
+        others = {monitor.id: monitor for monitor in monitors if monitor.type != "script"}
+        for monitor in others.values():
+            if monitor.type == "maintained_file" and self._scripts_user:
+                text = "Files are not maintained on a host whose scripts run as a separate user."
+                monitor.config = {**monitor.config, "problem": text}
+        return others
 
     def _wake(self) -> None:
         self._changed_event.set()

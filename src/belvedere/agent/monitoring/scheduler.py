@@ -99,9 +99,9 @@ async def perform(monitor: MonitorCheck, check: Check, memory: dict[str, Any]) -
         async with asyncio.timeout(limit_ms / 1_000):
             return await check(monitor.config, memory)
     except TimeoutError:
-        return Outcome(
-            "failure", f"{monitor.type}:timeout", f"No result within {limit_ms / 1_000:g} s."
-        )
+        # A maintained_file is a file for people.
+        kind = monitor.type.removeprefix("maintained_")
+        return Outcome("failure", f"{kind}:timeout", f"No result within {limit_ms / 1_000:g} s.")
     except Exception as fault:
         task = asyncio.current_task()
         if task is not None and task.cancelling():

@@ -31,7 +31,8 @@ class ScriptChecks:
 
     def __init__(self, cache: FileCache, scripts_user: str = "") -> None:
         self._cache = cache
-        self._scripts_user = scripts_user
+        # Empty: the agent's own user.
+        self.scripts_user = scripts_user
         # The keeper's protocol version; an older keeper would run checks as the agent's user.
         self.keeper_version = 0
         self._keeper: KeeperClient | None = None
@@ -69,7 +70,7 @@ class ScriptChecks:
         keeper = self._keeper
         if keeper is None or keeper.lost.is_set():
             raise OSError("the keeper is not connected yet")
-        if self._scripts_user and self.keeper_version < RUNS_AS_OTHERS:
+        if self.scripts_user and self.keeper_version < RUNS_AS_OTHERS:
             raise OSError("the keeper has an older version; it exits when its scripts have ended")
         number = next(self._numbers)
         end: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
@@ -96,7 +97,7 @@ class ScriptChecks:
             "runas": config["runas"],
             "arguments": config["script_arguments"],
             "timeout_ms": config["timeout"],
-            "os_user": self._scripts_user,
+            "os_user": self.scripts_user,
         }
 
 

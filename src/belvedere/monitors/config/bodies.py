@@ -1,5 +1,6 @@
 """Request bodies of monitors, and the columns and configuration that they set."""
 
+import posixpath
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.monitors.config import maintenance as windows
-from belvedere.monitors.config.kinds import MONITOR_KINDS
+from belvedere.monitors.config.kinds import DEFAULT_MODE, MONITOR_KINDS
 from belvedere.monitors.config.maintenance import MaintenanceWindow
 from belvedere.monitors.config.validation import invalid_fields, validate
 from belvedere.monitors.model import (
@@ -36,6 +37,12 @@ class MemberBody(msgspec.Struct):
 
     id: str | None = None
     also_id: str | None = msgspec.field(name="_id", default=None)
+
+
+class StoredFileBody(msgspec.Struct):
+    """A stored file, in the form that TheEye uses."""
+
+    id: str | None = None
 
 
 class MonitorBody(msgspec.Struct, kw_only=True):
@@ -80,6 +87,11 @@ class MonitorBody(msgspec.Struct, kw_only=True):
     least: int | None = None
     most: int | None | UnsetType = UNSET
     path: str | None = None
+    # Together the path, for clients of TheEye that do not send it.
+    dirname: str | None = None
+    basename: str | None = None
+    # The stored file that is maintained at the path; empty: none.
+    file: str | StoredFileBody | None = None
     permissions: str | None = None
     os_username: str | None = None
     os_groupname: str | None = None
@@ -195,6 +207,8 @@ def config_in(type_: MonitorType, body: MonitorBody, old: dict[str, Any]) -> dic
         values["limit"] = {**(_dict(values.get("limit"))), **limits}
     if type_ is MonitorType.SCRAPER:
         _normalize_scraper(values)
+    if type_ is MonitorType.FILE:
+        _normalize_file(values, body)
     if type_ is MonitorType.NESTED:
         members = values.get("monitors") or []
         values["monitors"] = [_member(member) for member in members]
@@ -210,6 +224,27 @@ def _normalize_scraper(values: dict[str, Any]) -> None:
         values["json_value"] = _json(value)
     if isinstance(values.get("method"), str):
         values["method"] = values["method"].upper()
+
+
+def _normalize_file(values: dict[str, Any], body: MonitorBody) -> None:
+    """A maintained file always has a mode: agents of TheEye would choose one themselves."""
+    file = values.get("file")
+    if isinstance(file, StoredFileBody):
+        values["file"] = file.id or ""
+    elif isinstance(file, dict):
+        values["file"] = file.get("id") or ""
+    fields = {**(body.config or {}), **_set_fields(body, ("path", "dirname", "basename"))}
+    if not fields.get("path") and (fields.get("dirname") or fields.get("basename")):
+        folder, name = posixpath.split(str(values.get("path") or ""))
+        values["path"] = posixpath.join(
+            str(fields.get("dirname") or folder), str(fields.get("basename") or name)
+        )
+    if values.get("file") and not values.get("permissions"):
+        values["permissions"] = DEFAULT_MODE
+
+
+def _set_fields(body: MonitorBody, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(body, name)) is not None}
 
 
 def _member(member: object) -> object:

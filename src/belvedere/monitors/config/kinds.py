@@ -20,6 +20,11 @@ MAX_HEADERS = 50
 MAX_JSON_PATH = 1_000
 MAX_MEMBERS = 500
 MAX_ARGUMENTS = 100
+MAX_ACCOUNT_NAME = 256
+# Bytes; the limit of common file systems.
+MAX_FILENAME = 255
+# Of a file that is maintained, unless the monitor has another.
+DEFAULT_MODE = "0644"
 
 Faults = Iterator[tuple[str, str]]
 
@@ -78,9 +83,17 @@ class FileConfig(msgspec.Struct):
     """A file that must exist with this owner and mode; `changed` when its content changes."""
 
     path: str = ""
+    # The id of a stored file: the agent writes its content to the path whenever it differs.
+    file: str = ""
     permissions: str = ""
     os_username: str = ""
     os_groupname: str = ""
+    timeout: Millis = TIMEOUT
+
+
+class PsauxConfig(msgspec.Struct):
+    """The processes of the host, as admins can read them."""
+
     timeout: Millis = TIMEOUT
 
 
@@ -204,6 +217,19 @@ def _file(config: FileConfig) -> Faults:
         yield "path", "Must be an absolute path."
     if config.permissions and not re.fullmatch("[0-7]{3,4}", config.permissions):
         yield "permissions", "Must be octal digits such as 0644."
+    for name in ("os_username", "os_groupname"):
+        if len(getattr(config, name)) > MAX_ACCOUNT_NAME or not _is_line(getattr(config, name)):
+            yield name, "Must be the name or the number of an account."
+    if config.file:
+        yield from _maintained_file(config)
+
+
+def _maintained_file(config: FileConfig) -> Faults:
+    if not is_id(config.file):
+        yield "file", "Must be the id of a stored file."
+    parts = config.path.split("/")[1:]
+    if any(part in ("", ".", "..") or _bytes(part) > MAX_FILENAME for part in parts):
+        yield "path", "Must be the path of a file, without empty parts, `.` and `..`."
 
 
 def _script(config: ScriptConfig) -> Faults:
@@ -252,6 +278,11 @@ def _no_check(_: object) -> Faults:
     yield from ()
 
 
+def _bytes(text: str) -> int:
+    # Unpaired surrogates are refused later, with the other texts.
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def _is_line(text: str) -> bool:
     return text.isprintable() and len(text) <= 4_096
 
@@ -268,6 +299,7 @@ MONITOR_KINDS: dict[MonitorType, MonitorKind] = {
     MonitorType.HOST: MonitorKind(HostConfig, _no_check),
     MonitorType.PROCESS: MonitorKind(ProcessConfig, _process),
     MonitorType.FILE: MonitorKind(FileConfig, _file),
+    MonitorType.PSAUX: MonitorKind(PsauxConfig, _no_check),
     MonitorType.SCRIPT: MonitorKind(ScriptConfig, _script),
     MonitorType.NESTED: MonitorKind(NestedConfig, _nested),
     MonitorType.TCP: MonitorKind(TcpConfig, _port),

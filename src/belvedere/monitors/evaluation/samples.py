@@ -11,26 +11,15 @@ from belvedere.db import Tx
 from belvedere.monitors import model, store, trial_store
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import rollups, state_changes, transitions
+from belvedere.monitors.evaluation.observations import Observation, separate_processes
 from belvedere.monitors.evaluation.state_changes import StateChange
-from belvedere.monitors.evaluation.transitions import Outcome
-from belvedere.monitors.model import MonitorRow, MonitorState
+from belvedere.monitors.model import MonitorRow, MonitorState, MonitorType
 from belvedere.protocol import Sample, Samples
 
 MAX_AGE: Millis = 1 * DAY
 MAX_DATA = 32 * 1024
 MAX_EVENT_NAME = 128
 MAX_STREAM_NAME = 64
-
-
-class Observation(msgspec.Struct):
-    """The result of one check, with its time."""
-
-    at: Millis
-    state: Outcome
-    event: str = ""
-    message: str = ""
-    data: dict[str, Any] = {}
-    measured: dict[str, float] = {}
 
 
 def record_batches(
@@ -45,6 +34,7 @@ def record_batches(
         for sample in batch.samples
         if sample.monitor_id in rows and _is_current(rows[sample.monitor_id], sample)
     ]
+    separate_processes(tx, host_id, observations)
     record_observations(tx, observations, keeps_history=keeps_history)
     others = {
         sample.monitor_id: observation_from_sample(sample, tx.now)
@@ -121,17 +111,24 @@ def evaluate(row: MonitorRow, observation: Observation) -> StateChange:
         return state_changes.apply_status(
             row, transitions.after_excused_failure(before), (), observation.at
         )
-    return state_changes.apply_status(
-        row,
-        *transitions.after_sample(
-            before,
-            observation.state,
-            row.fail_threshold,
-            observation.at,
-            is_new=row.state_at == row.created_at and before.state is MonitorState.UNKNOWN,
-        ),
+    status, names = transitions.after_sample(
+        before,
+        observation.state,
+        row.fail_threshold,
         observation.at,
+        is_new=row.state_at == row.created_at and before.state is MonitorState.UNKNOWN,
     )
+    names += _file_events(row, observation)
+    return state_changes.apply_status(row, status, names, observation.at)
+
+
+def _file_events(row: MonitorRow, observation: Observation) -> tuple[str, ...]:
+    """The file was changed. If it is maintained, the agent reports this after restoring it."""
+    if row.type != MonitorType.FILE or observation.state != "changed":
+        return ()
+    is_maintained = bool(row.settings.get("file"))
+    restored = (transitions.FILE_RESTORED,) if is_maintained else ()
+    return (transitions.FILE_CHANGED, *restored)
 
 
 def record_observations(

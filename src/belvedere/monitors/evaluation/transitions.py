@@ -15,6 +15,7 @@ Outcome = Literal["normal", "failure", "changed"]
 FAILURE, RECOVERED = "failure", "recovered"
 STOPPED, STARTED = "updates_stopped", "updates_started"
 CHANGED, FLAPPING = "changed", "flapping"
+FILE_CHANGED, FILE_RESTORED = "file:changed", "file:restored"
 
 # A monitor is flapping after this number of changes between normal and failure in this period ...
 FLAPPING_FLIPS = 6

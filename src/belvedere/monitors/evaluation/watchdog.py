@@ -14,7 +14,7 @@ from belvedere.db import Tx
 from belvedere.monitors import model, store, watch_changes
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import samples, state_changes, transitions
-from belvedere.monitors.evaluation.samples import Observation
+from belvedere.monitors.evaluation.observations import Observation
 from belvedere.monitors.evaluation.state_changes import StateChange
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow, MonitorState

@@ -18,7 +18,7 @@ BY_TYPE = {
     **dict.fromkeys(("scraper", "tcp", "ping", "dns"), "ms"),
     "dstat": "cpu",
     "tls": "days",
-    "process": "count",
+    **dict.fromkeys(("process", "psaux"), "count"),
     "file": "bytes",
 }
 # (age below, step): a new monitor shows its short history in finer steps.

@@ -91,7 +91,7 @@ CONSUMERS = (
     EventConsumer(
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
-        lambda tx, _, event: agent_config.on_script_changed(tx, event.customer_id, event.object_id),
+        lambda tx, _, event: agent_config.on_file_changed(tx, event.customer_id, event.object_id),
     ),
     EventConsumer(
         "agents get the secrets of their web checks",

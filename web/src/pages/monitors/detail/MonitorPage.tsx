@@ -12,6 +12,7 @@ import { Ago, useNow } from '../../../ui/state/Time'
 import { useText } from '../text'
 import { MonitorLayout } from './MonitorLayout'
 import { MonitorSidebar } from './MonitorSidebar'
+import { ProcessList } from './ProcessList'
 import { RangeControl, useRange } from './RangeControl'
 
 const monitorRoute = getRouteApi('/$customer/monitors/$id')
@@ -75,6 +76,9 @@ function MonitorBody({ monitor }: { monitor: Monitor }) {
             </Suspense>
           </Stack>
         </Paper>
+      ) : null}
+      {monitor.type === 'psaux' && monitor.host_id ? (
+        <ProcessList hostId={monitor.host_id} checkedAt={monitor.last_check} />
       ) : null}
     </Stack>
   )

@@ -8,8 +8,9 @@ import { interval } from '../../../lib/format'
 import { monitorLook, monitorStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { StateIcon } from '../../../ui/state/StateIcon'
+import { fileNamesQuery } from '../form/fileNames'
 import { headerText } from '../form/HeadersInput'
-import { fieldsOf } from '../form/kinds'
+import { type FieldInput, fieldsOf } from '../form/kinds'
 import { useKindText } from '../form/kindText'
 import { type MaintenanceWindow, windowText } from '../form/MaintenanceWindows'
 import { useText } from '../text'
@@ -80,15 +81,15 @@ function Expected({ monitor }: { monitor: Monitor }) {
       const isDefault = seldom && config[name] === first
       return input !== 'monitors' && !isDefault && isSet(config[name])
     })
-    .map(({ name, input }) => [
-      k.field[name]!.label,
-      settingText(config[name], input === 'seconds'),
-    ])
+    .map(({ name, input }) => ({
+      label: k.field[name]!.label,
+      value: settingNode(config[name], input),
+    }))
   return (
     <dl className="mon-list">
       <dt>{t.checked}</dt>
       <dd>{t.every(interval(monitor.looptime))}</dd>
-      {rows.map(([label, value]) => (
+      {rows.map(({ label, value }) => (
         <div key={label} style={{ display: 'contents' }}>
           <dt>{label}</dt>
           <dd>{value}</dd>
@@ -102,13 +103,22 @@ function Expected({ monitor }: { monitor: Monitor }) {
   )
 }
 
+/** The name of a stored file, which managers may read; others see its id. */
+function StoredFile({ id }: { id: string }) {
+  const isManager = useHasLevel('manager')
+  const { data = [] } = useQuery({ ...fileNamesQuery, enabled: isManager })
+  const name = data.find((file) => file.id === id)?.filename
+  return name ? <AppLink to={`/scripts/${id}`}>{name}</AppLink> : id
+}
+
 function isSet(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === false) return false
   return typeof value !== 'object' || Object.keys(value).length > 0
 }
 
-function settingText(value: unknown, isTime: boolean): string {
-  if (isTime) return interval(Number(value))
+function settingNode(value: unknown, input: FieldInput): ReactNode {
+  if (input === 'script' || input === 'file') return <StoredFile id={String(value)} />
+  if (input === 'seconds') return interval(Number(value))
   if (Array.isArray(value)) return value.join(' ')
   if (typeof value === 'object') return headerText(value)
   return value === true ? '✓' : String(value)

@@ -9,8 +9,8 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api, ok, untypedQuery } from '../../../api/client'
 import { monitorNamesQuery } from '../../../api/queries/monitoring/monitor'
+import { fileNamesQuery } from './fileNames'
 import { HeadersInput } from './HeadersInput'
 import type { Field } from './kinds'
 import { useKindText } from './kindText'
@@ -89,12 +89,23 @@ export function ConfigField({ field, value, error, onChange, self }: Props) {
       return <HeadersInput {...common} value={value} onChange={onChange} />
     case 'script':
       return (
-        <ScriptSelect
+        <FileSelect
           {...common}
           required={false}
           withAsterisk
+          emptyText={t.noScripts}
           value={String(value)}
           onChange={onChange}
+        />
+      )
+    case 'file':
+      return (
+        <FileSelect
+          {...common}
+          clearable
+          emptyText={t.noFiles}
+          value={String(value)}
+          onChange={(id) => onChange(id ?? '')}
         />
       )
     case 'monitors':
@@ -141,21 +152,22 @@ interface Common {
   inputWrapperOrder: InputWrapperProps['inputWrapperOrder']
 }
 
-function ScriptSelect({
+function FileSelect({
   value,
+  emptyText,
   ...rest
-}: Common & { value: string; onChange: (value: string | null) => void }) {
-  const t = useKindText()
-  const { data = [] } = useQuery({
-    queryKey: ['file', 'names'],
-    queryFn: () =>
-      ok(api.GET('/file', { params: { query: untypedQuery({ 'sort[filename]': 1 }) } })),
-  })
+}: Common & {
+  value: string
+  emptyText: string
+  clearable?: boolean
+  onChange: (value: string | null) => void
+}) {
+  const { data = [] } = useQuery(fileNamesQuery)
   return (
     <Select
       {...rest}
       searchable
-      nothingFoundMessage={t.noScripts}
+      nothingFoundMessage={emptyText}
       data={data.map((file) => ({ value: file.id, label: file.filename }))}
       value={value || null}
     />

@@ -12,6 +12,7 @@ export type FieldInput =
   | 'words'
   | 'headers'
   | 'script'
+  | 'file'
   | 'monitors'
   | readonly string[]
 
@@ -80,11 +81,13 @@ const KINDS: Record<string, Field[]> = {
   ],
   file: [
     { name: 'path', input: 'text', required: true },
+    { name: 'file', input: 'file' },
     { name: 'permissions', input: 'text' },
     { name: 'os_username', input: 'text' },
     { name: 'os_groupname', input: 'text' },
     TIMEOUT,
   ],
+  psaux: [TIMEOUT],
   script: [
     { name: 'script_id', input: 'script', required: true },
     { name: 'script_arguments', input: 'words', first: [] },

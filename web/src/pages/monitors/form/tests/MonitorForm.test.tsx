@@ -112,6 +112,23 @@ test('a script monitor chooses a stored script', async () => {
   expect(body()).toMatchObject({ script_id: 'f1' })
 })
 
+test('a file monitor maintains a stored file, or none', async () => {
+  const { body } = await open('file')
+  enter('Path of the file', '/etc/site.conf')
+  expect(body()).toMatchObject({ file: '' })
+  await choose('Stored file', 'check.sh')
+  enter('Permissions', '0640')
+  enter('Owner', 'root')
+  enter('Group', 'www-data')
+  expect(body()).toMatchObject({
+    path: '/etc/site.conf',
+    file: 'f1',
+    permissions: '0640',
+    os_username: 'root',
+    os_groupname: 'www-data',
+  })
+})
+
 test('a group cannot contain itself', async () => {
   const { body } = await open('nested', {}, 'm2')
   await choose('Members', 'Disk · web-1')

@@ -1,0 +1,208 @@
+"""File monitors that maintain a stored file, and monitors that list processes."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from belvedere.monitors import agent_config
+from belvedere.protocol import MonitorConfig, Sample, Samples, SamplesAck
+from belvedere.server.background import consumers
+from contract.client import Client
+from contract.world import World
+
+CONTENT = b"Listen 80\n"
+PATH = "/etc/site/site.conf"
+
+
+async def stored(client: Client, content: bytes = CONTENT, name: str = "site.conf") -> str:
+    response = await client.post("/file", {"filename": name, "source": content.decode()})
+    assert response.status == 200, response.body
+    file_id: str = response.json["id"]
+    return file_id
+
+
+def body_for(world: World, **more: Any) -> dict[str, Any]:
+    host_id = world.things.hosts["web-1"].host_id
+    return {"name": "site", "type": "file", "host_id": host_id, "path": PATH, **more}
+
+
+async def make(world: World, client: Client, **more: Any) -> dict[str, Any]:
+    response = await client.post("/monitor", body_for(world, **more))
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
+    return record
+
+
+async def react(world: World, kind: str) -> None:
+    for reaction in consumers.CONSUMERS:
+        if kind in reaction.kinds:
+            await consumers.catch_up(reaction, world.runtime)
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    file_id = await stored(ada)
+    made = await make(world, ada, file=file_id, os_username="www-data", os_groupname="33")
+    assert made["config"]["file"] == file_id
+    # A maintained file always has a mode.
+    assert made["config"]["permissions"] == "0644"
+    async with world.agent() as agent:
+        (check,) = (await agent.hear(MonitorConfig)).monitors
+        assert (check.type, check.config["path"]) == ("maintained_file", PATH)
+        assert base64.b64decode(check.config["source"]) == CONTENT
+        assert (check.config["restores"], check.config["problem"]) == (True, "")
+        await ada.put(f"/file/{file_id}", {"source": "Listen 81\n"})
+        await react(world, "file.changed")
+        (newer,) = (await agent.hear(MonitorConfig)).monitors
+        assert base64.b64decode(newer.config["source"]) == b"Listen 81\n"
+
+
+async def test_it_is_sent_as_a_check_that_earlier_agents_do_not_have(
+    world: World, ada: Client
+) -> None:
+    made = await make(world, ada, file=await stored(ada))
+    await ada.patch(f"/monitor/{made['id']}", {"file": ""})
+    async with world.agent() as agent:
+        (check,) = (await agent.hear(MonitorConfig)).monitors
+        assert check.type == "file" and "source" not in check.config
+
+
+async def test_a_restored_file_has_its_events(world: World, ada: Client) -> None:
+    made = await make(world, ada, file=await stored(ada))
+    plain = await make(world, ada, name="plain")
+    task = await world.task("reload", task_arguments=[{"type": "input", "label": "event"}])
+    event_id = f"monitor:{made['id']}:file:restored"
+    offered = [event["id"] for event in (await ada.get("/event")).json]
+    assert event_id in offered and f"monitor:{made['id']}:file:changed" in offered
+    attached = await ada.patch(f"/task/{task}", {"triggers": [event_id]})
+    assert attached.status == 200, attached.body
+    async with world.agent() as agent:
+        samples = [
+            Sample(made["id"], 1, 0, "normal", "success"),
+            Sample(made["id"], 1, 0, "changed", "file:restored", "had another mode"),
+            Sample(plain["id"], 1, 0, "changed", "file:changed"),
+        ]
+        await agent.say(Samples("s", 1, samples))
+        await agent.hear(SamplesAck)
+        record = (await ada.get(f"/monitor/{made['id']}")).json
+        assert (record["state"], record["last_event"]["event"]) == ("normal", "file:restored")
+        await react(world, "trigger.fired")
+        order = await agent.order()
+        assert '"event_name":"file:restored"' in order.arguments[0]
+    names = ("changed", "file:changed", "file:restored")
+    assert kinds_of(world, made["id"]) == [f"monitor.{name}" for name in names]
+    assert kinds_of(world, plain["id"]) == ["monitor.changed", "monitor.file:changed"]
+
+
+def kinds_of(world: World, monitor_id: str) -> list[str]:
+    rows = world.runtime.db.write_blocking(
+        lambda tx: tx.rows(
+            "select kind from events where object_id = ? and object = 'monitor'"
+            " and kind not in ('monitor.created', 'monitor.state') order by id",
+            monitor_id,
+        )
+    )
+    return [kind for (kind,) in rows]
+
+
+async def test_only_file_monitors_have_events_of_files(world: World, ada: Client) -> None:
+    host_id = world.things.hosts["web-1"].host_id
+    stats = await ada.post("/monitor", {"name": "s", "type": "dstat", "host_id": host_id})
+    offered = [event["id"] for event in (await ada.get("/event")).json]
+    assert f"monitor:{stats.json['id']}:changed" in offered
+    assert f"monitor:{stats.json['id']}:file:changed" not in offered
+
+
+async def test_the_file_of_another_organization_is_not_there(
+    world: World, ada: Client, eve: Client
+) -> None:
+    theirs = await stored(eve)
+    refused = await ada.post("/monitor", body_for(world, file=theirs))
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, "file")
+    made = await make(world, ada)
+    assert (await ada.patch(f"/monitor/{made['id']}", {"file": theirs})).status == 400
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("file", "x"),
+        ("file", "0" * 24),
+        ("path", "relative"),
+        ("path", "/"),
+        ("path", "/etc/"),
+        ("path", "/etc//x"),
+        ("path", "/etc/../x"),
+        ("path", "/etc/" + "x" * 256),
+        ("permissions", "0999"),
+        ("os_username", "a\nb"),
+        ("os_groupname", "x" * 300),
+    ],
+)
+async def test_bad_input_is_refused_by_its_field(
+    world: World, ada: Client, field: str, value: str
+) -> None:
+    body = body_for(world, **{"file": await stored(ada), field: value})
+    refused = await ada.post("/monitor", body)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, field)
+
+
+async def test_a_large_file_is_refused_and_one_that_grows_is_reported(
+    world: World, ada: Client
+) -> None:
+    large = await stored(ada, b"x" * (agent_config.MAX_FILE + 1))
+    assert (await ada.post("/monitor", body_for(world, file=large))).status == 400
+    file_id = await stored(ada)
+    await make(world, ada, file=file_id)
+    grown = "x" * (agent_config.MAX_FILE + 1)
+    assert (await ada.put(f"/file/{file_id}", {"source": grown})).status == 200
+    async with world.agent() as agent:
+        (check,) = (await agent.hear(MonitorConfig)).monitors
+        assert check.config["source"] == "" and "at most" in check.config["problem"]
+
+
+async def test_a_file_that_a_monitor_maintains_stays(world: World, ada: Client) -> None:
+    file_id = await stored(ada)
+    made = await make(world, ada, file=file_id)
+    refused = await ada.delete(f"/file/{file_id}")
+    assert (refused.status, refused.code) == (409, "file_in_use")
+    (link,) = (await ada.get(f"/file/{file_id}/linkedmodels")).json
+    assert (link["id"], link["_type"]) == (made["id"], "FileMonitor")
+    await ada.delete(f"/monitor/{made['id']}")
+    assert (await ada.delete(f"/file/{file_id}")).status == 200
+
+
+async def test_the_forms_of_theeye(world: World, ada: Client) -> None:
+    file_id = await stored(ada)
+    parts = {"path": None, "dirname": "/etc/site", "basename": "other.conf"}
+    made = await make(
+        world, ada, file={"id": file_id}, permissions="0600", _type="FileMonitor", **parts
+    )
+    assert (made["config"]["path"], made["config"]["file"]) == ("/etc/site/other.conf", file_id)
+    changed = await ada.patch(f"/monitor/{made['id']}", {"dirname": "/srv"})
+    assert changed.json["config"]["path"] == "/srv/other.conf"
+    response = await ada.post("/monitor", body_for(world, file=file_id, is_manual_path=True))
+    assert response.headers["belvedere-ignored"] == "is_manual_path"
+
+
+async def test_a_trial_restores_nothing(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        trial = await ada.post("/monitor/trial", body_for(world, file=await stored(ada)))
+        assert trial.status == 200, trial.body
+        watch = await agent.hear(MonitorConfig)
+        assert [check.config["restores"] for check in watch.monitors] == [False]
+
+
+async def test_a_list_of_processes_is_for_admins(world: World, ada: Client, vic: Client) -> None:
+    made = await make(world, ada, type="psaux", _type="PsauxMonitor", path=None)
+    assert (made["type"], made["_type"]) == ("psaux", "PsauxMonitor")
+    processes = [{"user": "root", "pid": 1, "command": "init --password=canary"}]
+    data = {"count": 1, "psaux": processes}
+    async with world.agent() as agent:
+        await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
+        await agent.hear(SamplesAck)
+    record = (await vic.get(f"/monitor/{made['id']}")).json
+    assert (record["state"], record["last_event"]["data"]) == ("normal", {"count": 1})
+    target = f"/host/{made['host_id']}/stats?type=psaux"
+    assert (await ada.get(target)).json[0]["stats"] == processes
+    assert (await vic.get(target)).json == []
