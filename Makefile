@@ -27,7 +27,7 @@ IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
 .PHONY: help run setup dev check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
-.PHONY: openapi api docs services
+.PHONY: openapi api docs services fetched-redis
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -56,10 +56,10 @@ dev: modules built
 	@$(BIN)/belvedere up $(ARGS) & server=$$!; trap 'kill $$server; wait $$server' EXIT; \
 	  $(NPM) exec -- vite --host 127.0.0.1
 
-check: lint types contracts console
+check: lint types contracts console fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone" -k "not postgres"
 
-test: lint types contracts console
+test: lint types contracts console fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
 	@$(MAKE) --no-print-directory browser
 
@@ -134,6 +134,12 @@ fetched-chromium:
 chromium: fetched-chromium
 	@test -x "$(BROWSER)" || { echo 'The browser tests need Chromium: install it (apt install' \
 	  'chromium-headless-shell), or name it: make browser CHROMIUM=/path/to/chromium'; exit 1; }
+
+# The tests of the Redis publisher use a real server; without it they fail and name the package.
+fetched-redis:
+	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && ! command -v redis-server > /dev/null; \
+	then echo 'Installing Redis for the tests (once) ...' && $(APT) update; \
+	  RUNLEVEL=1 $(INSTALL) redis-server > /dev/null || :; fi
 
 openapi: $(DEV)
 	@$(BIN)/python tools/openapi.py > .venv/openapi.json

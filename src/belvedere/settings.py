@@ -88,6 +88,13 @@ class Settings:
         "mailtos://user:password@host?from=address; sends invitations and links for new passwords",
         is_secret=True,
     )
+    redis: str = _setting(
+        "",
+        "BELVEDERE_REDIS",
+        "redis:// or rediss:// (TLS) address on which the ends of jobs are published, for programs"
+        " that wait for them there; empty: nowhere",
+        is_secret=True,
+    )
     log_level: str = _setting("info", "BELVEDERE_LOG_LEVEL", "debug, info, warning or error")
     agent: bool = _setting(True, "BELVEDERE_AGENT", "`up` starts a local agent")
     scripts_user: str = _setting(

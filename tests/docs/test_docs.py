@@ -13,6 +13,7 @@ from belvedere.cli.reference import commands
 from belvedere.events.kinds import KINDS
 from belvedere.server.routes import ROUTES
 from belvedere.settings import TABLE
+from pages import differences
 from pages.errors import raised
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,14 @@ def _read(name: str) -> str:
 @pytest.mark.parametrize("name", reference.PAGES)
 def test_it_is_not_stale(name: str) -> None:
     assert _read(name) == reference.PAGES[name](), "run: make reference"
+
+
+def test_the_migration_page_has_every_deviation() -> None:
+    text = reference.MIGRATION.read_text()
+    assert text == reference.migration_page(), "run: make reference"
+    rows = differences.rows(_read("deviations.md"))
+    assert len(rows) > 20
+    assert [row for row in rows if row.partition(" | ")[0] not in text] == []
 
 
 def test_every_route_is_described() -> None:

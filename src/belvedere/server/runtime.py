@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from belvedere.server.http.authentication import CredentialCache
     from belvedere.server.http.routing import Router
     from belvedere.server.loop_watchdog import Watchdog
+    from belvedere.server.redis.publisher import RedisPublisher
     from belvedere.server.transport.connections import Connections
 
 
@@ -45,6 +46,8 @@ class ServerRuntime(Services):
     # Whether agents may connect; not while lost work is recovered after a database failover.
     admits_agents: bool = True
     recovery: "asyncio.Task[None] | None" = None
+    # Publishes the ends of jobs, if a server is configured.
+    redis: "RedisPublisher | None" = None
     # The built console and documentation.
     assets: "ConsoleAssets" = field(init=False)
     docs: "DocsSite" = field(init=False)

@@ -27,10 +27,13 @@ from belvedere.monitors.api.agent_reports import ReportServices
 from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import ports, restored, routes
 from belvedere.server.agents.registry import AgentRegistry
+from belvedere.server.background import job_publishing
 from belvedere.server.console import assets, docs_site
 from belvedere.server.http.authentication import CredentialCache, token_of_request
 from belvedere.server.http.routing import Router
 from belvedere.server.loop_watchdog import Watchdog
+from belvedere.server.redis import connection as redis_connection
+from belvedere.server.redis.publisher import RedisPublisher
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.storage import Storage
 from belvedere.server.transport.connections import Connections, room
@@ -98,6 +101,9 @@ def build_runtime(
     runtime.secret_uses = RateWindow(settings.secret_rate, SECOND, clock)
     runtime.storage = Storage(settings.storage_quota * GIB)
     runtime.egress = EgressPool(settings.inner_networks, settings.mail)
+    if settings.redis:
+        runtime.redis = RedisPublisher(redis_connection.parse(settings.redis), clock)
+        db.write_blocking(job_publishing.start_at_end)
     runtime.router = Router(routes.ROUTES, routes.PAGES)
     runtime.reserved = runtime.router.reserved
     runtime.assets = assets.load(assets.STATIC)

@@ -20,7 +20,7 @@ from belvedere.monitors import agent_config, housekeeping
 from belvedere.schedules import service as schedules
 from belvedere.secrets import service as secrets
 from belvedere.server import notices
-from belvedere.server.background import trigger_starts
+from belvedere.server.background import job_publishing, trigger_starts
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup.first_start import show_demo
 from belvedere.workflows.execution import advance
@@ -126,6 +126,16 @@ CONSUMERS = (
     EventConsumer("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )
 
+# Only if the setting `redis` is set. Not one of those that the event log waits for: what is
+# deleted before it was read is too old to be published.
+REDIS = EventConsumer(
+    job_publishing.NAME,
+    job_publishing.KINDS,
+    lambda tx, runtime, event: job_publishing.publish(tx, runtime, [event]),
+    job_publishing.publish,
+    delay_s=0.1,
+)
+
 
 def run_batch(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> int:
     """Process what waits. A failing event rolls back the batch and is then found one by one."""
@@ -207,6 +217,10 @@ async def _set_aside(consumer: EventConsumer, runtime: ServerRuntime, fault: Exc
 
 
 def start(runtime: ServerRuntime) -> list["asyncio.Task[None]"]:
-    return [
+    tasks = [
         asyncio.create_task(run(consumer, runtime), name=consumer.name) for consumer in CONSUMERS
     ]
+    if runtime.redis is not None:
+        tasks.append(asyncio.create_task(run(REDIS, runtime), name=REDIS.name))
+        tasks.append(asyncio.create_task(runtime.redis.run(), name="redis"))
+    return tasks
