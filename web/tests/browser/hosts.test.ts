@@ -91,6 +91,14 @@ test('a server that other machines cannot reach says how to restart it', async (
   expect(await start.innerText()).toMatch(
     new RegExp(`^belvedere up --host (0\\.0\\.0\\.0|::) --url http://\\S+:${port}$`),
   )
+  // On a phone the notice stays inside its card, and the command scrolls.
+  await page.setViewportSize({ width: 390, height: 844 })
+  const card = (await page.locator('.host-steps').boundingBox())!
+  const copy = page.getByRole('button', { name: 'Copy' }).first()
+  const box = (await copy.boundingBox())!
+  expect(box.x + box.width).toBeLessThanOrEqual(card.x + card.width)
+  expect(await start.evaluate((code) => code.scrollWidth > code.clientWidth)).toBe(true)
+  expect(await start.evaluate((code) => getComputedStyle(code).overflowX)).toBe('auto')
 })
 
 test('the token for a connected host comes with the advice to stop its agent first', async () => {
@@ -207,6 +215,27 @@ test('hosts are filtered, sorted, shown as a grid, and get a command by selectio
 async function token(): Promise<string> {
   const credential = await world.api('POST', '/api/token', { name: 'browser test' })
   return credential.token
+}
+
+test('the grid of a chart is faint in both themes, also after a change of the theme', async () => {
+  const page = await world.page(`/hosts/${(await world.host()).id}`)
+  await page.locator('.uplot canvas').waitFor()
+  for (const colorScheme of ['dark', 'light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expect.poll(() => page.evaluate(hasFaintGrid)).toBe(true)
+  }
+})
+
+/** Whether the lines that cross a column of the chart have the colour of the theme's borders. */
+function hasFaintGrid(): boolean {
+  const canvas = document.querySelector<HTMLCanvasElement>('.uplot canvas')
+  if (!canvas) return false
+  const column = Math.round(canvas.width * 0.4) + 3
+  const { data } = canvas.getContext('2d')!.getImageData(column, 0, 1, canvas.height)
+  const line = getComputedStyle(document.documentElement).getPropertyValue('--line').trim()
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(line.slice(at, at + 2), 16))
+  const rows = Array.from({ length: canvas.height }, (_, row) => data.slice(row * 4, row * 4 + 4))
+  return rows.some(([r, g, b, a]) => r === red && g === green && b === blue && a === 255)
 }
 
 test('a viewer sees hosts and cannot change them', async () => {

@@ -366,6 +366,50 @@ test('a step opens beside the newest run, and the editor maps its arguments', as
   expect(steps.map((step: { node_id: string }) => step.node_id)).toContain('made here')
 })
 
+test('the edges stay while the page changes, and a phone shows steps that can be read', async () => {
+  const places = [0, 260, 520, 780].map((x) => ({ x, y: 0 }))
+  const nodes = places.map((position, n) => ({ id: `step ${n}`, task_id: ids[0], position }))
+  const flow = await world.api('POST', '/workflows', {
+    name: 'wide',
+    start: 'step 0',
+    graph: {
+      nodes,
+      edges: [1, 2, 3].map((n) => ({ source: `step ${n - 1}`, target: `step ${n}` })),
+    },
+  })
+  const page = await world.page(`/workflows/${flow.id}/graph?edit=true`)
+  const edges = page.locator('.react-flow__edge')
+  await expect.poll(() => edges.count()).toBe(3)
+  await page.evaluate(() => {
+    const isEdge = (node: Node) => (node as Element).matches?.('.react-flow__edge')
+    const watch = new MutationObserver((changes) => {
+      if (changes.some((change) => [...change.removedNodes].some(isEdge)))
+        document.body.dataset.lostEdge = 'true'
+    })
+    watch.observe(document.querySelector('.flow')!, { childList: true, subtree: true })
+  })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.locator('.react-flow.dark').waitFor()
+  await page.setViewportSize({ width: 1200, height: 800 })
+  await page.locator('.react-flow__node').first().click()
+  await page.locator('.flow-node[data-selected="true"]').waitFor()
+  expect(await page.locator('body').getAttribute('data-lost-edge')).toBeNull()
+  expect(await edges.count()).toBe(3)
+  await page.setViewportSize({ width: 390, height: 844 })
+  for (const path of ['graph?edit=true', 'graph']) {
+    await page.goto(world.at(`/workflows/${flow.id}/${path}`))
+    const first = page.locator('.react-flow__node[data-id="step 0"]')
+    await expect.poll(async () => (await first.boundingBox())?.width).toBeGreaterThan(140)
+    const box = (await first.boundingBox())!
+    expect(box.x).toBeGreaterThanOrEqual(0)
+    expect(box.x + box.width).toBeLessThanOrEqual(390)
+  }
+  // To be read only, it is laid out again: from top to bottom, all of it visible.
+  const last = (await page.locator('.react-flow__node[data-id="step 3"]').boundingBox())!
+  expect(last.x + last.width).toBeLessThanOrEqual(390)
+  await pictures(page, 'workflow-wide')
+})
+
 async function drag(page: Page, step: Locator): Promise<void> {
   const box = (await step.boundingBox())!
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)

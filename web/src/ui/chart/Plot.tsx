@@ -1,10 +1,10 @@
-import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { dateTime } from '../../lib/format'
 import { prefs } from '../../lib/prefs'
+import { useAppliedScheme } from './appliedScheme'
 import type { Series } from './series'
 import { COLORS, formatValue } from './seriesFormat'
 import { metricName } from './text'
@@ -23,7 +23,7 @@ export function Plot({ series, from, to, height, onPoint }: Props) {
   const { ref: box, width } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
-  const scheme = useComputedColorScheme('light')
+  const scheme = useAppliedScheme()
   const names = series.lines.map((line) => line.name).join('\n')
   const now = useRef({ series, from, to, onPoint })
   now.current = { series, from, to, onPoint }

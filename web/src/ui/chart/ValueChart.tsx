@@ -1,10 +1,11 @@
-import { Text, useComputedColorScheme } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import type { Chart } from '../../api/queries/monitoring/indicator'
 import { number } from '../../lib/i18n'
+import { useAppliedScheme } from './appliedScheme'
 import { type Columns, columnsOf, placeName } from './columns'
 import { axisRange, colour, tickText } from './Plot'
 import { COLORS } from './seriesFormat'
@@ -63,7 +64,7 @@ interface Drawing {
 function Drawn({ columns, chart, label, onPoint }: Drawing) {
   const { ref: box, width, height } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
-  const scheme = useComputedColorScheme('light')
+  const scheme = useAppliedScheme()
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read again with the scheme
   useEffect(() => {
     if (!place.current || width < 1 || height < 1) return

@@ -13,7 +13,8 @@ interface Props {
 export function CopyField({ value, label, source = value }: Props) {
   return (
     <Group gap={6} wrap="nowrap" className="copy-field">
-      <code className="clip" style={{ flex: 1 }}>
+      {/* In the order of the focus: it is scrolled with the arrow keys. */}
+      <code className="copy-text" tabIndex={0}>
         {value}
       </code>
       <CopyIcon source={source} label={label} />

@@ -18,7 +18,7 @@ import type { EdgeState } from './edgeStates'
 import { FlowNode, type FlowNodeType } from './FlowNode'
 import { LoopEdge } from './GraphEdge'
 import { type Draft, type Edge, runsOf, sameEdge } from './graphDraft'
-import { HEIGHT, laidOut, type Place, WIDTH } from './layout'
+import { HEIGHT, isNarrow, laidOut, type Place, viewportOf, WIDTH } from './layout'
 import { edgeText, useText } from './text'
 
 /** How far a step of a run is. */
@@ -51,6 +51,9 @@ interface Props {
 const TYPES = { step: FlowNode }
 const LINES = { round: LoopEdge }
 const FIT = { padding: 0.1, maxZoom: 1.25 }
+/** Constant, and known to the library: without it every change of a step hides the edges until all
+ * steps are measured again. */
+const MEASURED = { width: WIDTH, height: HEIGHT }
 const keyOf = (edge: Edge) => `${edge.source} → ${edge.target} · ${edge.on ?? 'success'}`
 
 /** A workflow as a picture. Everything that it shows is in FlowTable too. */
@@ -70,32 +73,39 @@ export function FlowView({
   const t = useText()
   const isDark = useComputedColorScheme('light') === 'dark'
   const { ref, width, height } = useElementSize()
+  const frame = { width: width || 900, height: height || 600 }
+  const isEdited = !!onMove
+  // On a phone a graph that was arranged on a wide screen is laid out again, to be read only.
+  const isRearranged = isNarrow(frame) && !isEdited
   const shape = JSON.stringify([draft.nodes.map((node) => node.id), draft.edges])
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the shape and the frame move nodes
-  const laid = useMemo(
-    () => laidOut(draft.nodes, draft.edges, { width: width || 900, height: height || 600 }),
-    [shape, width > height],
-  )
-  const [flow, setFlow] = useState<ReactFlowInstance<FlowNodeType, Line> | null>(null)
-  const isEdited = !!onMove
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the frame changed, such as by a panel
-  useEffect(() => {
-    if (!isEdited) void flow?.fitView(FIT)
-  }, [flow, width, height, isEdited])
+  const laid = useMemo(() => {
+    const free = isRearranged ? draft.nodes.map(({ position: _, ...node }) => node) : draft.nodes
+    return laidOut(free, draft.edges, frame)
+  }, [shape, frame.width > frame.height, isRearranged])
   // Places while nodes are dragged; the graph changes when they are dropped.
   const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map())
+  const places = new Map(
+    draft.nodes.map((node) => {
+      const own = dragged.get(node.id) ?? (isRearranged ? null : placeOf(node.position))
+      return [node.id, own ?? laid.places.get(node.id) ?? { x: 0, y: 0 }]
+    }),
+  )
+  const [flow, setFlow] = useState<ReactFlowInstance<FlowNodeType, Line> | null>(null)
+  const viewport = viewportOf(places, draft.start, frame)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the frame changed, such as by a panel
+  useEffect(() => {
+    // While it is edited nothing may move under the pointer.
+    if (!isEdited && places.size) void flow?.setViewport(viewport)
+  }, [flow, width, height, isEdited])
   const nodes = draft.nodes.map((node): FlowNodeType => {
     const task = tasks.get(runsOf(node))
     const step = steps?.get(node.id)
     return {
       id: node.id,
       type: 'step',
-      position: dragged.get(node.id) ??
-        placeOf(node.position) ??
-        laid.places.get(node.id) ?? { x: 0, y: 0 },
-      // The sizes that the library measures are not stored, so the minimap needs these.
-      initialWidth: WIDTH,
-      initialHeight: HEIGHT,
+      position: places.get(node.id)!,
+      measured: MEASURED,
       selected: node.id === selected,
       ariaLabel: t.step(
         step?.visits ? `${node.id} ${t.visits(step.visits)}` : node.id,
@@ -140,7 +150,8 @@ export function FlowView({
     <section className="flow" ref={ref} aria-label={t.graph}>
       <div className="flow-inside">
         <ReactFlow
-          key={laid.direction}
+          key={`${laid.direction} ${width > 0}`}
+          defaultViewport={viewport}
           nodes={nodes}
           edges={lines}
           nodeTypes={TYPES}
@@ -156,16 +167,16 @@ export function FlowView({
           }}
           onConnect={({ source, target }: Connection) => onConnect?.(source, target)}
           onNodesChange={(changes) => {
-            const places = changes.flatMap((change) =>
+            const moves = changes.flatMap((change) =>
               change.type === 'position' && change.position
                 ? [[change.id, change.position] as const]
                 : [],
             )
-            if (places.length) setDragged((now) => new Map([...now, ...places]))
+            if (moves.length) setDragged((now) => new Map([...now, ...moves]))
           }}
           onNodeDragStop={(_, _node, moved) => {
-            const places = [...nodes, ...moved].map(({ id, position }) => [id, position] as const)
-            onMove?.(new Map(places))
+            const all = [...nodes, ...moved].map(({ id, position }) => [id, position] as const)
+            onMove?.(new Map(all))
             setDragged(new Map())
           }}
           onDelete={({ nodes: deleted, edges }) =>
@@ -175,15 +186,13 @@ export function FlowView({
             )
           }
           deleteKeyCode={onDelete ? ['Delete', 'Backspace'] : null}
-          fitView
-          fitViewOptions={FIT}
           onInit={setFlow}
           minZoom={0.1}
           colorMode={isDark ? 'dark' : 'light'}
           proOptions={{ hideAttribution: true }}
         >
           <Background gap={18} />
-          <Controls showInteractive={false} />
+          <Controls showInteractive={false} fitViewOptions={FIT} />
           {draft.nodes.length > 12 && width > 640 ? (
             <MiniMap pannable zoomable nodeColor="var(--mantine-color-dimmed)" />
           ) : null}

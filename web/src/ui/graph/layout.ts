@@ -9,6 +9,11 @@ export interface Place {
   y: number
 }
 
+export interface Frame {
+  width: number
+  height: number
+}
+
 interface Laid {
   places: Map<string, Place>
   direction: 'TB' | 'LR'
@@ -16,11 +21,7 @@ interface Laid {
 
 /** The positions of the nodes, in the direction that fits this frame better. Nodes
  * that were placed by hand decide the direction. */
-export function laidOut(
-  nodes: Node[],
-  edges: Edge[],
-  frame: { width: number; height: number },
-): Laid {
+export function laidOut(nodes: Node[], edges: Edge[], frame: Frame): Laid {
   const across = lay(nodes, edges, 'LR')
   const down = lay(nodes, edges, 'TB')
   const zoom = (layout: ReturnType<typeof lay>) =>
@@ -74,6 +75,42 @@ function lay(nodes: Node[], edges: Edge[], direction: 'TB' | 'LR') {
     height = Math.max(height, y + HEIGHT / 2)
   }
   return { places, direction, width, height }
+}
+
+const NARROW = 640
+/** Below this the names of steps cannot be read; a wide frame may show more of the graph at once. */
+const READABLE = { narrow: 0.8, wide: 0.5 }
+const MAX_ZOOM = 1.25
+const MARGIN = 16
+
+export function isNarrow(frame: Frame): boolean {
+  return frame.width > 0 && frame.width < NARROW
+}
+
+/** The whole graph, or, where that would be too small to read, its beginning. */
+export function viewportOf(places: Map<string, Place>, start: string, frame: Frame) {
+  const all = places.size ? [...places.values()] : [{ x: 0, y: 0 }]
+  const [x, y] = [all.map((place) => place.x), all.map((place) => place.y)]
+  const [minX, minY] = [Math.min(...x), Math.min(...y)]
+  const [width, height] = [Math.max(...x) - minX + WIDTH, Math.max(...y) - minY + HEIGHT]
+  const room = { width: frame.width - 2 * MARGIN, height: frame.height - 2 * MARGIN }
+  const least = isNarrow(frame) ? READABLE.narrow : READABLE.wide
+  const fitting = Math.min(room.width / width, room.height / height, MAX_ZOOM)
+  const zoom = Math.max(fitting, least)
+  const first = places.get(start) ?? { x: minX, y: minY }
+  return {
+    zoom,
+    x: shift(zoom, { from: minX, size: width, room: room.width, first: first.x }),
+    y: shift(zoom, { from: minY, size: height, room: room.height, first: first.y }),
+  }
+}
+
+/** Centred along an axis that has room for all; otherwise the first step is at the edge, but no
+ * space beyond the last step is shown. */
+function shift(zoom: number, axis: { from: number; size: number; room: number; first: number }) {
+  const { from, size, room, first } = axis
+  if (size * zoom <= room) return MARGIN + (room - size * zoom) / 2 - from * zoom
+  return Math.max(MARGIN - first * zoom, MARGIN + room - (from + size) * zoom)
 }
 
 /** Where a new node fits into a graph that somebody arranged: behind this node, or the last one. */
