@@ -59,7 +59,7 @@ _SIGN_IN = Translations(
 )
 _TOKEN = Translations("Token: {name}\n", "Token: {name}\n")
 UNKNOWN = "-"
-MAX_AGENT = 100
+MAX_AGENT = 250
 
 
 class NoticeAccount(NamedTuple):

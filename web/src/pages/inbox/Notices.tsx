@@ -1,20 +1,21 @@
 import { ActionIcon, Badge, Button, SegmentedControl, Text, Tooltip } from '@mantine/core'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Mail, MailOpen } from 'lucide-react'
+import { Info, Mail, MailOpen } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
 import { type Notice, noticesQuery } from '../../api/queries/inbox'
-import type { Look } from '../../lib/state'
 import { AppLink } from '../../ui/AppLink'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { LoadMore } from '../../ui/list/LoadMore'
+import { severityText } from '../../ui/monitoring/severityText'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
 import { showError } from '../../ui/toast'
 import { detailOf } from './detail'
 import { groupNotices } from './groupNotices'
+import { noticeLook } from './noticeLook'
 import { useInboxText } from './text'
 
 /** Alerts of the organization that concern this person. */
@@ -125,13 +126,11 @@ function homeOf(notice: Notice): string {
   return notice.object === 'indicator' ? '/indicators' : '/inbox'
 }
 
-function lookOf(notice: Notice): Look {
-  if (/recovered|reachable|normal|fresh|spoke/.test(notice.kind)) return 'ok'
-  if (/approval|input|onhold|created|waits/.test(notice.kind) && notice.object === 'job')
-    return 'wait'
-  if (/lost/.test(notice.kind)) return 'lost'
-  if (/stopped|silent|stale/.test(notice.kind)) return 'fail'
-  return notice.severity === 'LOW' ? 'warn' : 'fail'
+function NoticeIcon({ notice }: { notice: Notice }) {
+  const look = noticeLook(notice)
+  const t = useInboxText()
+  if (look !== 'info') return <StateIcon look={look} title={severityText(notice.severity)} />
+  return <Info size={16} className="inbox-info" role="img" aria-label={t.information} />
 }
 
 function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
@@ -149,7 +148,7 @@ function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
   const word = notice.read ? t.markUnread : t.markRead
   return (
     <div className="row inbox-notice" data-row data-unread={!notice.read}>
-      <StateIcon look={lookOf(notice)} title={notice.severity} />
+      <NoticeIcon notice={notice} />
       <span className="inbox-what">
         <AppLink
           to={homeOf(notice)}
@@ -165,7 +164,7 @@ function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
           </Badge>
         )}
         {notice.body ? (
-          <Text size="xs" c="dimmed" className="clip" component="div">
+          <Text size="xs" c="dimmed" className="clip" component="div" title={notice.body}>
             {detailOf(notice, t)}
           </Text>
         ) : null}

@@ -1,4 +1,5 @@
 import type { Notice } from '../../api/queries/inbox'
+import { browserName } from '../../lib/browserName'
 import type { useInboxText } from './text'
 
 type Text = ReturnType<typeof useInboxText>
@@ -11,7 +12,7 @@ const TOKEN = /^Token: (.*)$/
 /** The line below the title. Lines about the own account are in the reader's language. */
 export function detailOf({ kind, body }: Detail, t: Text): string {
   const signIn = kind === 'member.new_sign_in' ? SIGN_IN.exec(body) : null
-  if (signIn) return t.signIn(signIn[1] ?? '', signIn[2] ?? '')
+  if (signIn) return t.signIn(signIn[1] ?? '', browserName(signIn[2] ?? ''))
   const token = kind === 'token.created' ? TOKEN.exec(body) : null
   return token ? t.token(token[1] ?? '') : body
 }

@@ -22,6 +22,7 @@ import { useMonitorActions } from '../actions'
 import { MonitorLayout } from '../detail/MonitorLayout'
 import { useText } from '../text'
 import { CheckNow } from './CheckNow'
+import { KIND_ICONS } from './kindIcons'
 import { bodyOf, CREATABLE_KINDS, needsHost, newValues, type Values, valuesOf } from './kinds'
 import { useKindText } from './kindText'
 import { MonitorForm } from './MonitorForm'
@@ -51,16 +52,20 @@ function Choose() {
         {t.choose}
       </Title>
       <div className="mon-kinds">
-        {CREATABLE_KINDS.map((kind) => (
-          <AppLink key={kind} to="/monitors/new" search={{ kind, host }} className="mon-kind">
-            <Text fw={600} size="sm">
-              {kinds[kind]}
-            </Text>
-            <Text size="xs" c="dimmed">
-              {t.about[kind]}
-            </Text>
-          </AppLink>
-        ))}
+        {CREATABLE_KINDS.map((kind) => {
+          const Icon = KIND_ICONS[kind]
+          return (
+            <AppLink key={kind} to="/monitors/new" search={{ kind, host }} className="mon-kind">
+              {Icon ? <Icon size={18} aria-hidden /> : null}
+              <Text fw={600} size="sm">
+                {kinds[kind]}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {t.about[kind]}
+              </Text>
+            </AppLink>
+          )
+        })}
       </div>
     </Stack>
   )

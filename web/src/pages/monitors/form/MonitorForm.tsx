@@ -5,6 +5,7 @@ import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { interval } from '../../../lib/format'
 import { EditForm } from '../../../ui/form/EditForm'
 import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
+import { severityText } from '../../../ui/monitoring/severityText'
 import { NotifyChoice } from '../../../ui/notify/NotifyChoice'
 import type { OwnChannels } from '../../../ui/notify/ownRule'
 import { ConfigField } from './ConfigField'
@@ -66,7 +67,7 @@ export function MonitorForm(props: Props) {
             summary={t.checksSummary(
               interval(Number(values.looptime)),
               Number(values.fail_threshold),
-              String(values.failure_severity),
+              severityText(String(values.failure_severity)),
             )}
             hasErrors={hasErrorIn(errors, namesOf(COMMON))}
           >

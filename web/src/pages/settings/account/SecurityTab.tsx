@@ -5,6 +5,7 @@ import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { sessionsQuery } from '../../../api/queries/access'
 import { useCan, useProfile } from '../../../app/session'
+import { browserName } from '../../../lib/browserName'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { Ago } from '../../../ui/state/Time'
@@ -114,8 +115,8 @@ function Sessions() {
             {all.map((session) => (
               <div role="listitem" key={session.id} className="row settings-session">
                 <div className="clip">
-                  <Text size="sm" className="clip">
-                    {session.agent || '—'}{' '}
+                  <Text size="sm" className="clip" title={session.agent}>
+                    {browserName(session.agent) || '—'}{' '}
                     {session.current ? <Badge size="xs">{t.thisOne}</Badge> : null}
                   </Text>
                   <Text size="xs" c="dimmed">
@@ -131,7 +132,7 @@ function Sessions() {
                   variant="default"
                   disabled={session.current}
                   onClick={() => end.mutate(session.id)}
-                  aria-label={`${t.end}: ${session.agent}`}
+                  aria-label={`${t.end}: ${browserName(session.agent)}`}
                 >
                   {t.end}
                 </Button>

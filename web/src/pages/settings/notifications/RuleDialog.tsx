@@ -13,6 +13,7 @@ import { api, ok, type Shape } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { channelsQuery, rulesQuery } from '../../../api/queries/notifications'
 import { FormDialog } from '../../../ui/form/FormDialog'
+import { severityText } from '../../../ui/monitoring/severityText'
 import { useWords } from '../../../ui/text'
 import { showError } from '../../../ui/toast'
 import { useText } from './text'
@@ -121,7 +122,10 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
         <Select
           label={t.severity}
           allowDeselect={false}
-          data={['LOW', 'HIGH', 'CRITICAL']}
+          data={['LOW', 'HIGH', 'CRITICAL'].map((value) => ({
+            value,
+            label: severityText(value),
+          }))}
           value={form.severity}
           onChange={(severity) => set({ severity: severity ?? 'LOW' })}
         />

@@ -8,6 +8,7 @@ import { EditMenu } from '../../../ui/form/EditMenu'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
+import { severityText } from '../../../ui/monitoring/severityText'
 import { useWords } from '../../../ui/text'
 import { RuleDialog } from './RuleDialog'
 import { useText } from './text'
@@ -66,7 +67,7 @@ function RuleRow({ rule, onEdit }: { rule: Rule; onEdit: () => void }) {
     ...rule.kinds,
     ...rule.states,
     ...rule.tags,
-    ...(rule.severity === 'LOW' ? [] : [`≥ ${rule.severity}`]),
+    ...(rule.severity === 'LOW' ? [] : [`≥ ${severityText(rule.severity)}`]),
   ]
   return (
     <div role="listitem" className="row settings-session">

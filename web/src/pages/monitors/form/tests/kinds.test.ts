@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { headersOf, headerText } from '../HeadersInput'
-import { bodyOf, newValues, valuesOf } from '../kinds'
+import { KIND_ICONS } from '../kindIcons'
+import { bodyOf, CREATABLE_KINDS, newValues, valuesOf } from '../kinds'
 
 describe('forms of monitors', () => {
+  it('has an icon for every kind that can be created', () => {
+    expect(Object.keys(KIND_ICONS).toSorted()).toEqual(CREATABLE_KINDS.toSorted())
+  })
+
   it('sends only what the kind has', () => {
     const body = bodyOf('ping', { ...newValues('ping'), name: 'p', target: 'a.example' })
     expect(body).toMatchObject({ name: 'p', target: 'a.example', looptime: 60_000 })
