@@ -141,10 +141,16 @@ test('the audit is filtered by the address, and only admins can read it', async 
   const page = await world.page('/audit')
   await page.getByLabel('What').fill('token.revoke')
   await page.waitForURL(/action=token\.revoke/)
-  const actions = page.locator('.audit-row b')
+  const actions = page.locator('.audit-row .action-code')
   await expect
     .poll(async () => new Set(await actions.allInnerTexts()))
     .toEqual(new Set(['token.revoke']))
+  // Words, and the name of what still exists, also where the row has only an id.
+  await page.getByText('Token revoked').first().waitFor()
+  const { id } = await world.api('POST', '/webhook', { name: 'Revealed', tasks: [] })
+  await world.api('GET', `/webhook/${id}/credentials`)
+  await page.goto(world.at('/audit?action=webhook.reveal_secret'))
+  await page.getByRole('button', { name: /Webhook secret key shown.*webhook Revealed/ }).waitFor()
   const manager = await world.member('manager')
   expect((await world.request('GET', '/api/audit', undefined, manager)).status).toBe(403)
 })

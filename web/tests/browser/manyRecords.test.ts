@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { idle, until, World } from './world'
 
 /** More records than the demo has, and a small screen. */
 let world: World
@@ -78,6 +78,14 @@ test('on a phone the open tab is visible, and the minimap is hidden', async () =
     return box && box.x >= 0 && box.x + box.width <= 390
   }, 'the open tab')
   expect(await page.evaluate(sideways)).toBe(0)
+  // Also when a wide window becomes narrow.
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await idle(page)
+  await page.setViewportSize({ width: 390, height: 900 })
+  await until(async () => {
+    const box = await tab.boundingBox()
+    return box && box.x >= 0 && box.x + box.width <= 390
+  }, 'the open tab after a resize')
   await page.goto(world.at(`/workflows/${flow.id}`))
   await page.locator('.react-flow__node').first().waitFor()
   expect(await page.locator('.react-flow__minimap').count()).toBe(0)

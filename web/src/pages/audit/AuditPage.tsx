@@ -9,13 +9,15 @@ import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
 import { AppLink } from '../../ui/AppLink'
+import { ActionName } from '../../ui/history/ActionName'
 import { EmptyState } from '../../ui/layout/EmptyState'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
-import { objectName, objectPage } from './auditObject'
+import { agentOf, objectName, objectPage } from './auditObject'
 import { changedFields, type FieldChange } from './changes'
 import type { AuditSearch } from './search'
 import { useText } from './text'
+import { useObjectNames } from './useObjectNames'
 import './audit.css'
 
 const auditRoute = getRouteApi('/$customer/audit')
@@ -52,6 +54,7 @@ export function AuditPage() {
   const search = auditRoute.useSearch()
   const navigate = auditRoute.useNavigate()
   const audit = useAudit(search)
+  const names = useObjectNames(audit.data?.pages.flatMap((page) => page.rows) ?? [])
   const set = (name: keyof AuditSearch) => (event: React.ChangeEvent<HTMLInputElement>) => {
     const value = event.currentTarget.value || undefined
     void navigate({ search: (old) => ({ ...old, [name]: value }), replace: true })
@@ -102,7 +105,7 @@ export function AuditPage() {
               {pages
                 .flatMap((page) => page.rows)
                 .map((row) => (
-                  <AuditRow key={row.id} row={row} />
+                  <AuditRow key={row.id} row={row} name={names.get(row.object_id)} />
                 ))}
               {audit.hasNextPage ? (
                 <Button
@@ -126,7 +129,7 @@ export function AuditPage() {
   )
 }
 
-function AuditRow({ row }: { row: Row }) {
+function AuditRow({ row, name }: { row: Row; name?: string }) {
   const t = useText()
   const [open, setOpen] = useState(false)
   const Chevron = open ? ChevronDown : ChevronRight
@@ -140,10 +143,12 @@ function AuditRow({ row }: { row: Row }) {
       >
         <Chevron size={14} aria-hidden="true" />
         <span className="clip num">{dateTime(row.date)}</span>
-        <b className="clip">{row.action}</b>
+        <span className="clip audit-action">
+          <ActionName code={row.action} />
+        </span>
         <span className="clip">{row.user || row.kind}</span>
-        <span className="clip audit-object">
-          {row.object} {objectName(row) || <code>{row.object_id}</code>}
+        <span className="clip audit-object" title={agentOf(row) || undefined}>
+          {row.object} {objectName(row) || name || <code>{row.object_id}</code>}
         </span>
         <span className="clip hide-md">{row.address}</span>
       </button>

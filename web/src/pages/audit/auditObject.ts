@@ -1,4 +1,5 @@
 import type { Shape } from '../../api/client'
+import { browserName } from '../../lib/browserName'
 
 /** Where the records of a kind have a page of their own. */
 const PAGES: Record<string, string> = {
@@ -14,7 +15,13 @@ const PAGES: Record<string, string> = {
   workflow: 'workflows',
 }
 /** What people call it by, whatever its kind calls that. */
-const NAMES = ['name', 'title', 'hostname', 'filename', 'email', 'agent']
+const NAMES = ['name', 'title', 'hostname', 'filename', 'email']
+
+/** The browser or program of a session, as it was sent. */
+export function agentOf({ after }: Pick<Shape<'AuditRecord'>, 'after'>): string {
+  const agent = (after as Record<string, unknown> | null)?.agent
+  return typeof agent === 'string' ? agent : ''
+}
 
 /** The name that the record had, as far as the audit wrote it down. */
 export function objectName({
@@ -26,7 +33,7 @@ export function objectName({
     const name = values.find((value) => typeof value === 'string' && value)
     if (name) return String(name)
   }
-  return ''
+  return browserName(agentOf({ after }))
 }
 
 /** Its page; null: it has none, or it was deleted. */

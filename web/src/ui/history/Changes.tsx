@@ -1,5 +1,7 @@
-import { Stack, Text } from '@mantine/core'
+import { Stack, Text, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { ChevronDown, ChevronRight } from 'lucide-react'
+import { useState } from 'react'
 import type { Shape } from '../../api/client'
 import { definitionAuditQuery } from '../../api/queries/automation/task'
 import { useCan } from '../../app/session'
@@ -7,6 +9,7 @@ import { ChangedField } from '../editConflict/ChangedFields'
 import { changedFields } from '../editConflict/heldVersion'
 import { QueryResult } from '../layout/QueryResult'
 import { Ago } from '../state/Time'
+import { ActionName } from './ActionName'
 import { useText } from './text'
 
 interface Props {
@@ -42,23 +45,32 @@ function Rows({ object, id, differing = changedFields }: Props) {
 type RowProps = Required<Pick<Props, 'differing'>> & { row: Shape<'AuditRecord'> }
 
 function Row({ row, differing }: RowProps) {
+  const [isOpen, setOpen] = useState(false)
   const [before, after] = [asObject(row.before), asObject(row.after)]
+  const Chevron = isOpen ? ChevronDown : ChevronRight
   return (
-    <details>
-      <summary>
-        <Text span size="sm" fw={600}>
-          {row.action}
-        </Text>{' '}
+    <div className="change-row">
+      <UnstyledButton
+        className="change-head"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Chevron size={14} aria-hidden />
+        <Text span size="sm">
+          <ActionName code={row.action} />
+        </Text>
         <Text span size="sm" c="dimmed">
           {row.user} · <Ago at={row.date} />
         </Text>
-      </summary>
-      <Stack gap={8} p="xs">
-        {differing(before, after).map((name) => (
-          <ChangedField key={name} name={name} before={before[name]} after={after[name]} />
-        ))}
-      </Stack>
-    </details>
+      </UnstyledButton>
+      {isOpen ? (
+        <Stack gap={8} p="xs">
+          {differing(before, after).map((name) => (
+            <ChangedField key={name} name={name} before={before[name]} after={after[name]} />
+          ))}
+        </Stack>
+      ) : null}
+    </div>
   )
 }
 

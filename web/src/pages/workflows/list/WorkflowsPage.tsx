@@ -1,4 +1,4 @@
-import { Badge, Box, Button, Text } from '@mantine/core'
+import { Badge, Box, Button, Group, Paper, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Workflow as Icon, Play, Plus } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
@@ -14,7 +14,6 @@ import { jobLook, jobStateText, type Look } from '../../../lib/state'
 import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
-import { Section } from '../../../ui/layout/Section'
 import { LoadMore } from '../../../ui/list/LoadMore'
 import { useRowKeys } from '../../../ui/list/rowKeys'
 import { NoMatches, SearchField, useListSearch } from '../../../ui/list/SearchField'
@@ -64,15 +63,14 @@ export function WorkflowsPage() {
   // Before all rows are loaded it is unknown whether one matches.
   const isNone = fitting.length === 0 && !lines.hasNextPage
   return (
-    <Section
-      title={t.count(total)}
-      right={
-        <>
-          <SearchField label={t.find} />
-          {create}
-        </>
-      }
-    >
+    <Paper withBorder>
+      <Group className="head" gap={8}>
+        {rows.length ? <SearchField label={t.find} /> : null}
+        <Text size="xs" c="dimmed" className="num" role="status">
+          {lines.data ? t.count(total) : ''}
+        </Text>
+        <Box ml="auto">{create}</Box>
+      </Group>
       <QueryResult query={lines}>
         {() =>
           rows.length && isNone ? (
@@ -104,7 +102,7 @@ export function WorkflowsPage() {
           onClose={() => setRunning(null)}
         />
       ) : null}
-    </Section>
+    </Paper>
   )
 }
 

@@ -1,0 +1,19 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test } from 'vitest'
+import { setPrefs } from '../../../lib/prefs'
+import { actionText } from '../actionText'
+
+afterEach(() => setPrefs({ language: 'en' }))
+
+test('actions are sentences in the language of the console', () => {
+  expect(actionText('session.begin')).toBe('Signed in')
+  expect(actionText('task.change')).toBe('Task changed')
+  expect(actionText('monitor.reveal_secret')).toBe('Monitor secret key shown')
+  setPrefs({ language: 'es' })
+  expect(actionText('session.begin')).toBe('Inició sesión')
+  expect(actionText('task.change')).toBe('Tarea: cambio')
+})
+
+test('an unknown action has no words', () => {
+  for (const code of ['task.sing', 'choir.create', 'task', '']) expect(actionText(code)).toBeNull()
+})
