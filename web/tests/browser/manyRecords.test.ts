@@ -93,6 +93,29 @@ test('on a phone the open tab is visible, and the minimap is hidden', async () =
   await page.locator('.react-flow__minimap-node').nth(12).waitFor()
 })
 
+test('on a phone the toolbar of workflows is that of other lists, and links look like links', async () => {
+  const task = await world.script('Step', 'true')
+  const graph = { nodes: [{ id: 'a', task_id: task.id }], edges: [] }
+  await world.api('POST', '/workflows', { name: 'Toolbar', start: 'a', graph })
+  const page = await world.page('/workflows', { width: 390 })
+  const search = (await page.getByLabel('Find a workflow').boundingBox())!
+  const create = (await page.getByRole('button', { name: 'New workflow' }).boundingBox())!
+  expect(search.x).toBeLessThan(40)
+  expect(search.y + search.height).toBeLessThanOrEqual(create.y)
+  expect(await page.evaluate(sideways)).toBe(0)
+  // The link leads to the page that is open, without its kind.
+  await page.goto(world.at('/monitors/new?kind=tcp'))
+  const link = page.getByRole('link', { name: 'Another kind' })
+  const colours = await link.evaluate((element) => {
+    const anchor = document.createElement('a')
+    element.parentElement!.append(anchor)
+    return [getComputedStyle(element).color, getComputedStyle(anchor).color]
+  })
+  expect(colours[0]).toBe(colours[1])
+  await link.click()
+  await page.locator('.mon-kind svg').first().waitFor()
+})
+
 test('a workflow shows who changed it, and the audit names and links what was changed', async () => {
   const task = await world.script('Only', 'true')
   const graph = { nodes: [{ id: 'one', task_id: task.id }], edges: [] }

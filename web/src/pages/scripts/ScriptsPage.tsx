@@ -57,7 +57,7 @@ function Head({ count, q }: { count: number | undefined; q: string }) {
           void navigate({ search: { q: event.currentTarget.value || undefined }, replace: true })
         }
       />
-      <Text size="xs" c="dimmed" ml="auto">
+      <Text size="xs" c="dimmed">
         {count === undefined ? '' : t.count(count)}
       </Text>
       {mayEdit ? <Making /> : null}
@@ -69,7 +69,7 @@ function Making() {
   const t = useText()
   const go = useAppNavigate()
   return (
-    <>
+    <Group gap={8} wrap="nowrap" ml="auto">
       <UploadButton
         word={t.upload}
         successText={t.uploaded}
@@ -78,7 +78,7 @@ function Making() {
       <Button component={AppLink} to="/scripts/new" leftSection={<Plus size={14} />}>
         {t.newScript}
       </Button>
-    </>
+    </Group>
   )
 }
 

@@ -47,10 +47,10 @@ function Inside() {
             {t.onlyTask} {names.get(task) ?? t.goneTask}
           </Button>
         ) : null}
-        <Text size="xs" c="dimmed" ml="auto">
+        <Text size="xs" c="dimmed" className="num" role="status">
           {query.data ? t.count(query.data.length) : ''}
         </Text>
-        <Button leftSection={<Plus size={14} />} onClick={() => setForm({})}>
+        <Button ml="auto" leftSection={<Plus size={14} />} onClick={() => setForm({})}>
           {t.set}
         </Button>
       </Group>

@@ -134,7 +134,7 @@ function Row({ line, workflow, onRun }: RowProps) {
         </Text>
       </Box>
       <div className="hide-md">{workflow ? <MiniGraph workflow={workflow} /> : null}</div>
-      <Box className="hide-sm">
+      <Box className="flow-strip">
         <CheckStrip
           data={[...line.beats].map((letter) => BEATS[letter] ?? 'stop')}
           label={t.lastRuns(line.name)}
