@@ -28,6 +28,17 @@ PAGE: dict[str, Any] = {
     "version": 1,
     "last_update": CHANGED,
 }
+INCIDENT_ID = "65a000000000000000000602"
+INCIDENTS = f"/statuspage/{PAGE_ID}/incident"
+INCIDENT: dict[str, Any] = {
+    "id": INCIDENT_ID,
+    "title": "Delays",
+    "impact": "outage",
+    "state": "identified",
+    "started": CHANGED,
+    "ended": None,
+    "updates": [{"date": CHANGED, "state": "identified", "text": "A disk was full."}],
+}
 TASK = {
     "kind": "task",
     "id": cli_records.TASK_ID,
@@ -56,6 +67,48 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         "payment (tag payment)",
     ),
     ("status-page delete Shop", ("DELETE", f"/statuspage/{PAGE_ID}", {}, None), "Shop is deleted"),
+    ("incident list shop", ("GET", INCIDENTS, {}, None), "Identified"),
+    (
+        "incident post shop Title Searching. --impact notice",
+        (
+            "POST",
+            INCIDENTS,
+            {},
+            {
+                "title": "Title",
+                "impact": "notice",
+                "text": "Searching.",
+                "state": "investigating",
+                "notify": True,
+            },
+        ),
+        "Delays",
+    ),
+    (
+        f"incident update shop {INCIDENT_ID} Continues. --no-notify",
+        (
+            "POST",
+            f"{INCIDENTS}/{INCIDENT_ID}/update",
+            {},
+            {"text": "Continues.", "state": "identified", "notify": False},
+        ),
+        "A disk was full.",
+    ),
+    (
+        "incident resolve shop 000602 Fixed.",
+        (
+            "POST",
+            f"{INCIDENTS}/{INCIDENT_ID}/update",
+            {},
+            {"text": "Fixed.", "state": "resolved", "notify": True},
+        ),
+        "Delays",
+    ),
+    (
+        "incident delete shop delays",
+        ("DELETE", f"{INCIDENTS}/{INCIDENT_ID}", {}, None),
+        "Delays is deleted",
+    ),
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/-/search", [TASK]),
@@ -64,9 +117,14 @@ ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/statuspage", [PAGE]),
     ("POST", "/statuspage", PAGE),
     ("DELETE", f"/statuspage/{PAGE_ID}", PAGE),
+    ("GET", INCIDENTS, [INCIDENT]),
+    ("POST", INCIDENTS, INCIDENT),
+    ("POST", f"{INCIDENTS}/{INCIDENT_ID}/update", INCIDENT),
+    ("DELETE", f"{INCIDENTS}/{INCIDENT_ID}", INCIDENT),
 )
 REFUSED = (
     ("status-page create Shop", 2, "the page is empty"),
     ("status-page show nothing", 1, "See: belvedere status-page list"),
+    ("incident resolve shop nothing Fixed.", 1, "See: belvedere incident list PAGE"),
     ("view delete nothing", 1, "See: belvedere view list"),
 )

@@ -90,6 +90,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "ready",
     ),
     (
+        f"workflow restart release {FLOW_JOB_ID} --from-step deploy",
+        ("PUT", f"{_JOB}/restart", {"from": "step", "step": "deploy"}, None),
+        "ready",
+    ),
+    (
         "workflow credentials release",
         ("GET", f"{_FLOW}/credentials", {}, None),
         "/secret/5ec2e7/job?customer=acme",

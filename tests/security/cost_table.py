@@ -162,6 +162,7 @@ TABLE: dict[str, tuple[Cost, ...]] = {
     "GET /-/status/{slug}": OF_NAME,
     "GET /-/status/{slug}/badge.svg": OF_HEAD,
     "GET /-/status/{slug}/feed.atom": OF_HEAD,
+    "GET /-/status/{slug}/feed.rss": OF_HEAD,
     "GET /-/status/{slug}/logo": OF_HEAD,
     "POST /-/status/{slug}/subscriber": OF_SUBSCRIPTION,
     "POST /-/status/{slug}/subscriber/confirm": (

@@ -60,6 +60,20 @@ async def test_it_works(browser: Client) -> None:
     assert page.headers["cache-control"] == "no-cache"
 
 
+async def test_a_status_page_names_its_feeds(browser: Client) -> None:
+    page = await browser.get("/ui/status/acme")
+    links = re.findall(
+        r'<link rel="alternate" type="([^"]*)" title="\w+" href="([^"]*)" />', page.text
+    )
+    base = base_of(page, "https://belvedere.test/tools/ui/status/acme")
+    assert [(kind, urljoin(base, href)) for kind, href in links] == [
+        ("application/atom+xml", "https://belvedere.test/tools/-/status/acme/feed.atom"),
+        ("application/rss+xml", "https://belvedere.test/tools/-/status/acme/feed.rss"),
+    ]
+    for path in ("/ui/", "/ui/acme/status/acme", "/ui/status/%22%3E%3Cb%3E", "/ui/status"):
+        assert "alternate" not in (await browser.get(path)).text, path
+
+
 async def test_the_root_leads_to_it(browser: Client) -> None:
     for path in ("/", "/ui"):
         moved = await browser.get(path)

@@ -3,6 +3,7 @@
 import base64
 import struct
 import zlib
+from email.utils import parsedate_to_datetime
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -126,6 +127,24 @@ async def test_the_feed_is_valid_xml(ada: Client, stranger: Client) -> None:
     assert entry.findtext(f"{ATOM}title") == "<b>&: investigating"
     assert entry.findtext(f"{ATOM}content") == "]]>   <script>alert(1)</script>"
     assert (await stranger.get("/-/status/missing/feed.atom")).status == 404
+
+
+async def test_the_feed_exists_as_rss(ada: Client, stranger: Client) -> None:
+    page = await new_page(ada)
+    await post(ada, page, title="<b>&", text="One\n<script>alert(1)</script>")
+    reply = await stranger.get(f"{PAGE}/feed.rss")
+    assert reply.headers["content-type"].startswith("application/rss+xml")
+    feed = ET.fromstring(reply.text)
+    assert (feed.tag, feed.get("version")) == ("rss", "2.0")
+    assert feed.findtext("channel/link") == "http://belvedere.test/ui/status/acme-page"
+    assert feed.findtext("channel/title") == "Acme"
+    assert feed.findtext("channel/description")
+    (item,) = feed.findall("channel/item")
+    assert item.findtext("title") == "<b>&: investigating"
+    # Readers show it as HTML: what was posted is plain text.
+    assert item.findtext("description") == "One<br>&lt;script&gt;alert(1)&lt;/script&gt;"
+    assert parsedate_to_datetime(item.findtext("pubDate") or "").tzinfo is not None
+    assert (await stranger.get("/-/status/missing/feed.rss")).status == 404
 
 
 async def test_a_page_has_a_logo(ada: Client, stranger: Client) -> None:

@@ -128,11 +128,10 @@ class Yard(Workshop):
         who = actor or self.actors.ada
         self.db.write_blocking(control.cancel, who, job.workflow_id or "", job.id)
 
-    def restart(self, job: JobRow) -> JobRow:
-        new = self.db.write_blocking(
-            control.restart, self.actors.ada, job.workflow_id or "", job.id
-        )
-        return self.job(new)
+    def restart(self, job: JobRow, step: str | None = None) -> JobRow:
+        """From the failed steps, or from this one."""
+        ids = (job.workflow_id or "", job.id, step)
+        return self.job(self.db.write_blocking(control.restart, self.actors.ada, *ids))
 
     def run_again(self, job: JobRow) -> JobRow:
         """All steps, as a new job."""

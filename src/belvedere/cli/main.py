@@ -49,6 +49,7 @@ COMMAND_GROUPS = (
     CommandGroup("search", "monitoring.search", "search everything by name"),
     CommandGroup("view", "monitoring.saved_view", "list and delete saved views of the console"),
     CommandGroup("status-page", "monitoring.status_page", "manage public status pages"),
+    CommandGroup("incident", "monitoring.incident", "post incidents on status pages"),
     CommandGroup("notify", "monitoring.notify", "manage notifications"),
     CommandGroup("enrolment", "access.enrolment", "manage enrolment tokens for new hosts"),
     CommandGroup("member", "access.member", "manage members of the organization"),

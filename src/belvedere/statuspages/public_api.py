@@ -90,10 +90,16 @@ async def _redeem(request: Request[SubscriptionToken], action: str) -> None:
         raise
 
 
-async def show_feed(request: Request[None]) -> Reply:
+async def show_atom(request: Request[None]) -> Reply:
     page, slug = await public(request), request.path["slug"]
-    text = feed.render(page, slug, request.services.settings.base_url)
-    return Reply(text, media_type=feed.MEDIA_TYPE)
+    text = feed.render_atom(page, slug, request.services.settings.base_url)
+    return Reply(text, media_type=feed.ATOM_TYPE)
+
+
+async def show_rss(request: Request[None]) -> Reply:
+    page, slug = await public(request), request.path["slug"]
+    text = feed.render_rss(page, slug, request.services.settings.base_url)
+    return Reply(text, media_type=feed.RSS_TYPE)
 
 
 async def show_logo(request: Request[None]) -> Reply:
@@ -133,10 +139,18 @@ ROUTES: tuple[Route, ...] = (
     _route(
         "GET",
         "/-/status/{slug}/feed.atom",
-        handler=show_feed,
+        handler=show_atom,
         summary="The incidents of a public status page as an Atom feed",
         answer=bytes,
-        media=(feed.MEDIA_TYPE,),
+        media=(feed.ATOM_TYPE,),
+    ),
+    _route(
+        "GET",
+        "/-/status/{slug}/feed.rss",
+        handler=show_rss,
+        summary="The incidents of a public status page as RSS 2.0",
+        answer=bytes,
+        media=(feed.RSS_TYPE,),
     ),
     _route(
         "GET",

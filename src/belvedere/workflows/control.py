@@ -1,4 +1,4 @@
-"""Operations on workflow jobs: show, list steps, cancel, restart from the failed steps."""
+"""Operations on workflow jobs: show, list steps, cancel, restart from some steps."""
 
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, NotFound
@@ -46,8 +46,9 @@ def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:
     advance(tx, job_id)
 
 
-def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> str:
-    """A new job that keeps the steps that succeeded and runs the failed ones again."""
+def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str, node_id: str | None = None) -> str:
+    """A new job that keeps the steps that succeeded and runs the failed ones again, or this node
+    and all that followed it."""
     require_workflow_job(tx, actor, workflow_id, job_id)
     old = permissions.require_runnable(tx, actor, job_id)
     if not old.is_over:
@@ -59,4 +60,4 @@ def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> str:
         raise Conflict(
             "Another job of this workflow is running; wait until it ends.", code="workflow_busy"
         )
-    return restart_job(tx, actor, old).id
+    return restart_job(tx, actor, old, node_id=node_id).id

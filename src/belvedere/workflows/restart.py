@@ -1,4 +1,5 @@
-"""Restarts a workflow job: a new job keeps the successful steps and runs the failed ones again."""
+"""Restarts a workflow job: a new job keeps the successful steps and runs the failed ones again, or
+a chosen step and all that followed it."""
 
 import msgspec
 
@@ -8,22 +9,35 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.jobs import events
 from belvedere.jobs import store as jobs
-from belvedere.jobs.model import JobRow, JobState, Lifecycle
+from belvedere.jobs.model import APPROVAL, JobRow, JobState, Lifecycle
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import Graph, Node, StepRow, WorkflowJobRow
-from belvedere.workflows.execution import decision, nested, step_jobs, step_store
+from belvedere.workflows.execution import (
+    decision,
+    mapped_arguments,
+    nested,
+    step_jobs,
+    step_store,
+)
 from belvedere.workflows.execution.advance import advance
 from belvedere.workflows.execution.decision import NodeStart
 from belvedere.workflows.execution.requests import StepRequest
 from belvedere.workflows.execution.visits import Visit, VisitKey, visits_from_steps
 
 
-def restart_job(tx: Tx, actor: Actor, old: JobRow, parent: JobRow | None = None) -> JobRow:
-    """The new job; `above` is the workflow job that it is a step of."""
+def restart_job(
+    tx: Tx, actor: Actor, old: JobRow, parent: JobRow | None = None, node_id: str | None = None
+) -> JobRow:
+    """The new job; `parent` is the workflow job that it is a step of. With `node_id` it runs again
+    from this node, otherwise from the failed ones."""
     workflow_job = workflow_jobs.find(tx, old.id)
     graph = store.version_of(tx, workflow_job.workflow_id, workflow_job.version).graph
     steps = {(step.node_id, step.visit): step for step in step_store.steps_of(tx, old.id)}
-    reused = _reusable(graph, workflow_job.start, old, visits_from_steps(steps.values()))
+    visits = visits_from_steps(steps.values())
+    if node_id is None:
+        reused = _reusable(graph, workflow_job.start, old, visits)
+    else:
+        reused = _visits_kept(tx, graph, workflow_job.start, node_id, steps)
     new = _row(tx, old, actor, parent)
     jobs.insert(tx, [(new, "[]", None)])
     events.publish(tx, "created", [new])
@@ -96,6 +110,44 @@ def _reusable(graph: Graph, start: str, old: JobRow, visits: list[Visit]) -> lis
             code="nothing_failed",
         )
     return decision.supported(graph, start, [visit for visit in ended if visit.key not in failed])
+
+
+def _visits_kept(
+    tx: Tx, graph: Graph, start: str, node_id: str, steps: dict[VisitKey, StepRow]
+) -> list[Visit]:
+    """All ended visits except the latest one of this node and those that it led to."""
+    visits = visits_from_steps(steps.values())
+    latest = max((visit.visit for visit in visits if visit.node_id == node_id), default=0)
+    if not latest:
+        message = f"The job has no step {node_id[:64]!r} to start from: it was not reached."
+        raise Conflict(message, code="step_not_reached")
+    first = (node_id, latest)
+    _check_approvals(tx, mapped_arguments.visits_before([first], steps.values()), node_id)
+    followers = _followers(first, visits)
+    ended = [visit for visit in visits if visit.end is not None and visit.key not in followers]
+    return decision.supported(graph, start, ended)
+
+
+def _followers(first: VisitKey, visits: list[Visit]) -> set[VisitKey]:
+    """A visit, and all that it led to."""
+    followers = {first}
+    while new := {v.key for v in visits if followers.intersection(v.causes)} - followers:
+        followers |= new
+    return followers
+
+
+def _check_approvals(tx: Tx, before: dict[str, StepRow], node_id: str) -> None:
+    """People approve one run of the steps after the approval, not a second one."""
+    steps = [step for step in before.values() if step.node_id != node_id]
+    by_id = step_store.jobs_of(tx, steps)
+    for step in steps:
+        job = by_id.get(step.job_id)
+        if job is not None and job.type == APPROVAL:
+            raise Conflict(
+                f"The step {node_id!r} follows the approval {step.node_id!r}, which covers one run"
+                f" of it. Start from {step.node_id!r} to ask again.",
+                code="approval_needed",
+            )
 
 
 def _latest_failures(ended: list[Visit]) -> set[VisitKey]:

@@ -32,8 +32,8 @@ from belvedere.workflows.start import PreparedWorkflowJob, WorkflowJobRequest
 
 JOBS = "/workflows/{id}/job"
 JOB = f"{JOBS}/{{workflow_job_id}}"
-# What a restart runs again: the failed steps, or all steps from the start.
-RESTART_FROM = ("failed", "start")
+# What a restart runs again: the failed steps, all steps from the start, or from one step on.
+RESTART_FROM = ("failed", "start", "step")
 
 
 class RunWorkflow(msgspec.Struct):
@@ -195,11 +195,14 @@ async def restart(request: Request[None]) -> Reply:
     if first not in RESTART_FROM:
         message = f"from must be {' or '.join(RESTART_FROM)}, not {first[:64]!r}."
         raise Invalid(message, code="invalid_query")
+    node_id = request.first("step") if first == "step" else None
+    if first == "step" and not node_id:
+        raise Invalid("from=step needs step, the id of a step.", code="invalid_query")
     if first == "start":
         once = await run_requests.idempotency_key(request)
         job_request = await request.services.db.read(rerun.request_for, request.actor, *path, once)
         return await _start(request, request.actor, job_request)
-    job_id = await request.services.db.write(control.restart, request.actor, *path)
+    job_id = await request.services.db.write(control.restart, request.actor, *path, node_id)
     return Reply(await _job_record(request, job_id))
 
 
@@ -286,13 +289,21 @@ ROUTES: tuple[Route, ...] = (
         f"{JOB}/restart",
         "user",
         restart,
-        "Resume from the failed steps, or run all steps again, as a new job",
+        "Resume from the failed steps, or run all steps or from one step on again, as a new job",
         answer=JobRecord,
         codes=(
             *("wrong_lifecycle", "nothing_failed", "workflow_busy", "invalid_query"),
+            *("step_not_reached", "approval_needed"),
             *_RUN_CODES,
         ),
-        query=(("from", "`failed` (default): resume from the failed steps; `start`: run again"),),
+        query=(
+            (
+                "from",
+                "`failed` (default): resume from the failed steps; `start`: run again; `step`: run"
+                " again from one step",
+            ),
+            ("step", "the id of the step, for `from=step`"),
+        ),
         from_interface=False,
     ),
     Route(

@@ -496,6 +496,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/-/status/{slug}/feed.rss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The incidents of a public status page as RSS 2.0
+         * @description Level: anonymous.
+         */
+        get: operations["get_status_slug_feed_rss"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/-/status/{slug}/logo": {
         parameters: {
             query?: never;
@@ -5105,7 +5125,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Resume from the failed steps, or run all steps again, as a new job
+         * Resume from the failed steps, or run all steps or from one step on again, as a new job
          * @description Level: user.
          */
         put: operations["put_workflows_id_job_workflow_job_id_restart"];
@@ -9781,6 +9801,37 @@ export interface operations {
                 };
                 content: {
                     "application/atom+xml": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_status_slug_feed_rss: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/rss+xml": string;
                 };
             };
             /** @description Refused. */
@@ -21253,8 +21304,10 @@ export interface operations {
     put_workflows_id_job_workflow_job_id_restart: {
         parameters: {
             query?: {
-                /** @description `failed` (default): resume from the failed steps; `start`: run again */
+                /** @description `failed` (default): resume from the failed steps; `start`: run again; `step`: run again from one step */
                 from?: string;
+                /** @description the id of the step, for `from=step` */
+                step?: string;
                 /** @description the organization's name */
                 customer?: string;
             };

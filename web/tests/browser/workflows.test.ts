@@ -286,6 +286,40 @@ test('a finished run can run again, and can resume only if a step failed', async
   await expect.poll(() => page.getByRole('listitem').count()).toBe(4)
 })
 
+test('a finished run is run again from a step, and the steps before it keep their output', async () => {
+  const [first, second] = await Promise.all([
+    world.script('Count', '#!/bin/bash\necho \'["seven"]\'\n'),
+    world.script('Use', '#!/bin/bash\necho "got $1"\n', {
+      task_arguments: [{ type: 'input', label: 'n', order: 0 }],
+    }),
+  ])
+  const workflow = await world.api('POST', '/workflows', {
+    name: 'from a step',
+    start: 'count',
+    graph: {
+      nodes: [
+        { id: 'count', task_id: first.id },
+        { id: 'use', task_id: second.id },
+      ],
+      edges: [{ source: 'count', target: 'use', on: 'success' }],
+    },
+  })
+  const run = await world.api('POST', `/workflows/${workflow.id}/job`, {})
+  const runs = () => world.api<{ _type: string; name: string }[]>('GET', `/workflows/${workflow.id}/job`)
+  const isOver = async () => (await world.api('GET', `/job/${run.id}`)).lifecycle === 'finished'
+  await until(isOver, 'the end of the run')
+  const page = await world.page(`/workflows/${workflow.id}/graph?step=use`)
+  await page.getByRole('button', { name: 'Run from this step' }).click()
+  await page.getByText('Started from use').waitFor()
+  await page.waitForURL((url) => url.search.includes('job=') && !url.search.includes(run.id))
+  await page.getByLabel('Log').getByText('got seven').waitFor()
+  const names = (await runs()).map((job) => job.name)
+  expect([names.filter((name) => name === 'Count'), names.filter((name) => name === 'Use')]).toEqual([
+    ['Count'],
+    ['Use', 'Use'],
+  ])
+})
+
 test('a step opens beside the newest run, and the editor maps its arguments', async () => {
   const lookup = await world.script(
     'lookup',

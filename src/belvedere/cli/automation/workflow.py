@@ -86,6 +86,9 @@ def cancel(args: Args) -> object:
 def restart(args: Args) -> object:
     client = lookup.connect_to_job(args)
     path = f"{_path(client, args)}/job/{args.job}/restart"
+    if args.from_step:
+        query = {"from": "step", "step": args.from_step}
+        return client.request("PUT", path, query=query).body
     if not args.from_start:
         return client.put(path)
     headers = {"Idempotency-Key": new_id()}
@@ -263,7 +266,7 @@ COMMANDS = (
     Command(
         "restart",
         restart,
-        "Resume from the failed steps, as a new job; with --from-start run all steps again.",
+        "Resume from the failed steps, as a new job, or run all steps or from one step on again.",
         "belvedere workflow restart release 65a0000000000000000000d1",
         workflow_rendering.started,
         options=(
@@ -273,6 +276,11 @@ COMMANDS = (
                 "--from-start",
                 action="store_true",
                 help="run all steps again, with the same arguments",
+            ),
+            option(
+                "--from-step",
+                metavar="STEP",
+                help="keep the steps before this one, and run it and what follows again",
             ),
         ),
     ),

@@ -144,6 +144,13 @@ def status_page(client: Client, text: str) -> Record:
     )
 
 
+def incident(incidents: list[Record], text: str) -> Record:
+    """One of the incidents of a status page."""
+    return _find_unique(
+        "incident", incidents, text, lambda record: (record["title"],), "incident list PAGE"
+    )
+
+
 def member(client: Client, text: str) -> Record:
     return _find_unique(
         "member",

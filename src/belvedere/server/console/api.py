@@ -23,6 +23,14 @@ POLICY = (
 )
 # Segments that browsers and proxies remove, and characters that no address has.
 _INVALID_NAME = re.compile(r"(^|/)\.\.?(/|$)|^/|//|[\0-\x1f\x7f\\]")
+_STATUS_PAGE = re.compile(r"status/([a-z0-9-]{1,64})")
+# Relative to the base of the page.
+FEED_LINKS = (
+    '<link rel="alternate" type="application/atom+xml" title="Atom"'
+    ' href="../-/status/{slug}/feed.atom" />'
+    '<link rel="alternate" type="application/rss+xml" title="RSS"'
+    ' href="../-/status/{slug}/feed.rss" />'
+)
 NOTICE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Belvedere</title><style>
@@ -50,11 +58,17 @@ async def console(request: AnyRequest) -> Reply:
     depth = request.starlette.scope["raw_path"].count(b"/") - 2
     if name.startswith(HASHED) or depth > MAX_DEPTH or _INVALID_NAME.search(name):
         return answer("There is no such file.\n", 404, TEXT, POLICY)
-    page = runtime_of(request).assets.index(depth)
+    page = runtime_of(request).assets.index(depth, _feed_links(name))
     if page is None:
         return answer(NOTICE, 503, HTML, POLICY)
     copy = Copy("", page, etag_of(page))
     return unless_cached(request, copy, HTML, POLICY, {"cache-control": REVALIDATE})
+
+
+def _feed_links(name: str) -> str:
+    """Feed readers look for these in the page itself. They do not say whether the page exists."""
+    match = _STATUS_PAGE.fullmatch(name)
+    return "" if match is None else FEED_LINKS.format(slug=match[1])
 
 
 def _page(path: str, handler: Handler, summary: str) -> Route:

@@ -63,13 +63,14 @@ class ConsoleAssets:
     files: dict[str, AssetFile]
     page: tuple[str, str] | None
 
-    def index(self, depth: int) -> bytes | None:
-        """The page for an address of this depth below `/ui/`; None: the console is not built."""
+    def index(self, depth: int, links: str = "") -> bytes | None:
+        """The page for an address of this depth below `/ui/`, with more elements in its head; None:
+        the console is not built."""
         if self.page is None:
             return None
         # Relative, so that it is right under any prefix of a proxy.
         before, after = self.page
-        return f'{before}<base href="{"../" * depth or "./"}" />{after}'.encode()
+        return f'{before}<base href="{"../" * depth or "./"}" />{links}{after}'.encode()
 
 
 @cache

@@ -12,6 +12,7 @@ import { QueryResult } from '../layout/QueryResult'
 import { edgeStateOf } from './edgeStates'
 import { FlowView, type StepState } from './FlowView'
 import type { Draft, Edge } from './graphDraft'
+import { RunFromStep } from './RunFromStep'
 import { StepDetails } from './StepDetails'
 import { useText } from './text'
 
@@ -93,7 +94,9 @@ export function RunPicture({ workflow, jobId, step, onStep }: PictureProps) {
           jobs={jobsOf.get(node.id) ?? []}
           hasRun={!!jobId}
           onClose={() => onStep(null)}
-        />
+        >
+          {jobId ? <RunFromStep workflow={workflow} jobId={jobId} nodeId={node.id} /> : null}
+        </StepDetails>
       ) : null}
     </div>
   )

@@ -1,6 +1,6 @@
 import { CloseButton, Group, SegmentedControl, Select, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type Job, jobQuery } from '../../api/queries/job'
 import { isOver, jobLook, jobStateText } from '../../lib/state'
 import { valueBlock, valueText } from '../../lib/valueText'
@@ -27,10 +27,12 @@ interface Props {
   jobs: string[]
   hasRun: boolean
   onClose: () => void
+  /** Buttons for a step that ran. */
+  children?: ReactNode
 }
 
 /** A step beside the graph: what it wrote, what it got and what it passed on. */
-export function StepDetails({ node, jobs, hasRun, onClose }: Props) {
+export function StepDetails({ node, jobs, hasRun, onClose, children }: Props) {
   const t = useText()
   const w = useWords()
   const [visit, setVisit] = useState<number | null>(null)
@@ -62,6 +64,7 @@ export function StepDetails({ node, jobs, hasRun, onClose }: Props) {
         </Text>
       )}
       <Group gap={12}>
+        {job ? children : null}
         {job ? <AppLink to={`/jobs/${job}`}>{t.openJob}</AppLink> : null}
         <AppLink to={home}>{node.workflow_id ? t.openWorkflow : t.openTask}</AppLink>
       </Group>

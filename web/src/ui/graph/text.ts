@@ -29,6 +29,10 @@ export const useText = catalogue(
     parts: 'Part of the step',
     part: { log: 'Log', input: 'Input', output: 'Output' },
     neverRan: 'No run is shown.',
+    runFrom: 'Run from this step',
+    runFromHelp:
+      'As a new run: the steps before keep their output, this step gets the same values.',
+    startedFrom: (name: string) => `Started from ${name}`,
     openJob: 'Open job',
     openTask: 'Open task',
     openWorkflow: 'Open workflow',
@@ -64,6 +68,10 @@ export const useText = catalogue(
     parts: 'Parte del paso',
     part: { log: 'Registro', input: 'Entrada', output: 'Salida' },
     neverRan: 'No se muestra ninguna ejecución.',
+    runFrom: 'Ejecutar desde este paso',
+    runFromHelp:
+      'Como ejecución nueva: los pasos anteriores conservan su salida y este recibe los mismos valores.',
+    startedFrom: (name: string) => `Iniciado desde ${name}`,
     openJob: 'Abrir trabajo',
     openTask: 'Abrir tarea',
     openWorkflow: 'Abrir flujo',

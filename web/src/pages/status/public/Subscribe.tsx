@@ -22,11 +22,20 @@ export function Subscribe({ slug, canMail }: Props) {
           {t.subscribeTitle}
         </Title>
         {canMail ? <MailForm slug={slug} /> : null}
-        <Anchor href={`${ROOT}-/status/${slug}/feed.atom`} size="sm" className="status-feed">
-          <Rss size={14} aria-hidden /> {t.feed}
-        </Anchor>
+        <Group gap="md">
+          <FeedLink slug={slug} kind="rss" text={t.feed} />
+          <FeedLink slug={slug} kind="atom" text={t.atomFeed} />
+        </Group>
       </Stack>
     </Paper>
+  )
+}
+
+function FeedLink({ slug, kind, text }: { slug: string; kind: 'rss' | 'atom'; text: string }) {
+  return (
+    <Anchor href={`${ROOT}-/status/${slug}/feed.${kind}`} size="sm" className="status-feed">
+      <Rss size={14} aria-hidden /> {text}
+    </Anchor>
   )
 }
 
