@@ -27,6 +27,7 @@ const KINDS = [
   'monitor.*',
   'monitor.failure',
   'monitor.recovered',
+  'monitor.file:restored',
   'indicator.*',
   'indicator.failed',
   'indicator.recovered',
