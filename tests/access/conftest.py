@@ -17,7 +17,7 @@ RESERVED = frozenset({"job", "task", "api", "ui", "-"})
 
 
 @pytest.fixture
-def stranger() -> Actor:
+def anonymous() -> Actor:
     return Actor("", "", Level.ANONYMOUS, "anonymous", address="198.51.100.7")
 
 

@@ -144,7 +144,7 @@ async def test_of_two_who_add_at_once_neither_is_lost(db: Database, actors: Acto
     assert len(await db.read(acl_of, actors.acme.id, "task", TASK)) == 5
 
 
-def things(tx: Tx, where: str, params: list[Any]) -> list[tuple[Any, ...]]:
+def select_things(tx: Tx, where: str, params: list[Any]) -> list[tuple[Any, ...]]:
     return tx.rows(f"select id from things where {where}", *params)
 
 
@@ -176,7 +176,7 @@ def test_the_filter_shows_what_the_rule_allows(
     ]
     for actor in people:
         where, params = visible_filter(actor, "task", "things.id", open_when_empty=open_when_empty)
-        shown = db.write_blocking(things, where, params)
+        shown = db.write_blocking(select_things, where, params)
         allowed = {
             item
             for item, acl in zip(ids, ACLS, strict=True)

@@ -27,11 +27,11 @@ async def invite(
 
 
 async def test_it_works(
-    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     link = await invite(endpoints, actors.max)
     assert link["link"] == f"https://belvedere.test/ui/link#{link['token']}"
-    shown = await endpoints.call(LOOK, stranger, {"token": link["token"]})
+    shown = await endpoints.call(LOOK, anonymous, {"token": link["token"]})
     assert shown.body == {
         "kind": "invitation",
         "email": "new@acme.test",
@@ -39,30 +39,30 @@ async def test_it_works(
         "has_password": False,
         "password": True,
     }
-    answer = await endpoints.call(ACCEPT, stranger, {"token": link["token"], "password": NEW})
+    answer = await endpoints.call(ACCEPT, anonymous, {"token": link["token"], "password": NEW})
     actor = await endpoints.runtime.db.read(authenticate, keys, answer.body["access_token"])
     assert (actor.email, actor.level) == ("new@acme.test", "user")
     assert "set-cookie" in answer.headers
-    await endpoints.call("POST /api/auth/login", stranger, {"email": "new", "password": NEW})
+    await endpoints.call("POST /api/auth/login", anonymous, {"email": "new", "password": NEW})
 
 
 async def test_a_bad_password_leaves_the_link_good(
-    endpoints: Endpoints, actors: Actors, stranger: Actor
+    endpoints: Endpoints, actors: Actors, anonymous: Actor
 ) -> None:
     link = await invite(endpoints, actors.max)
     with pytest.raises(Invalid):
-        await endpoints.call(ACCEPT, stranger, {"token": link["token"], "password": "short"})
-    await endpoints.call(ACCEPT, stranger, {"token": link["token"], "password": NEW})
+        await endpoints.call(ACCEPT, anonymous, {"token": link["token"], "password": "short"})
+    await endpoints.call(ACCEPT, anonymous, {"token": link["token"], "password": NEW})
 
 
 async def test_one_who_is_known_gives_the_password_in_use(
-    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     link = await invite(endpoints, actors.eve, "vic@acme.test")
     body = {"token": link["token"], "account": True}
     with pytest.raises(Unauthenticated):
-        await endpoints.call(ACCEPT, stranger, {**body, "password": NEW})
-    answer = await endpoints.call(ACCEPT, stranger, {**body, "password": PASSWORD})
+        await endpoints.call(ACCEPT, anonymous, {**body, "password": NEW})
+    answer = await endpoints.call(ACCEPT, anonymous, {**body, "password": PASSWORD})
     actor = await endpoints.runtime.db.read(authenticate, keys, answer.body["access_token"])
     assert (actor.user_id, actor.customer_name) == (actors.vic.user_id, "globex")
 
@@ -80,40 +80,40 @@ async def test_an_invitation_reveals_nothing_about_other_accounts(
 
 @pytest.mark.parametrize("door", [ACCEPT, LOOK, RESET])
 async def test_links_are_not_guessed(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, door: str
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, door: str
 ) -> None:
     body = {"token": "bvl_" + "x" * 43, "password": NEW}
     if door == LOOK:
         del body["password"]
     for _ in range(20):
         with pytest.raises(NotFound):
-            await endpoints.call(door, stranger, body)
+            await endpoints.call(door, anonymous, body)
     with pytest.raises(TooMany):
-        await endpoints.call(door, stranger, body)
+        await endpoints.call(door, anonymous, body)
 
 
 async def test_a_reset_link_sets_a_new_password(
-    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     made = await endpoints.call("POST /api/member/{id}/reset", actors.max, id=actors.vic.member_id)
     assert (made.status, made.body["kind"]) == (201, "reset")
     body = {"token": made.body["token"], "password": NEW}
     with pytest.raises(NotFound):
-        await endpoints.call(ACCEPT, stranger, body)
-    assert (await endpoints.call(RESET, stranger, body)).status == 200
+        await endpoints.call(ACCEPT, anonymous, body)
+    assert (await endpoints.call(RESET, anonymous, body)).status == 200
     assert await endpoints.runtime.db.read(authenticate, keys, actors.tokens["vic"]) is None
-    await endpoints.call("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
+    await endpoints.call("POST /api/auth/login", anonymous, {"email": "vic", "password": NEW})
     with pytest.raises(NotFound):
-        await endpoints.call(RESET, stranger, body)
+        await endpoints.call(RESET, anonymous, body)
 
 
 async def test_one_changes_the_own_password(
-    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     body = {"current": PASSWORD, "password": NEW}
     await endpoints.call(CHANGE, actors.vic, body)
     assert await endpoints.runtime.db.read(authenticate, keys, actors.tokens["vic"])
-    await endpoints.call("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
+    await endpoints.call("POST /api/auth/login", anonymous, {"email": "vic", "password": NEW})
 
 
 async def test_the_current_password_is_required(
@@ -130,11 +130,11 @@ async def test_the_current_password_is_required(
 
 
 async def test_a_forgotten_password_is_answered_alike(
-    endpoints: Endpoints, db: Database, actors: Actors, stranger: Actor
+    endpoints: Endpoints, db: Database, actors: Actors, anonymous: Actor
 ) -> None:
-    known = await endpoints.call(RECOVER, stranger, {"email": "vic@acme.test"})
-    unknown = await endpoints.call(RECOVER, stranger, {"email": "nobody@acme.test"})
-    again = await endpoints.call(RECOVER, stranger, {"email": "vic@acme.test"})
+    known = await endpoints.call(RECOVER, anonymous, {"email": "vic@acme.test"})
+    unknown = await endpoints.call(RECOVER, anonymous, {"email": "nobody@acme.test"})
+    again = await endpoints.call(RECOVER, anonymous, {"email": "vic@acme.test"})
     assert known == unknown == again
     text = await db.read(
         lambda tx: tx.value("select count(*) from events where kind = 'member.recovery_asked'")
@@ -143,9 +143,9 @@ async def test_a_forgotten_password_is_answered_alike(
 
 
 async def test_recovery_requests_are_limited(
-    endpoints: Endpoints, actors: Actors, stranger: Actor
+    endpoints: Endpoints, actors: Actors, anonymous: Actor
 ) -> None:
     for n in range(20):
-        await endpoints.call(RECOVER, stranger, {"email": f"{n}@x.test"})
+        await endpoints.call(RECOVER, anonymous, {"email": f"{n}@x.test"})
     with pytest.raises(TooMany):
-        await endpoints.call(RECOVER, stranger, {"email": "vic@acme.test"})
+        await endpoints.call(RECOVER, anonymous, {"email": "vic@acme.test"})

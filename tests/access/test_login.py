@@ -20,9 +20,11 @@ def basic(name: str, password: str) -> dict[str, str]:
 
 
 async def test_it_works(
-    endpoints: Endpoints, keys: Keyring, actors: Actors, stranger: Actor
+    endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
-    answer = await endpoints.call(LOGIN, stranger, {"email": "Vic@acme.test", "password": PASSWORD})
+    answer = await endpoints.call(
+        LOGIN, anonymous, {"email": "Vic@acme.test", "password": PASSWORD}
+    )
     assert answer.status == 200
     actor = await endpoints.runtime.db.read(authenticate, keys, answer.body["access_token"])
     assert actor.member_id == actors.vic.member_id
@@ -33,25 +35,25 @@ async def test_it_works(
 @pytest.mark.parametrize("field", ["email", "username", "identifier"])
 @pytest.mark.parametrize("name", ["vic@acme.test", "VIC"])
 async def test_any_name_under_any_field(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, door: str, field: str, name: str
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, door: str, field: str, name: str
 ) -> None:
-    answer = await endpoints.call(door, stranger, {field: name, "password": PASSWORD})
+    answer = await endpoints.call(door, anonymous, {field: name, "password": PASSWORD})
     assert answer.body["customer_id"] == actors.acme.id
 
 
 async def test_http_basic_works_without_a_body(
-    endpoints: Endpoints, actors: Actors, stranger: Actor
+    endpoints: Endpoints, actors: Actors, anonymous: Actor
 ) -> None:
-    answer = await endpoints.call(LOGIN, stranger, headers=basic("vic", PASSWORD))
+    answer = await endpoints.call(LOGIN, anonymous, headers=basic("vic", PASSWORD))
     assert answer.body["access_token"].startswith("bvs_")
 
 
 @pytest.mark.parametrize("encoded", ["!!!", "", base64.b64encode(b"no colon").decode(), "/w=="])
 async def test_broken_http_basic_is_a_wrong_login(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, encoded: str
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, encoded: str
 ) -> None:
     with pytest.raises(Unauthenticated):
-        await endpoints.call(LOGIN, stranger, headers={"authorization": f"Basic {encoded}"})
+        await endpoints.call(LOGIN, anonymous, headers={"authorization": f"Basic {encoded}"})
 
 
 @pytest.mark.parametrize(
@@ -66,68 +68,68 @@ async def test_broken_http_basic_is_a_wrong_login(
     ],
 )
 async def test_all_wrong_credentials_get_the_same_refusal(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, name: str, password: str
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, name: str, password: str
 ) -> None:
     with pytest.raises(Unauthenticated) as caught:
-        await endpoints.call(LOGIN, stranger, {"email": name, "password": password})
+        await endpoints.call(LOGIN, anonymous, {"email": name, "password": password})
     assert caught.value.code == "bad_login"
     assert caught.value.message == "The name or the password is wrong."
 
 
 async def test_a_disabled_person_is_refused_like_a_wrong_password(
-    endpoints: Endpoints, db: Database, actors: Actors, stranger: Actor
+    endpoints: Endpoints, db: Database, actors: Actors, anonymous: Actor
 ) -> None:
     await db.write(
         lambda tx: tx.execute("update users set enabled = 0 where id = ?", actors.vic.user_id)
     )
     with pytest.raises(Unauthenticated):
-        await endpoints.call(LOGIN, stranger, {"email": "vic", "password": PASSWORD})
+        await endpoints.call(LOGIN, anonymous, {"email": "vic", "password": PASSWORD})
 
 
 async def test_guessing_ends_in_429(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, monkeypatch: pytest.MonkeyPatch
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("belvedere.access.crypto.password_hash.matches", lambda *_: False)
     for n in range(20):
         with pytest.raises(Unauthenticated):
-            await endpoints.call(LOGIN, stranger, {"email": f"{n}@x.test", "password": "wrong"})
+            await endpoints.call(LOGIN, anonymous, {"email": f"{n}@x.test", "password": "wrong"})
     with pytest.raises(TooMany):
-        await endpoints.call(LOGIN, stranger, {"email": "vic", "password": PASSWORD})
+        await endpoints.call(LOGIN, anonymous, {"email": "vic", "password": PASSWORD})
 
 
 async def test_both_names_of_an_account_count_apart(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, monkeypatch: pytest.MonkeyPatch
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("belvedere.access.crypto.password_hash.matches", lambda *_: False)
     for name in ("vic", "vic@acme.test") * 5:
         with pytest.raises(Unauthenticated):
-            await endpoints.call(LOGIN, stranger, {"email": name, "password": "wrong"})
+            await endpoints.call(LOGIN, anonymous, {"email": name, "password": "wrong"})
     # A delay that both names share would show that they belong to one account.
     assert endpoints.slept == []
     with pytest.raises(Unauthenticated):
-        await endpoints.call(LOGIN, stranger, {"email": "VIC ", "password": "wrong"})
+        await endpoints.call(LOGIN, anonymous, {"email": "VIC ", "password": "wrong"})
     assert endpoints.slept == [0.25]
 
 
 @pytest.mark.parametrize("where", ["body", "query"])
 async def test_the_organization_can_be_named(
-    endpoints: Endpoints, db: Database, actors: Actors, stranger: Actor, where: str
+    endpoints: Endpoints, db: Database, actors: Actors, anonymous: Actor, where: str
 ) -> None:
     await db.write(member_changes.add_member, operator(actors.globex), "vic@acme.test", Level.USER)
     body = {"email": "vic", "password": PASSWORD}
     if where == "body":
-        answer = await endpoints.call(LOGIN, stranger, {**body, "customer": "Globex"})
+        answer = await endpoints.call(LOGIN, anonymous, {**body, "customer": "Globex"})
     else:
-        answer = await endpoints.call(LOGIN, stranger, body, customer="globex")
+        answer = await endpoints.call(LOGIN, anonymous, body, customer="globex")
     assert answer.body["customer_id"] == actors.globex.id
 
 
 async def test_it_refuses_those_who_are_no_members(
-    endpoints: Endpoints, actors: Actors, stranger: Actor
+    endpoints: Endpoints, actors: Actors, anonymous: Actor
 ) -> None:
     body = {"email": "vic", "password": PASSWORD, "customer": "globex"}
     with pytest.raises(Forbidden):
-        await endpoints.call(LOGIN, stranger, body)
+        await endpoints.call(LOGIN, anonymous, body)
 
 
 @pytest.mark.parametrize(
@@ -135,10 +137,10 @@ async def test_it_refuses_those_who_are_no_members(
     [("https", "__Host-belvedere", True), ("http", "belvedere", False)],
 )
 async def test_the_cookie_is_baked_for_the_scheme(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, scheme: str, name: str, secure: bool
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, scheme: str, name: str, secure: bool
 ) -> None:
     answer = await endpoints.call(
-        LOGIN, stranger, {"email": "vic", "password": PASSWORD}, scheme=scheme
+        LOGIN, anonymous, {"email": "vic", "password": PASSWORD}, scheme=scheme
     )
     cookie, *manners = answer.headers["set-cookie"].split("; ")
     assert cookie == f"{name}={answer.body['access_token']}"
@@ -151,14 +153,14 @@ async def test_the_cookie_is_baked_for_the_scheme(
 
 
 async def test_plain_http_is_warned_about_without_the_token(
-    endpoints: Endpoints, actors: Actors, stranger: Actor, caplog: pytest.LogCaptureFixture
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = {"email": "vic", "password": PASSWORD}
-    answer = await endpoints.call(LOGIN, stranger, body)
+    answer = await endpoints.call(LOGIN, anonymous, body)
     assert "plain http" in caplog.text
     assert answer.body["access_token"] not in caplog.text
     caplog.clear()
-    await endpoints.call(LOGIN, stranger, body, scheme="https")
+    await endpoints.call(LOGIN, anonymous, body, scheme="https")
     assert caplog.text == ""
 
 
@@ -229,15 +231,15 @@ async def test_a_token_has_a_profile_too(
 
 
 async def test_sessions_are_listed_and_ended(
-    endpoints: Endpoints, actors: Actors, stranger: Actor
+    endpoints: Endpoints, actors: Actors, anonymous: Actor
 ) -> None:
     headers = {"user-agent": "phone"}
     body = {"email": "vic", "password": PASSWORD}
-    other = await endpoints.call(LOGIN, stranger, body, headers=headers)
+    other = await endpoints.call(LOGIN, anonymous, body, headers=headers)
     listed = await endpoints.call("GET /api/session", actors.vic)
     assert [(item["agent"], item["address"], item["current"]) for item in listed.body] == [
         ("tests", actors.vic.address, True),
-        ("phone", stranger.address, False),
+        ("phone", anonymous.address, False),
     ]
     session_id = other.body["session_id"]
     ended = await endpoints.call("DELETE /api/session/{id}", actors.vic, id=session_id)

@@ -114,7 +114,7 @@ class FakeServer:
             elif message["kind"] == "want" and self.gives_blobs:
                 await self._give_blob(socket, message["sha256"])
         if acked and self.acks:
-            await self.say({"kind": "ack", "fences": acked})
+            await self.send_messages({"kind": "ack", "fences": acked})
 
     async def _keep(self, socket: ServerConnection, frame: bytes) -> None:
         fence, at_byte, at_line, data = unpack_output(frame)
@@ -135,22 +135,22 @@ class FakeServer:
             self.faults.append(f"{fence}: output after its end")
         if self.generous:
             await self.grant(len(data))
-            await self.say({"kind": "kept", "fence": fence, "offset": len(have)})
+            await self.send_messages({"kind": "kept", "fence": fence, "offset": len(have)})
 
     async def grant(self, count: int) -> None:
         self._granted += count
-        await self.say({"kind": "credit", "bytes": count})
+        await self.send_messages({"kind": "credit", "bytes": count})
 
     async def _give_blob(self, socket: ServerConnection, sha256: str) -> None:
         content = self.blobs.get(sha256)
         if content is None:
-            await self.say({"kind": "missing", "sha256": sha256})
+            await self.send_messages({"kind": "missing", "sha256": sha256})
             return
         for start in range(0, max(1, len(content)), CHUNK):
             piece = content[start : start + CHUNK]
             await socket.send(pack_blob(sha256, piece, last=start + CHUNK >= len(content)))
 
-    async def say(self, *messages: dict[str, Any]) -> None:
+    async def send_messages(self, *messages: dict[str, Any]) -> None:
         if self.socket is not None:
             await self.socket.send(json.dumps(messages))
 
@@ -178,7 +178,7 @@ class FakeServer:
 
     async def order(self, source: str, *arguments: str, **fields: Any) -> int:
         order = self.make_order(source, *arguments, **fields)
-        await self.say(order)
+        await self.send_messages(order)
         return int(order["fence"])
 
     async def until(self, claim: Callable[[], object]) -> None:

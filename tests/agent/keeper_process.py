@@ -73,16 +73,16 @@ class KeeperHarness:
 
     def hello(self, session: int = 1, owner: str = "host") -> Message:
         self.heard = [message for message in self.heard if message["say"] != "state"]
-        self.say(do="hello", owner=owner, inline=INLINE_LOG)
+        self.send_messages(do="hello", owner=owner, inline=INLINE_LOG)
         self.state = self.wait(lambda m: m["say"] == "state")
-        self.say(do="open", session=session)
+        self.send_messages(do="open", session=session)
         return self.state
 
     def hang_up(self) -> None:
         assert self._socket is not None
         self._socket.close()
 
-    def say(self, **message: Any) -> None:
+    def send_messages(self, **message: Any) -> None:
         self.say_bytes(wire.pack(message))
 
     def say_bytes(self, data: bytes) -> None:
@@ -108,7 +108,7 @@ class KeeperHarness:
             "blobs": [],
             "script": str(path),
         }
-        self.say(do="order", **{**message, **fields})
+        self.send_messages(do="order", **{**message, **fields})
         return int(fields.get("fence", fence))
 
     def script(self, source: str, name: str = "test.sh") -> Path:
@@ -154,7 +154,7 @@ class KeeperHarness:
         # On a busy machine even a short script may be slow enough to have its output spooled.
         if report.get("bytes_total", 0) <= INLINE_LOG:
             report.setdefault("log", self.spool_bytes(fence).decode(errors="replace"))
-        self.say(do="ack", fences=[fence])
+        self.send_messages(do="ack", fences=[fence])
         return report
 
     def spool_bytes(self, fence: int) -> bytes:

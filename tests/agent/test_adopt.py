@@ -64,7 +64,7 @@ async def test_a_stopped_agent_leaves_its_scripts_running(tmp_path: Path) -> Non
         assert len(agency.scripts()) == 1
         agency.start()
         await server.wait_connected(2)
-        await server.say({"kind": "cancel", "fence": fence})
+        await server.send_messages({"kind": "cancel", "fence": fence})
         assert (await server.end(fence))["ending"] == "canceled"
         assert agency.scripts() == []
 
@@ -118,7 +118,7 @@ async def test_an_end_is_reported_until_it_is_acknowledged(tmp_path: Path) -> No
         agency.start()
         await server.until(lambda: server.ends_heard == 3)
         assert server.ended[fence] == first
-        await server.say({"kind": "ack", "fences": [fence]})
+        await server.send_messages({"kind": "ack", "fences": [fence]})
         await server.end(await server.order("#!/bin/sh\n"))
         server.acks = True
         server.cut()
@@ -211,7 +211,7 @@ async def test_an_upgrade_changes_the_keeper_when_nothing_runs(tmp_path: Path) -
         await server.wait_connected(2)
         assert server.hellos[1]["agent_version"] == "99"
         assert agency.keepers() == former
-        await server.say({"kind": "cancel", "fence": fence})
+        await server.send_messages({"kind": "cancel", "fence": fence})
         await server.end(fence)
         server.cut()
         await server.wait_connected(3)

@@ -44,7 +44,9 @@ def sent_samples(server: Any) -> list[dict[str, Any]]:
 
 async def test_it_works(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
-        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.send_messages(
+            {"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]}
+        )
         await server.until(lambda: len(sent_samples(server)) >= 2)
         first = sent_samples(server)[0]
         assert (first["monitor_id"], first["state"]) == ("a" * 24, "normal")
@@ -55,21 +57,25 @@ async def test_it_works(tmp_path: Path) -> None:
 
 async def test_it_is_reconfigured_without_a_restart(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
-        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.send_messages(
+            {"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]}
+        )
         await server.until(lambda: sent_samples(server))
         other = monitor_config("http://127.0.0.1:1/", version=2)
-        await server.say({"kind": "watch", "number": 2, "monitors": [other]})
+        await server.send_messages({"kind": "watch", "number": 2, "monitors": [other]})
         await server.until(lambda: sent_samples(server)[-1]["version"] == 2)
         assert sent_samples(server)[-1]["state"] == "failure"
         # An older one that comes late changes nothing.
-        await server.say({"kind": "watch", "number": 1, "monitors": []})
+        await server.send_messages({"kind": "watch", "number": 1, "monitors": []})
         count = len(sent_samples(server))
         await server.until(lambda: len(sent_samples(server)) > count)
 
 
 async def test_samples_of_a_cut_arrive_with_the_next_connection(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
-        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.send_messages(
+            {"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]}
+        )
         await server.until(lambda: sent_samples(server))
         # Never acknowledged, so all of it comes again.
         count = len(sent_samples(server))
@@ -259,7 +265,9 @@ def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 async def test_results_from_while_it_was_offline_outlive_the_agent(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, agency):
-        await server.say({"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]})
+        await server.send_messages(
+            {"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]}
+        )
         await server.until(lambda: sent_samples(server))
         first = next(m for m in server.heard if m["kind"] == "samples")
         agency.kill()

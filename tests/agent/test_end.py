@@ -37,7 +37,7 @@ def start_script(keeper: KeeperHarness, source: str, **fields: object) -> int:
 
 def test_it_works(keeper: KeeperHarness) -> None:
     fence = start_script(keeper, "#!/bin/sh\nexec sleep 300\n")
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert (report["ending"], report["code"], report["signal"]) == ("canceled", 143, "SIGTERM")
     assert keeper.leftover_pids() == []
@@ -47,7 +47,7 @@ def test_a_script_that_ignores_term_is_killed_after_the_grace(keeper: KeeperHarn
     fence = start_script(
         keeper, "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n", grace_ms=200
     )
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert (report["ending"], report["signal"]) == ("canceled", "SIGKILL")
     assert keeper.leftover_pids() == []
@@ -65,7 +65,7 @@ def test_a_script_that_cleans_up_on_term_keeps_its_exit_code(keeper: KeeperHarne
     fence = start_script(
         keeper, "#!/bin/sh\ntrap 'echo bye; exit 5' TERM\necho ready\nsleep 300 & wait\n"
     )
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert (report["ending"], report["code"], report["lastline"]) == ("canceled", 5, "bye")
 
@@ -77,7 +77,7 @@ def test_a_shell_gets_sigterm_before_its_children_end(keeper: KeeperHarness) -> 
         "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 300 & sleep 300 & sleep 300 & done\n"
         "sleep 300\necho went on\n",
     )
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert (report["ending"], report["code"], report["lastline"]) == ("canceled", 5, "bye")
     assert keeper.leftover_pids() == []
@@ -86,7 +86,7 @@ def test_a_shell_gets_sigterm_before_its_children_end(keeper: KeeperHarness) -> 
 def test_processes_outside_the_group_get_sigterm_too(keeper: KeeperHarness) -> None:
     """With a grace that nobody waits for."""
     fence = start_script(keeper, "#!/bin/sh\nsetsid sleep 300 &\nwait\n", grace_ms=3_600_000)
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     assert keeper.report(fence)["ending"] == "canceled"
     assert keeper.leftover_pids() == []
 
@@ -94,13 +94,13 @@ def test_processes_outside_the_group_get_sigterm_too(keeper: KeeperHarness) -> N
 def test_one_that_ended_by_itself_before_the_cancel_has_exited(keeper: KeeperHarness) -> None:
     fence = keeper.order("#!/bin/sh\nexit 4\n")
     report = keeper.report(fence)
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     assert (report["ending"], report["code"]) == ("exit", 4)
 
 
 def test_a_stopped_script_still_gets_sigterm(keeper: KeeperHarness) -> None:
     fence = start_script(keeper, "#!/bin/sh\ntrap 'exit 9' TERM\nkill -STOP $$\nsleep 300\n")
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     assert keeper.report(fence)["code"] == 9
 
 
@@ -127,7 +127,7 @@ def test_daemons_that_hide_are_found(keeper: KeeperHarness, beside: bool) -> Non
     assert report["lastline"] == "done"
     assert len(keeper.leftover_pids()) == (1 if beside else 0)
     if beside:
-        keeper.say(do="cancel", fence=other)
+        keeper.send_messages(do="cancel", fence=other)
         keeper.report(other)
     assert keeper.leftover_pids() == []
 
@@ -137,7 +137,7 @@ def test_two_hundred_children_are_gone_at_once(keeper: KeeperHarness) -> None:
     fence = keeper.order(script)
     keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
     assert len(keeper.leftover_pids()) == 201
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     assert keeper.report(fence)["ending"] == "canceled"
     assert keeper.leftover_pids() == []
 
@@ -145,7 +145,7 @@ def test_two_hundred_children_are_gone_at_once(keeper: KeeperHarness) -> None:
 def test_a_script_that_forks_all_the_time_does_not_get_away(keeper: KeeperHarness) -> None:
     fence = keeper.order(FORKS, grace_ms=100)
     keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert report["ending"] == "canceled"
     assert "survivors" not in report
@@ -180,14 +180,14 @@ def test_a_folder_that_removed_itself_is_no_trouble(keeper: KeeperHarness) -> No
 
 def test_daemonize_spares_nothing_on_cancel(keeper: KeeperHarness) -> None:
     fence = start_script(keeper, "#!/bin/sh\nsetsid sleep 300 & sleep 300\n", daemonize=True)
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     keeper.report(fence)
     assert keeper.leftover_pids() == []
 
 
 def test_stop_ends_it_without_a_report(keeper: KeeperHarness) -> None:
     fence = start_script(keeper, "#!/bin/sh\nexec sleep 300\n")
-    keeper.say(do="stop", fence=fence)
+    keeper.send_messages(do="stop", fence=fence)
     keeper.wait(lambda m: m == {"say": "gone", "fence": fence})
     assert keeper.leftover_pids() == []
     assert keeper.hello()["entries"] == []
@@ -222,7 +222,7 @@ def test_a_flood_does_not_hold_up_other_scripts(keeper: KeeperHarness) -> None:
         report = keeper.run("#!/bin/sh\necho quick\n")
         assert report["log"] == "quick\n"
         assert report["elapsed_ns"] < 30_000_000_000
-    keeper.say(do="cancel", fence=flood)
+    keeper.send_messages(do="cancel", fence=flood)
     assert keeper.report(flood)["ending"] == "canceled"
 
 

@@ -72,7 +72,7 @@ def test_small_output_with_a_full_disk_reaches_the_agent(
         # An agent that connects again gets all of it, until the server has it.
         [entry] = keeper.connect()["entries"]
         assert [p.data for p in unpack(entry["held"])] == [b"first\n", b"second\n"]
-        keeper.say(do="kept", fence=fence, offset=6)
+        keeper.send_messages(do="kept", fence=fence, offset=6)
         [entry] = keeper.hello()["entries"]
         assert [p.data for p in unpack(entry["held"])] == [b"second\n"]
 

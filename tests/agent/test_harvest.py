@@ -33,7 +33,7 @@ def test_it_works(keeper: KeeperHarness) -> None:
     folder = Path(keeper.folder.files) / str(fence)
     assert (folder / "a.txt").read_text() == "one"
     # Until the server has them.
-    keeper.say(do="ack", fences=[fence])
+    keeper.send_messages(do="ack", fences=[fence])
     keeper.run("#!/bin/sh\n")
     wait_until(lambda: stored_files(keeper) == [])
 
@@ -122,7 +122,7 @@ def test_what_is_killed_leaves_what_it_had(keeper: KeeperHarness) -> None:
         '#!/bin/sh\necho half > "$BELVEDERE_FILES/half"; echo there; exec sleep 300\n'
     )
     keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert (report["ending"], report["files"]) == ("canceled", [["half", 5]])
 
@@ -132,7 +132,7 @@ def test_a_new_keeper_keeps_what_is_not_acknowledged(keeper: KeeperHarness) -> N
     keeper.report(first)
     second = keeper.order('#!/bin/sh\necho y > "$BELVEDERE_FILES/y"\n')
     keeper.report(second)
-    keeper.say(do="ack", fences=[first])
+    keeper.send_messages(do="ack", fences=[first])
     wait_until(lambda: stored_files(keeper) == [str(second)])
     os.makedirs(f"{keeper.folder.files}/77/stray")
     keeper.kill()

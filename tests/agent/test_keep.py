@@ -204,7 +204,7 @@ def test_a_known_fence_never_runs_again(keeper: KeeperHarness, tmp_path: Path) -
     fence = keeper.order(script)
     keeper.order(script, fence=fence)
     keeper.report(fence)
-    keeper.say(do="ack", fences=[fence])
+    keeper.send_messages(do="ack", fences=[fence])
     keeper.order(script, fence=fence)
     keeper.wait(lambda m: m == {"say": "gone", "fence": fence})
     keeper.run("#!/bin/sh\n")
@@ -245,7 +245,7 @@ def test_the_state_lists_the_running_scripts(keeper: KeeperHarness) -> None:
     assert by_fence[live]["report"] is None
     assert by_fence[live]["age_ms"] >= 50
     assert by_fence[ended]["report"]["lastline"] == "over"
-    keeper.say(do="ack", fences=[ended, live])
+    keeper.send_messages(do="ack", fences=[ended, live])
     assert [entry["fence"] for entry in keeper.hello()["entries"]] == [live]
 
 
@@ -255,11 +255,11 @@ def test_output_is_shown_while_the_script_runs(keeper: KeeperHarness) -> None:
     assert shown["total"] == 6
     segment = Path(keeper.folder.spool) / str(fence) / "0.seg"
     assert segment.read_bytes() == bytes(8) + b"early\n"
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert "log" not in report
     assert (report["bytes_total"], report["lastline"]) == (6, "early")
-    keeper.say(do="ack", fences=[fence])
+    keeper.send_messages(do="ack", fences=[fence])
     keeper.run("#!/bin/sh\n")
     assert not segment.exists()
 
@@ -302,7 +302,7 @@ def test_a_second_keeper_refuses_with_one_sentence(keeper: KeeperHarness) -> Non
 
 def test_it_retires_when_nothing_runs(keeper: KeeperHarness) -> None:
     fence = keeper.order("#!/bin/sh\nsleep 0.2\nexit 7\n")
-    keeper.say(do="retire")
+    keeper.send_messages(do="retire")
     assert keeper.process.wait(5) == 0
     keeper.start()
     entries = keeper.connect()["entries"]
@@ -332,7 +332,7 @@ def test_it_ends_by_itself_when_nobody_needs_it(keeper: KeeperHarness) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         keeper.process.wait(0.5)
     keeper.connect()
-    keeper.say(do="ack", fences=[fence])
+    keeper.send_messages(do="ack", fences=[fence])
     keeper.hello()
     keeper.hang_up()
     assert keeper.process.wait(5) == 0
@@ -348,7 +348,7 @@ def test_where_there_is_no_subreaper_the_group_is_what_it_can_end(keeper: Keeper
     assert (report["ending"], report["lastline"]) == ("exit", "said")
     fence = keeper.order("#!/bin/sh\ntrap '' TERM\nsleep 300; sleep 300\n", grace_ms=50)
     keeper.wait(lambda m: m["say"] == "started" and m["fence"] == fence)
-    keeper.say(do="cancel", fence=fence)
+    keeper.send_messages(do="cancel", fence=fence)
     assert keeper.report(fence)["ending"] == "canceled"
     assert keeper.leftover_pids() == []
 

@@ -30,7 +30,7 @@ def test_it_works(keeper: KeeperHarness) -> None:
     reports = {entry["fence"]: entry["report"] for entry in state["entries"]}
     assert (reports[ended]["code"], reports[ended]["lastline"]) == (2, "before")
     assert reports[live] == {"ending": "unknown", "reason": "keeper_lost", "bytes_total": 4}
-    keeper.say(do="ack", fences=[ended, live])
+    keeper.send_messages(do="ack", fences=[ended, live])
     keeper.hello()
     assert keeper.state["entries"] == []
     assert os.listdir(keeper.folder.spool) == []
@@ -44,7 +44,7 @@ def test_an_accepted_fence_is_never_run_again(keeper: KeeperHarness, tmp_path: P
     keeper.start()
     keeper.connect()
     keeper.order(script, fence=fence)
-    keeper.say(do="ack", fences=[fence])
+    keeper.send_messages(do="ack", fences=[fence])
     keeper.order(script, fence=fence)
     keeper.wait(lambda m: m == {"say": "gone", "fence": fence})
     assert (tmp_path / "ran").read_text() == "x\n"

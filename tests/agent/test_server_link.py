@@ -43,7 +43,7 @@ async def test_messages_that_wait_share_a_frame_and_run_side_by_side(tmp_path: P
         script = "#!/bin/sh\nsleep 0.6\necho $1\n"
         orders = [server.make_order(script, str(n)) for n in range(16)]
         began = time.monotonic()
-        await server.say(*orders)
+        await server.send_messages(*orders)
         logs = [(await server.end(order["fence"]))["lastline"] for order in orders]
         assert logs == [str(n) for n in range(16)]
         assert time.monotonic() - began < 9
@@ -57,7 +57,7 @@ async def test_output_arrives_while_the_script_runs(tmp_path: Path) -> None:
         await server.until(lambda: bytes(server.output.get(fence, b"")) == b"early\n")
         await server.until(lambda: any(m["kind"] == "started" for m in server.heard))
         assert fence not in server.ended
-        await server.say({"kind": "cancel", "fence": fence})
+        await server.send_messages({"kind": "cancel", "fence": fence})
         report = await server.end(fence)
         assert (report["ending"], report["signal"], report["log"]) == ("canceled", "SIGTERM", None)
         assert report["sha256"] == hashlib.sha256(b"early\n").hexdigest()
@@ -96,14 +96,14 @@ async def test_it_beats_with_what_is_live(tmp_path: Path) -> None:
         fence = await server.order("#!/bin/sh\nexec sleep 300\n")
         beat = {"kind": "beat", "watch": -1, "disk": ""}
         await server.until(lambda: {**beat, "live": [fence]} in server.heard)
-        await server.say({"kind": "stop", "fence": fence})
+        await server.send_messages({"kind": "stop", "fence": fence})
         await server.until(lambda: server.heard[-1] == {**beat, "live": []})
         assert fence not in server.ended
 
 
 async def test_what_it_does_not_know_is_ignored(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
-        await server.say(
+        await server.send_messages(
             {"kind": "later"}, {"kind": "later"}, {"kind": "credit", "bytes": 1, "x": 2}
         )
         fence = await server.order("#!/bin/sh\necho fine\n", colour="blue")
@@ -129,7 +129,7 @@ async def test_a_script_that_cannot_be_had_is_an_error(tmp_path: Path, fault: st
             del server.blobs[order["sha256"]]
         else:
             server.blobs[order["sha256"]] = b"something else"
-        await server.say(order)
+        await server.send_messages(order)
         report = await server.end(order["fence"])
         assert (report["ending"], report["reason"]) == ("error", "script_unavailable")
         assert order["sha256"][:12] in report["message"]
@@ -146,7 +146,7 @@ async def test_one_that_waits_for_its_script_can_be_cancelled(tmp_path: Path) ->
     async with office(tmp_path) as (server, _):
         order = server.make_order("#!/bin/sh\necho never\n")
         server.gives_blobs = False
-        await server.say(order, {"kind": "cancel", "fence": order["fence"]})
+        await server.send_messages(order, {"kind": "cancel", "fence": order["fence"]})
         report = await server.end(order["fence"])
         assert (report["ending"], report["reason"]) == ("canceled", "not_started")
 

@@ -32,7 +32,7 @@ class Pipe:
         self.to_keeper: list[dict[str, Any]] = []
         self.to_server: list[Any] = []
         self.keeper = KeeperClient()
-        self.keeper.send = self._say  # type: ignore[method-assign]
+        self.keeper.send = self._send_messages  # type: ignore[method-assign]
         samples = SampleBuffer()
         self.session = ServerSession(
             self.keeper, FileCache(str(path)), str(path), CheckScheduler(samples), samples
@@ -43,7 +43,7 @@ class Pipe:
         self.longest = 0
         self.is_full = False
 
-    def _say(self, *messages: dict[str, Any]) -> None:
+    def _send_messages(self, *messages: dict[str, Any]) -> None:
         self.to_keeper += messages
 
     def has_room(self) -> bool:
@@ -124,8 +124,8 @@ async def test_a_report_of_another_version_is_understood(tmp_path: Path) -> None
 def test_a_keeper_survives_what_is_no_message(keeper: KeeperHarness) -> None:
     fence = keeper.order("#!/bin/sh\nexec sleep 300\n")
     keeper.wait(lambda m: m["say"] == "started")
-    keeper.say(do="order", fence=5, session=1)
-    keeper.say(do="what is this")
+    keeper.send_messages(do="order", fence=5, session=1)
+    keeper.send_messages(do="what is this")
     keeper.say_bytes(b"{ rubbish\n")
     assert [each["fence"] for each in keeper.connect()["entries"]] == [fence]
 

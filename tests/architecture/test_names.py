@@ -2,8 +2,12 @@
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 from architecture.source import check, walk
+
+TESTS = Path(__file__).parent.parent
 
 # Words that say how a value came about, or nothing at all.
 UNINFORMATIVE = frozenset(
@@ -15,13 +19,22 @@ UNINFORMATIVE = frozenset(
 PARTICIPLES = frozenset(
     ("shown", "told", "given", "kept", "made", "said", "wanted", "asked", "taken", "tell", "say")
 )
+# Irregular participles, for the helpers of the tests; the regular ones end with "ed".
+IRREGULAR = frozenset(
+    ("begun", "broken", "drawn", "written", "spoken", "lost", "met", "ran", "came", "gone")
+    + ("caught", "bound", "undone", "hidden", "began", "done")
+)
+# Names of the field, or of JSON Schema, that look like participles.
+VERBS = frozenset(("feed", "need", "seed", "required"))
 
 
 def test_bound_names_are_nouns() -> None:
-    check("uninformative names", Counter(m.package for m, node in walk() if _bound(node)))
+    check(
+        "uninformative names", Counter(m.package for m, node in walk() if _is_uninformative(node))
+    )
 
 
-def _bound(node: ast.AST) -> bool:
+def _is_uninformative(node: ast.AST) -> bool:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return node.id in UNINFORMATIVE
     return isinstance(node, ast.arg) and node.arg in UNINFORMATIVE
@@ -37,3 +50,24 @@ def test_a_class_name_is_used_once() -> None:
     names = Counter(node.name for _, node in walk() if isinstance(node, ast.ClassDef))
     twice = {name: n for name, n in names.items() if n > 1 and not name.startswith("_")}
     check("class names", twice)
+
+
+def test_helpers_and_fixtures_of_the_tests_are_named_by_what_they_do_or_are() -> None:
+    names = [f"{path}:{name}" for path, name in _helpers() if _is_participle(name)]
+    assert names == []
+
+
+def _helpers() -> Iterator[tuple[str, str]]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for path in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, kinds) and not node.name.startswith("test_"):
+                yield path.relative_to(TESTS).as_posix(), node.name.strip("_").lower()
+
+
+def _is_participle(name: str) -> bool:
+    if name in VERBS:
+        return False
+    if name in UNINFORMATIVE | PARTICIPLES | IRREGULAR:
+        return True
+    return name.endswith("ed") and "_" not in name

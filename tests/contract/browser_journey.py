@@ -37,7 +37,7 @@ async def add(world: World, who: str = "olga", **more: Any) -> str:
 
 
 @dataclass
-class Traveller:
+class BrowserJourney:
     """`at` is the provider; each step gives where it leads, as the browser sees it. `prefix` is
     what a proxy between us takes away."""
 
@@ -48,7 +48,7 @@ class Traveller:
 
     async def begin(self, provider_id: str, to: str = "") -> str:
         query = f"?{urlencode({'to': to})}" if to else ""
-        return await self._moved(f"{self.prefix}/-/oidc/{provider_id}/begin{query}")
+        return await self._follow(f"{self.prefix}/-/oidc/{provider_id}/begin{query}")
 
     def authorize(self, url: str) -> str:
         answer = self.at.answer("GET", url, {}, "")
@@ -60,7 +60,7 @@ class Traveller:
         parts = urlsplit(url)
         asked: dict[str, Any] = {**dict(parse_qsl(parts.query)), **change}
         query = urlencode({name: one for name, one in asked.items() if one is not None})
-        return await self._moved(urlunsplit(("", "", parts.path, query, "")))
+        return await self._follow(urlunsplit(("", "", parts.path, query, "")))
 
     async def sign_in(self, provider_id: str, to: str = "", **change: str | None) -> str:
         there = self.authorize(await self.begin(provider_id, to))
@@ -71,7 +71,7 @@ class Traveller:
         """Of the session, if there is one."""
         return self.cookies.get("belvedere", "")
 
-    async def _moved(self, address: str) -> str:
+    async def _follow(self, address: str) -> str:
         assert address.startswith(f"{self.prefix}/"), address
         jar = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         # The console's page starts a sign-in; at the callback the value makes no difference.

@@ -15,7 +15,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """What came back; each header by its lower-case name."""
 
     status: int
@@ -38,7 +38,7 @@ class Answer:
         return word
 
 
-Check = Callable[[str, str, Answer], None]
+Check = Callable[[str, str, Response], None]
 
 
 @dataclass(frozen=True)
@@ -54,22 +54,22 @@ class Client:
     check: Check = lambda method, target, answer: None
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    async def get(self, target: str, **more: Any) -> Answer:
-        return await self.ask("GET", target, **more)
+    async def get(self, target: str, **more: Any) -> Response:
+        return await self.request("GET", target, **more)
 
-    async def post(self, target: str, body: Any = NOTHING, **more: Any) -> Answer:
-        return await self.ask("POST", target, body, **more)
+    async def post(self, target: str, body: Any = NOTHING, **more: Any) -> Response:
+        return await self.request("POST", target, body, **more)
 
-    async def put(self, target: str, body: Any = NOTHING, **more: Any) -> Answer:
-        return await self.ask("PUT", target, body, **more)
+    async def put(self, target: str, body: Any = NOTHING, **more: Any) -> Response:
+        return await self.request("PUT", target, body, **more)
 
-    async def patch(self, target: str, body: Any = NOTHING, **more: Any) -> Answer:
-        return await self.ask("PATCH", target, body, **more)
+    async def patch(self, target: str, body: Any = NOTHING, **more: Any) -> Response:
+        return await self.request("PATCH", target, body, **more)
 
-    async def delete(self, target: str, **more: Any) -> Answer:
-        return await self.ask("DELETE", target, **more)
+    async def delete(self, target: str, **more: Any) -> Response:
+        return await self.request("DELETE", target, **more)
 
-    async def ask(
+    async def request(
         self,
         method: str,
         target: str,
@@ -77,7 +77,7 @@ class Client:
         *,
         raw: bytes = b"",
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> Response:
         """`body` is sent as JSON; `raw` as it is, under the content type in `headers`."""
         sent = {**self.headers, **(headers or {})}
         if body is not NOTHING:
@@ -121,10 +121,10 @@ class Client:
         }
 
 
-def answer_of(said: list[dict[str, Any]]) -> Answer:
+def answer_of(said: list[dict[str, Any]]) -> Response:
     start, *parts = said
     assert start["type"] == "http.response.start"
     names = [name.decode() for name, _ in start["headers"]]
     assert len(names) == len(set(names)), f"a header is sent twice: {names}"
     headers = {name.decode(): value.decode() for name, value in start["headers"]}
-    return Answer(start["status"], headers, b"".join(part.get("body", b"") for part in parts))
+    return Response(start["status"], headers, b"".join(part.get("body", b"") for part in parts))

@@ -8,7 +8,7 @@ from belvedere.base.errors import Refused
 from belvedere.rest.route import Route
 from belvedere.server.http import openapi
 from belvedere.server.http.routing import Router
-from contract.client import Answer
+from contract.client import Response
 from contract.schema import Checker
 
 MANNERS = {
@@ -26,10 +26,10 @@ class Conformity:
 
     def __init__(self, table: Router) -> None:
         self._table = table
-        self.document = _described(table.routes)
+        self.document = _openapi_document(table.routes)
         self._checker = Checker(self.document)
 
-    def __call__(self, method: str, target: str, answer: Answer) -> None:
+    def __call__(self, method: str, target: str, answer: Response) -> None:
         where = f"{method} {target.partition('?')[0]}: {answer.status}"
         assert answer.status < 500, f"{where} {answer.body!r}"
         _check_manners(answer, where)
@@ -48,7 +48,7 @@ class Conformity:
         # Pages are no part of the interface, so it describes none.
         return self.document["paths"].get(path, {}).get(method.lower())
 
-    def _check_refusal(self, answer: Answer, where: str) -> None:
+    def _check_refusal(self, answer: Response, where: str) -> None:
         record = answer.json
         assert record["statusCode"] == answer.status, where
         assert re.fullmatch(r"[a-z_]+", record["code"]), where
@@ -57,7 +57,7 @@ class Conformity:
         shape = {"$ref": "#/components/schemas/ErrorRecord"}
         assert list(self._checker.faults(record, shape)) == [], where
 
-    def _check_described(self, operation: Any, answer: Answer, where: str) -> None:
+    def _check_described(self, operation: Any, answer: Response, where: str) -> None:
         described = operation["responses"].get(str(answer.status))
         assert described is not None, f"{where} is not described: {answer.body[:300]!r}"
         if answer.status in NAMED:
@@ -76,12 +76,12 @@ class Conformity:
 
 
 @cache
-def _described(routes: tuple[Route, ...]) -> dict[str, Any]:
+def _openapi_document(routes: tuple[Route, ...]) -> dict[str, Any]:
     """Written once for all tests: it takes a tenth of a second, and they are thousands."""
     return openapi.document(Router(routes), "http://belvedere.test")
 
 
-def _check_manners(answer: Answer, where: str) -> None:
+def _check_manners(answer: Response, where: str) -> None:
     for name, value in MANNERS.items():
         assert answer.headers.get(name) == value, f"{where} lacks {name}"
     policy = answer.headers.get("content-security-policy", "")

@@ -71,7 +71,7 @@ class FakeAgent:
 
     async def __aenter__(self) -> "FakeAgent":
         await self.knock()
-        await self.say(self._first)
+        await self.send_messages(self._first)
         self.welcome = await self.hear(Welcome)
         return self
 
@@ -110,7 +110,7 @@ class FakeAgent:
 
     # Speaking
 
-    async def say(self, *messages: Any) -> None:
+    async def send_messages(self, *messages: Any) -> None:
         await self.text(json.dumps([asdict(message) for message in messages]))
 
     async def text(self, frame: str) -> None:
@@ -128,26 +128,26 @@ class FakeAgent:
             await self.binary(pack_file(fence, number, at, content[at : at + CHUNK]))
 
     async def start(self, order: Order, ago_ms: int = 0) -> None:
-        await self.say(AttemptStarted(order.fence, ago_ms))
+        await self.send_messages(AttemptStarted(order.fence, ago_ms))
 
     async def end(self, order: Order, **report: Any) -> None:
         """Tell how it ended and wait until the server has it."""
         said: dict[str, Any] = {"ending": "exit", "log": "", **report}
         self._acked.discard(order.fence)
-        await self.say(AttemptEnded(order.fence, Report(**said)))
-        await self.acked(order.fence)
+        await self.send_messages(AttemptEnded(order.fence, Report(**said)))
+        await self.wait_acked(order.fence)
 
-    async def acked(self, fence: int) -> None:
+    async def wait_acked(self, fence: int) -> None:
         """Until the server has said that this end is durable."""
         while fence not in self._acked:
             self._acked.update((await self.hear(Ack)).fences)
 
     async def beat(self, *live: int) -> None:
-        await self.say(Heartbeat(list(live)))
+        await self.send_messages(Heartbeat(list(live)))
 
     async def fetch(self, sha256: str) -> bytes | None:
         """The bytes behind a hash, or None when the server has none for us."""
-        await self.say(BlobRequest(sha256))
+        await self.send_messages(BlobRequest(sha256))
         await self._until(lambda: self._find(BlobMissing) is not None or self._is_fetched())
         if self._find(BlobMissing) is not None:
             await self.hear(BlobMissing)

@@ -51,7 +51,7 @@ from belvedere.workflows.bodies import WorkflowBody
 from belvedere.workflows.schedule_targets import TARGETS
 from belvedere.workflows.start import WorkflowJobRequest
 from contract.fakeagent import hello
-from contract.world import Things, make_task
+from contract.world import InitialObjects, make_task
 from egress.fake_pool import FakeEgressPool
 from people import Actors
 
@@ -67,7 +67,7 @@ EVERYBODY = ["vic", "uma", "max"]
 
 
 @dataclass
-class Place:
+class OrganizationIds:
     """An organization: its name, its host, and the id of one of each kind."""
 
     name: str
@@ -80,26 +80,26 @@ class Place:
 
 
 @dataclass
-class Estate:
-    acme: Place
-    globex: Place
+class AllKinds:
+    acme: OrganizationIds
+    globex: OrganizationIds
     # Credentials, by the name of the principal.
     tokens: dict[str, str]
     texts: dict[str, str]
 
 
-def settle(tx: Tx, runtime: ServerRuntime, actors: Actors, things: Things) -> Estate:
+def settle(tx: Tx, runtime: ServerRuntime, actors: Actors, things: InitialObjects) -> AllKinds:
     keys, ada = runtime.keyring, actors.ada
-    acme = Place("acme", ada, "web-1", EVERYBODY, {"member": actors.vic.member_id})
+    acme = OrganizationIds("acme", ada, "web-1", EVERYBODY, {"member": actors.vic.member_id})
     # Below Eve, who may not give a new credential to an equal.
     gil = member_changes.add_member(tx, operator(actors.globex), "gil@globex.test", Level.VIEWER)
-    globex = Place("globex", actors.eve, "box-1", [], {"member": gil.id})
+    globex = OrganizationIds("globex", actors.eve, "box-1", [], {"member": gil.id})
     for place in (acme, globex):
         place.texts["hostname"] = place.host
         place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}
         for make in MAKERS:
             make(tx, runtime, place)
-    return Estate(
+    return AllKinds(
         acme,
         globex,
         tokens={
@@ -150,7 +150,7 @@ def _dead_tokens(tx: Tx, runtime: ServerRuntime, by: Actor) -> dict[str, str]:
     }
 
 
-def _running_task(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _running_task(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """A task with its file, its secret, and a job that its agent holds."""
     fields: dict[str, Any] = {
         "name": f"secret of {place.host}",
@@ -169,12 +169,12 @@ def _running_task(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.texts["job_secret"] = result_form.job_secret(runtime.keyring, made.job.id)
 
 
-def _tokens(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _tokens(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     place.ids["token"] = tokens.create_token(tx, runtime.keyring, place.by, "theirs")[0].id
     place.ids["enrolment"] = enrolment.create_enrolment(tx, runtime.keyring, place.by)[0].id
 
 
-def _indicator(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _indicator(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     title = f"secret of {place.host}"
     body = IndicatorBody(title=title, type="counter", acl=place.acl, read_only=False)
     found = indicators.create(tx, place.by, body).row.id
@@ -182,7 +182,7 @@ def _indicator(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.texts["token"] = badges.publish(tx, runtime.keyring, place.by, found)[1]
 
 
-def _monitor(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _monitor(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """One that is pushed, by the same secret as the task."""
     body = MonitorBody(name=f"secret of {place.host}", type="push", acl=place.acl)
     found = monitors.create(tx, runtime.keyring, place.by, body, None)[0].id
@@ -199,7 +199,7 @@ def _monitor(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.ids["trial"] = trials.create(tx, place.by, trial, None).id
 
 
-def _webhook(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _webhook(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """With a delivery in its inbox; the same secret opens it as the task."""
     body = WebhookBody(name=f"secret of {place.host}")
     found = webhooks.create(tx, runtime.keyring, place.by, body).row.id
@@ -212,14 +212,14 @@ def _webhook(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", found)
 
 
-def _schedule(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _schedule(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     body = ScheduleBody(name=f"secret of {place.host}", repeatEvery="0 5 * * *")
     task_id, targets = place.ids["task"], TARGETS
     made = schedules.create(tx, targets, place.by, "task", task_id, body)
     place.ids["schedule"] = made.row.id
 
 
-def _workflow(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _workflow(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """With a job of it that failed; the same secret opens it as the task."""
     node = Node("a", place.ids["task"])
     name = f"secret of {place.host}"
@@ -232,7 +232,7 @@ def _workflow(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.ids |= {"workflows": found, "workflow_job": made.job.id}
 
 
-def _approval(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _approval(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """One that waits, and the link by which its approver says yes."""
     fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
     task_id = make_task(tx, runtime.keyring, place.by, fields)
@@ -242,7 +242,7 @@ def _approval(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.texts["link"] = found["approve"]
 
 
-def _notify(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _notify(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """A channel with a message that is dead, a rule, and something in everybody's inbox."""
     # Nothing leaves the machine.
     runtime.egress = FakeEgressPool()
@@ -273,7 +273,7 @@ LOGO = (
 )
 
 
-def _statuspage(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _statuspage(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     part = Part(name="shop", monitor_id=place.ids["monitor"])
     body = StatusPageBody(title="Shop", slug=f"page-of-{place.name}", parts=[part])
     found = statuspages.create(tx, place.by, body)
@@ -290,7 +290,7 @@ def _statuspage(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
         place.texts[word] = link.partition("=")[2]
 
 
-def _views(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _views(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """Everybody's own, by the id of a session, too."""
     tx.execute(
         "insert into views (id, customer_id, user_id, name, page, query, shared, version,"
@@ -300,7 +300,7 @@ def _views(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     )
 
 
-def _provider(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _provider(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     at = f"https://id.{place.name}.test"
     where = Endpoints(at, f"{at}/authorize", f"{at}/token", f"{at}/keys")
     body = ProviderBody(name=f"secret of {place.host}", issuer=at, client_id="belvedere")
@@ -308,20 +308,20 @@ def _provider(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.ids["provider"] = providers.create(tx, runtime.keyring, by, body, where).id
 
 
-def _secret(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _secret(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     name = f"OF_{place.name.upper()}"
     secrets.put(tx, runtime.keyring, place.by, name, SecretBody(value="hush-hush"))
     place.texts["name"] = name
 
 
-def _definition(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+def _definition(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """For a tag that no host carries."""
     body = DefinitionBody("monitor", "none", {"name": f"secret of {place.host}", "type": "dstat"})
     place.ids["definition"] = definitions.create(tx, runtime.keyring, place.by, body).row.id
 
 
 # A feature adds what its doors name.
-MAKERS: tuple[Callable[[Tx, ServerRuntime, Place], None], ...] = (
+MAKERS: tuple[Callable[[Tx, ServerRuntime, OrganizationIds], None], ...] = (
     _running_task,
     _tokens,
     _indicator,

@@ -8,7 +8,7 @@ from contract.test_triggers import react
 from contract.world import World
 
 
-async def made(world: World, ada: Client, **fields: Any) -> dict[str, Any]:
+async def create_workflow(world: World, ada: Client, **fields: Any) -> dict[str, Any]:
     """A workflow of acme, a then b, that everybody may see; other fields as given."""
     if "graph" not in fields:
         tasks = [await world.task(name) for name in ("a", "b")]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from contract.client import NOTHING, Answer, Client
+from contract.client import NOTHING, Client, Response
 from contract.interface import ROWS
 from contract.world import World
 
@@ -18,7 +18,7 @@ WHO = {
 
 
 @dataclass
-class Scene:
+class CaseContext:
     world: World
     row: str
     # V1: the organization in the path; else in the query.
@@ -34,7 +34,7 @@ class Scene:
     def uma(self) -> Client:
         return self.world.client("uma")
 
-    async def play(self, body: Any = NOTHING, *, query: str = "", **more: Any) -> Answer:
+    async def play(self, body: Any = NOTHING, *, query: str = "", **more: Any) -> Response:
         """The row's own request; `more` fills its path, or goes to the client."""
         method, path = self.row.split(" ")
         for name in ("id", "secret", "title"):
@@ -44,9 +44,9 @@ class Scene:
         if not self.v1:
             told.append("customer=acme")
         client = replace(self.world.client(WHO[ROWS[self.row]]), check=self._note)
-        return await client.ask(method, f"{target}?{'&'.join(told)}", body, **more)
+        return await client.request(method, f"{target}?{'&'.join(told)}", body, **more)
 
-    def _note(self, method: str, target: str, answer: Answer) -> None:
+    def _note(self, method: str, target: str, answer: Response) -> None:
         self.world.conformity(method, target, answer)
         assert answer.status == 200, f"{method} {target}: {answer.status} {answer.body!r}"
         match = self.world.runtime.router.match(method, target.partition("?")[0].encode())

@@ -8,32 +8,32 @@ from urllib.parse import quote
 from contract import interface_cases_jobs as scenes_jobs
 from contract import interface_fields as letters
 from contract import test_monitors, test_webhooks
-from contract.flowing import made as made_workflow
-from contract.interface_case import Scene
+from contract.flowing import create_workflow as made_workflow
+from contract.interface_case import CaseContext
 from contract.test_indicators import INDICATOR
-from contract.test_indicators import made as made_indicator
+from contract.test_indicators import create_indicator as made_indicator
 
 UMA, VIC = "uma@acme.test", "vic@acme.test"
 
 
-async def list_webhooks(scene: Scene) -> None:
-    hook = await test_webhooks.made(scene.ada)
+async def list_webhooks(scene: CaseContext) -> None:
+    hook = await test_webhooks.create_webhook(scene.ada)
     assert (await scene.play()).json == [hook]
 
 
-async def show_webhook(scene: Scene) -> None:
-    hook = await test_webhooks.made(scene.ada)
+async def show_webhook(scene: CaseContext) -> None:
+    hook = await test_webhooks.create_webhook(scene.ada)
     assert (await scene.play(id=hook["id"])).json == hook
 
 
-async def update_webhook(scene: Scene) -> None:
-    hook = await test_webhooks.made(scene.ada)
+async def update_webhook(scene: CaseContext) -> None:
+    hook = await test_webhooks.create_webhook(scene.ada)
     changed = (await scene.play({"name": "renamed"}, id=hook["id"])).json
     assert (changed["id"], changed["name"]) == (hook["id"], "renamed")
     assert (await scene.ada.get(f"/acme/webhook/{hook['id']}")).json == changed
 
 
-async def create_webhook(scene: Scene) -> None:
+async def create_webhook(scene: CaseContext) -> None:
     task = await scene.world.task()
     record = (await scene.play({"name": "push", "tasks": [task]})).json
     assert letters.missing(record, test_webhooks.RECORD) == []
@@ -41,8 +41,8 @@ async def create_webhook(scene: Scene) -> None:
     assert (await scene.ada.get(f"/acme/webhook/{record['id']}")).json == record
 
 
-async def delete_webhook(scene: Scene) -> None:
-    hook = await test_webhooks.made(scene.ada)
+async def delete_webhook(scene: CaseContext) -> None:
+    hook = await test_webhooks.create_webhook(scene.ada)
     secret = await test_webhooks.secret_of(scene.ada, hook["id"])
     assert (await scene.play(id=hook["id"])).json["id"] == hook["id"]
     assert (await scene.ada.get(f"/acme/webhook/{hook['id']}")).status == 404
@@ -50,14 +50,14 @@ async def delete_webhook(scene: Scene) -> None:
     assert (await scene.world.client().post(target, [])).status == 403
 
 
-async def trigger(scene: Scene) -> None:
+async def trigger(scene: CaseContext) -> None:
     """Everything attached runs; element n of the array is argument n of each."""
     four = [{"type": "input", "label": f"a{n}"} for n in range(4)]
     one, two = [await scene.world.task(name, task_arguments=four) for name in ("one", "two")]
     flow = await made_workflow(
         scene.world, scene.ada, graph={"nodes": [{"id": "a", "task_id": one}]}
     )
-    hook = await test_webhooks.made(scene.ada, one, two, workflows=[flow["id"]])
+    hook = await test_webhooks.create_webhook(scene.ada, one, two, workflows=[flow["id"]])
     secret = await test_webhooks.secret_of(scene.ada, hook["id"])
     fired = (await scene.play(["x", 1.5, {"a": [1]}, '"q"'], id=hook["id"], secret=secret)).json
     started = {job.get("task_id") or job["workflow_id"] for job in fired["jobs"]}
@@ -67,7 +67,7 @@ async def trigger(scene: Scene) -> None:
             assert job["task_arguments_values"] == ["x", "1.5", '{"a":[1]}', '"q"']
 
 
-async def _with_acl(scene: Scene) -> str:
+async def _with_acl(scene: CaseContext) -> str:
     """A task or workflow, whichever the row is about, whose ACL names Uma."""
     if scene.row.split(" ")[1].startswith("/task/"):
         return await scene.world.task(acl=["uma"])
@@ -75,17 +75,17 @@ async def _with_acl(scene: Scene) -> str:
     return flow_id
 
 
-async def show_acl(scene: Scene) -> None:
+async def show_acl(scene: CaseContext) -> None:
     found = await scene.play(id=await _with_acl(scene))
     assert found.json == {"users": [UMA], "acl": [UMA]}
 
 
-async def replace_acl(scene: Scene) -> None:
+async def replace_acl(scene: CaseContext) -> None:
     found = await scene.play({"users": [VIC]}, id=await _with_acl(scene))
     assert found.json == {"users": [VIC], "acl": [VIC]}
 
 
-async def change_acl(scene: Scene) -> None:
+async def change_acl(scene: CaseContext) -> None:
     object_id = await _with_acl(scene)
     added = await scene.play({"users": [VIC], "action": "add"}, id=object_id)
     assert added.json["users"] == [UMA, VIC]
@@ -93,12 +93,12 @@ async def change_acl(scene: Scene) -> None:
     assert removed.json["users"] == [VIC]
 
 
-async def empty_acl(scene: Scene) -> None:
+async def empty_acl(scene: CaseContext) -> None:
     found = await scene.play(id=await _with_acl(scene))
     assert found.json == {"users": [], "acl": []}
 
 
-async def list_monitors(scene: Scene) -> None:
+async def list_monitors(scene: CaseContext) -> None:
     shop = await test_monitors.make(scene.world, scene.ada)
     stats = await test_monitors.make(scene.world, scene.ada, name="stats", type="dstat")
     assert [record["id"] for record in (await scene.play()).json] == [shop["id"], stats["id"]]
@@ -106,12 +106,12 @@ async def list_monitors(scene: Scene) -> None:
         assert [record["id"] for record in (await scene.play(query=query)).json] == [expected["id"]]
 
 
-async def show_monitor(scene: Scene) -> None:
+async def show_monitor(scene: CaseContext) -> None:
     shop = await test_monitors.make(scene.world, scene.ada)
     assert (await scene.play(id=shop["id"])).json == shop
 
 
-async def create_monitor(scene: Scene) -> None:
+async def create_monitor(scene: CaseContext) -> None:
     body = test_monitors.web_check(scene.world)
     record = (await scene.play(body, query=f"host_id={body['host_id']}")).json
     assert letters.missing(record, letters.MONITOR) == []
@@ -120,19 +120,19 @@ async def create_monitor(scene: Scene) -> None:
     assert (record["timeout"], record["looptime"]) == (5_000, 30_000)
 
 
-async def delete_monitor(scene: Scene) -> None:
+async def delete_monitor(scene: CaseContext) -> None:
     shop = await test_monitors.make(scene.world, scene.ada)
     assert (await scene.play(id=shop["id"])).json["id"] == shop["id"]
     assert (await scene.ada.get("/acme/monitor")).json == []
 
 
-async def list_indicators(scene: Scene) -> None:
+async def list_indicators(scene: CaseContext) -> None:
     shown = await made_indicator(scene.ada, acl=[VIC])
     await made_indicator(scene.ada, "Hidden")
     assert [record["id"] for record in (await scene.play()).json] == [shown["id"]]
 
 
-async def create_indicator(scene: Scene) -> None:
+async def create_indicator(scene: CaseContext) -> None:
     body = {"title": "Load", "type": "progress", "state": "failure", "value": 97.5, "acl": [UMA]}
     record = (await scene.play(body)).json
     assert letters.missing(record, INDICATOR) == []
@@ -141,7 +141,7 @@ async def create_indicator(scene: Scene) -> None:
     assert (record["alerts"], record["sticky"]) == (True, False)
 
 
-async def change_indicator(scene: Scene) -> None:
+async def change_indicator(scene: CaseContext) -> None:
     """By id or by title, whichever the row says."""
     one = await made_indicator(scene.ada, "a/b c", "text", value="old")
     body = {"title": "new", "state": "failure", "value": "bad"}
@@ -149,12 +149,12 @@ async def change_indicator(scene: Scene) -> None:
     assert changed["id"] == one["id"] and {name: changed[name] for name in body} == body
 
 
-async def count(scene: Scene, after: int) -> None:
+async def count(scene: CaseContext, after: int) -> None:
     one = await made_indicator(scene.ada, value=7)
     assert (await scene.play(id=one["id"])).json["value"] == after
 
 
-SCENES: dict[str, Callable[[Scene], Awaitable[Any]]] = {
+SCENES: dict[str, Callable[[CaseContext], Awaitable[Any]]] = {
     **scenes_jobs.SCENES,
     "GET /webhook": list_webhooks,
     "GET /webhook/{id}": show_webhook,

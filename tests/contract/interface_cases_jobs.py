@@ -5,18 +5,18 @@ from urllib.parse import urlencode
 
 from contract import interface_fields as letters
 from contract.client import FORM
-from contract.flowing import made as made_workflow
+from contract.flowing import create_workflow as made_workflow
 from contract.flowing import secret_of as secret_of_workflow
-from contract.interface_case import Scene
+from contract.interface_case import CaseContext
 from contract.running import create, run
 from contract.test_approve import approval
-from contract.test_input import held
+from contract.test_input import create_held
 
 FORM_TYPE = {"content-type": FORM}
 TWO = [{"type": "input", "label": "a"}, {"type": "input", "label": "b"}]
 
 
-async def list_tasks(scene: Scene) -> None:
+async def list_tasks(scene: CaseContext) -> None:
     task = await scene.world.task("same")
     other = await scene.world.task("same", hostname="web-2", timeout=5_000)
     records = (await scene.play()).json
@@ -31,7 +31,7 @@ async def list_tasks(scene: Scene) -> None:
     assert [record["id"] for record in by_query.json] == [task, other]
 
 
-async def show_job(scene: Scene) -> None:
+async def show_job(scene: CaseContext) -> None:
     task = await scene.world.task()
     async with scene.world.agent() as agent:
         job = await run(scene.uma, agent, task, log="a\nb\n", lastline="b")
@@ -41,7 +41,7 @@ async def show_job(scene: Scene) -> None:
     assert (record["result"]["code"], record["result"]["lastline"]) == (0, "b")
 
 
-async def list_jobs(scene: Scene) -> None:
+async def list_jobs(scene: CaseContext) -> None:
     task = await scene.world.task()
     jobs = [await create(scene.uma, task) for _ in range(2)]
     assert [record["id"] for record in (await scene.play()).json] == [jobs[1]["id"], jobs[0]["id"]]
@@ -49,7 +49,7 @@ async def list_jobs(scene: Scene) -> None:
     assert empty.json == []
 
 
-async def finish_job(scene: Scene) -> None:
+async def finish_job(scene: CaseContext) -> None:
     task = await scene.world.task()
     async with scene.world.agent() as agent:
         job = await create(scene.uma, task)
@@ -61,7 +61,7 @@ async def finish_job(scene: Scene) -> None:
     assert {name: ended["result"][name] for name in data} == data
 
 
-async def create_job(scene: Scene) -> None:
+async def create_job(scene: CaseContext) -> None:
     task = await scene.world.task(task_arguments=TWO)
     record = (await scene.play({"task": task, "task_arguments": ["x", 'a "b"']})).json
     assert letters.missing(record, letters.CREATED) == []
@@ -76,18 +76,18 @@ async def create_job(scene: Scene) -> None:
     assert record["user"]["email"] == "uma@acme.test" and record["customer_name"] == "acme"
 
 
-async def show_lifecycle(scene: Scene) -> None:
+async def show_lifecycle(scene: CaseContext) -> None:
     job = await create(scene.uma, await scene.world.task())
     assert (await scene.play(id=job["id"])).json == "ready"
 
 
-async def cancel_job(scene: Scene) -> None:
+async def cancel_job(scene: CaseContext) -> None:
     job = await create(scene.uma, await scene.world.task())
     ended = (await scene.play(id=job["id"])).json
     assert (ended["lifecycle"], ended["state"]) == ("canceled", "canceled")
 
 
-async def create_by_secret(scene: Scene) -> None:
+async def create_by_secret(scene: CaseContext) -> None:
     """In each of the three encodings, and as an HTML form."""
     task = await scene.world.task(task_arguments=TWO)
     secret = (await scene.ada.get(f"/acme/task/{task}/credentials")).json["secret"]
@@ -109,7 +109,7 @@ async def create_by_secret(scene: Scene) -> None:
         assert (record["lifecycle"], record["state"]) == ("ready", "in_progress")
 
 
-async def delete_finished(scene: Scene) -> None:
+async def delete_finished(scene: CaseContext) -> None:
     task = await scene.world.task()
     async with scene.world.agent() as agent:
         ended = await run(scene.uma, agent, task)
@@ -119,28 +119,28 @@ async def delete_finished(scene: Scene) -> None:
     assert (await scene.ada.get(f"/acme/job/{ended['id']}")).status == 404
 
 
-async def approve(scene: Scene) -> None:
+async def approve(scene: CaseContext) -> None:
     await _vote(scene, "success")
 
 
-async def reject(scene: Scene) -> None:
+async def reject(scene: CaseContext) -> None:
     await _vote(scene, "failure")
 
 
-async def _vote(scene: Scene, state: str) -> None:
+async def _vote(scene: CaseContext, state: str) -> None:
     job = await create(scene.uma, await approval(scene.world))
     assert job["lifecycle"] == "onhold"
     done = (await scene.play(id=job["id"])).json
     assert (done["lifecycle"], done["state"]) == ("finished", state)
 
 
-async def give_input(scene: Scene) -> None:
-    job = await held(scene.uma, await scene.world.task(task_arguments=TWO), "onhold")
+async def give_input(scene: CaseContext) -> None:
+    job = await create_held(scene.uma, await scene.world.task(task_arguments=TWO), "onhold")
     record = (await scene.play({"args": ["x", "y"]}, id=job["id"])).json
     assert (record["lifecycle"], record["task_arguments_values"]) == ("ready", ["x", "y"])
 
 
-async def run_workflow_by_secret(scene: Scene) -> None:
+async def run_workflow_by_secret(scene: CaseContext) -> None:
     task = await scene.world.task(task_arguments=TWO)
     graph = {"nodes": [{"id": "a", "task_id": task}]}
     flow = await made_workflow(scene.world, scene.ada, graph=graph)

@@ -9,7 +9,7 @@ from belvedere.rest.route import Route
 OK = "ok"
 
 
-class Which(StrEnum):
+class PathOwner(StrEnum):
     """Whose id stands in the path, as seen by the one who asks."""
 
     OWN = "own"
@@ -62,14 +62,14 @@ def is_by_link(route: Route) -> bool:
     return any(word in route.path for word in ("{token}", "{link}", "{slug}", "/-/oidc/{id}"))
 
 
-def expected(route: Route, principal: Principal, which: Which) -> str:
+def expected_status(route: Route, principal: Principal, which: PathOwner) -> str:
     """ok, or the status of the refusal."""
-    if which is Which.MALFORMED and "{id}" in route.path:
+    if which is PathOwner.MALFORMED and "{id}" in route.path:
         # It is not even a path.
         return "404"
     if "{secret}" in route.path:
         # One and the same refusal for everything that does not fit together.
-        return OK if which is Which.OWN else "403"
+        return OK if which is PathOwner.OWN else "403"
     if route.path.endswith("/signed"):
         # Nobody signs here.
         return "403"
@@ -80,7 +80,7 @@ def expected(route: Route, principal: Principal, which: Which) -> str:
         # A browser is led to the sign-in page, which says why.
         return OK
     if is_by_link(route):
-        return OK if which in (Which.OWN, Which.OTHER) else "404"
+        return OK if which in (PathOwner.OWN, PathOwner.OTHER) else "404"
     if route.level == Level.ANONYMOUS:
         return OK
     if principal.level is None:
@@ -92,7 +92,7 @@ def expected(route: Route, principal: Principal, which: Which) -> str:
     if route.path == "/api/session/invitation/{id}":
         # Nobody is offered a membership here.
         return "404"
-    if which is not Which.OWN:
+    if which is not PathOwner.OWN:
         # An organization that is not one's own is refused like one that nobody has heard of.
         return "403" if "/customer/{id}" in route.path else "404"
     if principal.kind == "agent" and not principal.is_of_the_host:

@@ -8,13 +8,13 @@ from belvedere.server.runtime import ServerRuntime
 TOLD = next(one for one in consumers.CONSUMERS if one.name == "people are told")
 
 
-async def told(runtime: ServerRuntime) -> None:
+async def deliver_notices(runtime: ServerRuntime) -> None:
     """Everything that happened so far is told, and what is due is carried."""
     while await runtime.db.write(consumers.run_batch, runtime, TOLD):
-        await posted(runtime)
+        await send_messages(runtime)
 
 
-async def posted(runtime: ServerRuntime) -> None:
+async def send_messages(runtime: ServerRuntime) -> None:
     await loops.send_messages(runtime)
     while runtime.egress.tasks:
         await asyncio.gather(*runtime.egress.tasks)

@@ -60,9 +60,9 @@ class SocketApp(App):
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         parser = h11.Connection(h11.CLIENT)
         try:
-            writer.write(await _encoded(parser, scope, receive))
+            writer.write(await _encode(parser, scope, receive))
             response = asyncio.create_task(_forward(parser, reader, send))
-            hang_up = asyncio.create_task(_disconnected(receive))
+            hang_up = asyncio.create_task(_wait_disconnected(receive))
             await asyncio.wait((response, hang_up), return_when=asyncio.FIRST_COMPLETED)
             hang_up.cancel()
             if response.done():
@@ -95,7 +95,7 @@ def _transport(runtime: ServerRuntime, name: str) -> Transport:
     return listener.transport(runtime.settings, runtime.connections)
 
 
-async def _encoded(parser: h11.Connection, scope: Scope, receive: Receive) -> bytes:
+async def _encode(parser: h11.Connection, scope: Scope, receive: Receive) -> bytes:
     # A reader of a stream sends nothing.
     body: bytes = b"" if scope["method"] == "GET" else (await receive())["body"]
     target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
@@ -133,7 +133,7 @@ async def _events(parser: h11.Connection, reader: asyncio.StreamReader) -> Async
         yield event
 
 
-async def _disconnected(receive: Receive) -> None:
+async def _wait_disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

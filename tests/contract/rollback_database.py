@@ -15,7 +15,7 @@ class _Undo(Exception):
     """Carries the transaction out of the operation, so that nothing of it stays."""
 
 
-class Dry:
+class RollbackDatabase:
     """Stands in for the open database; all requests see the same world, in any order."""
 
     def __init__(self, db: Database) -> None:
@@ -28,12 +28,12 @@ class Dry:
     def write_blocking(self, operation: Any, *a: Any, **k: Any) -> Any:
         found: list[Any] = []
 
-        def undone(tx: Tx) -> None:
+        def run_and_undo(tx: Tx) -> None:
             found.append(operation(tx, *a, **k))
             raise _Undo
 
         try:
-            self._db.write_blocking(undone)
+            self._db.write_blocking(run_and_undo)
         except _Undo:
             return found[0]
         raise AssertionError("the transaction was kept")
@@ -68,7 +68,7 @@ class Dry:
 
 def dry(runtime: ServerRuntime) -> ServerRuntime:
     """The same house over a database that keeps nothing."""
-    runtime.db, runtime.logs = Dry(runtime.db), Dry(runtime.logs)
+    runtime.db, runtime.logs = RollbackDatabase(runtime.db), RollbackDatabase(runtime.logs)
     runtime.credentials = CredentialCache(runtime.db, runtime.keyring)
     runtime.feed = EventFeed(runtime.db, runtime.signals)
     return runtime

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.fakeagent import FakeAgent
 
 
@@ -22,7 +22,7 @@ async def run(client: Client, agent: FakeAgent, task: str, **report: Any) -> dic
 
 
 async def show(client: Client, job_id: str) -> dict[str, Any]:
-    response: Answer = await client.get(f"/acme/job/{job_id}")
+    response: Response = await client.get(f"/acme/job/{job_id}")
     assert response.status == 200, response.body
     record: dict[str, Any] = response.json
     return record

@@ -21,10 +21,11 @@ from schemathesis.checks import (
 from schemathesis.core import NotSet
 
 from belvedere.base.errors import Refused
-from contract.client import Answer, Client
-from contract.fixtures_all_kinds import Estate
-from contract.matrix import OK, Principal, Which, expected
-from contract.serving import Watch
+from contract.client import Client
+from contract.client import Response as ApiResponse
+from contract.fixtures_all_kinds import AllKinds
+from contract.matrix import OK, PathOwner, Principal, expected_status
+from contract.serving import LogRecorder
 from contract.world import World
 
 BASE = "http://belvedere.test"
@@ -41,7 +42,7 @@ BEFORE = frozenset({"malformed_query", "no_such_path", "method_not_allowed", "tw
 
 
 @dataclass(frozen=True)
-class Letter:
+class PreparedCase:
     """A case as it goes over the wire."""
 
     method: str
@@ -50,18 +51,18 @@ class Letter:
     headers: dict[str, str]
     prepared: requests.PreparedRequest
 
-    def to(self, address: str) -> "Letter":
+    def to(self, address: str) -> "PreparedCase":
         """The same to another path; its query is put before ours."""
         query = urlsplit(self.target).query
         joint = "&" if "?" in address else "?"
         return replace(self, target=f"{address}{joint}{query}" if query else address)
 
 
-def letter_of(case: Case[Any]) -> Letter:
+def letter_of(case: Case[Any]) -> PreparedCase:
     prepared = requests.Request(**case.as_transport_kwargs(base_url=BASE)).prepare()
     parts, raw = urlsplit(str(prepared.url)), prepared.body or b""
     assert isinstance(raw, bytes | str)
-    return Letter(
+    return PreparedCase(
         str(prepared.method),
         f"{parts.path}?{parts.query}" if parts.query else parts.path,
         raw.encode() if isinstance(raw, str) else raw,
@@ -70,10 +71,12 @@ def letter_of(case: Case[Any]) -> Letter:
     )
 
 
-class Swarm:
+class SchemathesisRun:
     """Everybody at one server. What is wrong with its answers is kept, one of each kind."""
 
-    def __init__(self, world: World, estate: Estate, watch: Watch, runner: asyncio.Runner) -> None:
+    def __init__(
+        self, world: World, estate: AllKinds, watch: LogRecorder, runner: asyncio.Runner
+    ) -> None:
         self.world, self.estate = world, estate
         self._watch = watch
         self._runner = runner
@@ -85,10 +88,10 @@ class Swarm:
         self.statuses: Counter[int] = Counter()
 
     def send(
-        self, case: Case[Any], letter: Letter, principal: Principal, which: Which | None
+        self, case: Case[Any], letter: PreparedCase, principal: Principal, which: PathOwner | None
     ) -> Response:
         """`which` is whose id stands in the path; None where nobody knows any more."""
-        answer = self._ask(letter, principal)
+        answer = self._request(letter, principal)
         self.statuses[answer.status] += 1
         response = response_of(answer, letter)
         try:
@@ -100,13 +103,13 @@ class Swarm:
             self.faults.setdefault(kind, f"{told[:1_200]}\n{self._trace(answer)}")
         return response
 
-    def _trace(self, answer: Answer) -> str:
+    def _trace(self, answer: ApiResponse) -> str:
         """Of our own fault, from the log."""
         if answer.status < 500:
             return ""
         return next(line for line in reversed(self._watch.lines) if "Traceback" in line)[-2_000:]
 
-    def _ask(self, letter: Letter, principal: Principal) -> Answer:
+    def _request(self, letter: PreparedCase, principal: Principal) -> ApiResponse:
         number = next(self._number)
         client = Client(
             self.world.app,
@@ -115,11 +118,15 @@ class Swarm:
             address=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}",
             hangs_up=True,
         )
-        asked = client.ask(letter.method, letter.target, raw=letter.raw, headers=letter.headers)
-        return _unpacked(self._runner.run(asked))
+        asked = client.request(letter.method, letter.target, raw=letter.raw, headers=letter.headers)
+        return _decompress(self._runner.run(asked))
 
     def _judge(
-        self, letter: Letter, answer: Answer, principal: Principal, which: Which | None
+        self,
+        letter: PreparedCase,
+        answer: ApiResponse,
+        principal: Principal,
+        which: PathOwner | None,
     ) -> None:
         """Beyond what Schemathesis checks: our own manners, and nobody passes who must not."""
         self.world.conformity(letter.method, letter.target, answer)
@@ -129,14 +136,14 @@ class Swarm:
         except Refused:
             assert answer.status in (404, 405), answer.status
             return
-        wanted = expected(route, principal, which or Which.OWN)
+        wanted = expected_status(route, principal, which or PathOwner.OWN)
         if wanted == "401":
             assert answer.status == 401 or answer.code in BEFORE, f"{answer.status}, not 401"
         if wanted != OK and which is not None:
             assert answer.status >= 400, f"{answer.status}, not {wanted}"
 
 
-def _unpacked(answer: Answer) -> Answer:
+def _decompress(answer: ApiResponse) -> ApiResponse:
     """The same response without compression, as a client reads it."""
     if answer.headers.get("content-encoding") != "gzip":
         return answer
@@ -154,6 +161,6 @@ def mend(case: Case[Any], good: Any, number: int) -> None:
     case.media_type = "application/json"
 
 
-def response_of(answer: Answer, letter: Letter) -> Response:
+def response_of(answer: ApiResponse, letter: PreparedCase) -> Response:
     headers = {name: [value] for name, value in answer.headers.items()}
     return Response(answer.status, headers, answer.body, letter.prepared, 0.0, True)

@@ -17,7 +17,7 @@ from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract.client import Client
 from contract.over_socket import IN_PROCESS, SocketApp
-from contract.world import World, opened
+from contract.world import World, open_world
 from manual_clock import ManualClock
 from people import PASSWORD, PASSWORD_HASH, Actors
 
@@ -29,7 +29,7 @@ __all__ = [
     "runtime",
     "quick_passwords",
     "settings",
-    "stranger",
+    "anonymous",
     "uma",
     "vic",
     "watch",
@@ -71,7 +71,7 @@ def http_transport(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def world(runtime: ServerRuntime, actors: Actors, http_transport: str) -> Iterator[World]:
-    world = opened(runtime, actors)
+    world = open_world(runtime, actors)
     if http_transport == IN_PROCESS:
         yield world
         return
@@ -100,7 +100,7 @@ def eve(world: World) -> Client:
 
 
 @pytest.fixture
-def stranger(world: World) -> Client:
+def anonymous(world: World) -> Client:
     """Nobody: no credential, an address of its own."""
     return world.client()
 
@@ -112,7 +112,7 @@ def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(password_hash, "digest", lambda password: PASSWORD_HASH)
 
 
-class Watch(logging.Handler):
+class LogRecorder(logging.Handler):
     """Keeps every line that the server writes, traces included."""
 
     def __init__(self) -> None:
@@ -125,9 +125,9 @@ class Watch(logging.Handler):
 
 
 @pytest.fixture(autouse=True)
-def watch() -> Iterator[Watch]:
+def watch() -> Iterator[LogRecorder]:
     """The whole contract runs under it: no token, secret or password may reach a log."""
-    log, handler = logging.getLogger("belvedere"), Watch()
+    log, handler = logging.getLogger("belvedere"), LogRecorder()
     before = log.level
     log.setLevel(logging.DEBUG)
     log.addHandler(handler)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from contract.client import Answer, Client
+from contract.client import Client, Response
 
 PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True)
-class Happened:
+class ServerEvent:
     """One event; a comment or a bare id has no kind."""
 
     id: str
@@ -40,7 +40,7 @@ class Stream:
         start = await asyncio.wait_for(self._said.get(), PATIENCE_S)
         self.status = start["status"]
         self.headers = {name.decode(): value.decode() for name, value in start["headers"]}
-        self._client.check("GET", self._target, Answer(self.status, self.headers, b""))
+        self._client.check("GET", self._target, Response(self.status, self.headers, b""))
         return self
 
     async def __aexit__(
@@ -55,7 +55,7 @@ class Stream:
         await self._gone.wait()
         return {"type": "http.disconnect"}
 
-    async def next(self) -> Happened | None:
+    async def next(self) -> ServerEvent | None:
         """The next event, also one that carries only an id; None at the end of the stream."""
         while "\n\n" not in self._text:
             part = await asyncio.wait_for(self._said.get(), PATIENCE_S)
@@ -66,9 +66,9 @@ class Stream:
         block, _, self._text = self._text.partition("\n\n")
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line[0] != ":")
         said = json.loads(fields["data"]) if "data" in fields else None
-        return Happened(fields.get("id", ""), fields.get("event", ""), said)
+        return ServerEvent(fields.get("id", ""), fields.get("event", ""), said)
 
-    async def until(self, kind: str) -> Happened:
+    async def until(self, kind: str) -> ServerEvent:
         """The next event of this kind."""
         while True:
             found = await self.next()
@@ -76,7 +76,7 @@ class Stream:
             if found.kind == kind:
                 return found
 
-    async def rest(self) -> list[Happened]:
+    async def rest(self) -> list[ServerEvent]:
         """Everything up to the end of the stream that has a kind."""
         found = []
         while (happened := await self.next()) is not None:

@@ -29,5 +29,5 @@ async def test_every_library_is_named_with_its_licence(vic: Client) -> None:
     ] == []
 
 
-async def test_anonymous_clients_learn_nothing(stranger: Client) -> None:
-    assert (await stranger.get("/api/about")).status == 401
+async def test_anonymous_clients_learn_nothing(anonymous: Client) -> None:
+    assert (await anonymous.get("/api/about")).status == 401

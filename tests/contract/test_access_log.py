@@ -5,14 +5,14 @@ Every other test of this folder runs under the same watch (tests/contract/servin
 import re
 
 from contract.client import Client
-from contract.serving import Watch
+from contract.serving import LogRecorder
 from contract.world import World
 from people import PASSWORD
 
 CANARY = "canary-in-a-query"
 
 
-async def test_it_works(world: World, ada: Client, watch: Watch) -> None:
+async def test_it_works(world: World, ada: Client, watch: LogRecorder) -> None:
     task = await world.task()
     watch.lines.clear()
     await ada.get(f"/acme/task/{task}?colour=blue")
@@ -21,43 +21,43 @@ async def test_it_works(world: World, ada: Client, watch: Watch) -> None:
 
 
 async def test_secrets_in_paths_are_not_logged(
-    world: World, ada: Client, stranger: Client, watch: Watch
+    world: World, ada: Client, anonymous: Client, watch: LogRecorder
 ) -> None:
     task = await world.task()
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     watch.lines.clear()
-    await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
-    await stranger.post(f"/job/secret/{'f' * 64}?customer=acme&task={task}")
+    await anonymous.post(f"/job/secret/{secret}?customer=acme&task={task}")
+    await anonymous.post(f"/job/secret/{'f' * 64}?customer=acme&task={task}")
     text = "\n".join(watch.lines)
     assert "POST /job/secret/{secret} 200" in text and "POST /job/secret/{secret} 403" in text
     assert secret not in text and "f" * 64 not in text and task not in text
 
 
 async def test_tokens_in_queries_are_not_logged(
-    world: World, stranger: Client, watch: Watch
+    world: World, anonymous: Client, watch: LogRecorder
 ) -> None:
     token = world.things.integration["acme"]
     watch.lines.clear()
-    await stranger.get(f"/acme/task?access_token={token}&where[name]={CANARY[:6]}x")
+    await anonymous.get(f"/acme/task?access_token={token}&where[name]={CANARY[:6]}x")
     text = "\n".join(watch.lines)
     assert text.startswith("belvedere.access GET /task 200")
     assert token not in text and "where" not in text
 
 
 async def test_a_path_that_is_not_there_is_not_logged_either(
-    stranger: Client, watch: Watch
+    anonymous: Client, watch: LogRecorder
 ) -> None:
-    await stranger.get("/somebody/pasted/bvt_here")
+    await anonymous.get("/somebody/pasted/bvt_here")
     assert watch.lines[-1].startswith("belvedere.access GET - 404")
 
 
 async def test_a_fault_of_ours_is_logged_without_what_was_sent(
-    world: World, ada: Client, watch: Watch
+    world: World, ada: Client, watch: LogRecorder
 ) -> None:
-    def broken(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise RuntimeError("the fault itself")
 
-    world.runtime.db.read_inline = broken  # type: ignore[method-assign, assignment]
+    world.runtime.db.read_inline = fail  # type: ignore[method-assign, assignment]
     world.runtime.credentials.clear()
     client = Client(world.app, world.things.integration["acme"])
     answer = await client.post("/acme/job", {"task": "x", "task_arguments": [PASSWORD]})

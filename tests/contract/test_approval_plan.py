@@ -30,11 +30,13 @@ async def flow(world: World, ada: Client, **more: Any) -> dict[str, Any]:
         ],
         "edges": [{"source": "ask", "target": "deploy"}, {"source": "deploy", "target": "clean"}],
     }
-    made = await flowing.made(world, ada, graph=graph)
+    made = await flowing.create_workflow(world, ada, graph=graph)
     return {**made, "deploy": deploy, "clean": clean, "ask": task}
 
 
-async def asked(world: World, ada: Client, uma: Client) -> tuple[dict[str, Any], dict[str, Any]]:
+async def request_approval(
+    world: World, ada: Client, uma: Client
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """A workflow that waits for Vic, and the approval that it waits for."""
     made = await flow(world, ada)
     job = await flowing.run(uma, made, "v1.2", "hush")
@@ -43,7 +45,7 @@ async def asked(world: World, ada: Client, uma: Client) -> tuple[dict[str, Any],
 
 
 async def test_it_works(world: World, ada: Client, uma: Client, vic: Client) -> None:
-    made, job = await asked(world, ada, uma)
+    made, job = await request_approval(world, ada, uma)
     first, second = (await show(vic, job["id"]))["will_run"]
     script = (await ada.get(f"/acme/task/{made['deploy']}")).json
     file = (await ada.get(f"/acme/file/{script['script_id']}")).json
@@ -77,7 +79,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 async def test_a_change_makes_it_void(
     world: World, ada: Client, uma: Client, vic: Client, what: str
 ) -> None:
-    made, job = await asked(world, ada, uma)
+    made, job = await request_approval(world, ada, uma)
     assert (await ada.patch(f"/acme/task/{made['deploy']}", CHANGES[what])).status == 200
     # Whoever is faster than the reaction is refused in the vote itself.
     refused = await vic.put(f"/acme/job/{job['id']}/approve")
@@ -100,7 +102,7 @@ async def test_a_change_makes_it_void(
 async def test_a_new_version_of_a_stored_script_makes_it_void(
     world: World, ada: Client, uma: Client
 ) -> None:
-    made, job = await asked(world, ada, uma)
+    made, job = await request_approval(world, ada, uma)
     task = (await ada.get(f"/acme/task/{made['clean']}")).json
     await ada.put(f"/acme/file/{task['script_id']}/upload", {"source": SOURCE + "true\n"})
     await react(world)
@@ -111,7 +113,7 @@ async def test_a_new_version_of_a_stored_script_makes_it_void(
 async def test_what_decides_nothing_may_change(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    made, job = await asked(world, ada, uma)
+    made, job = await request_approval(world, ada, uma)
     words = {"name": "Deploy", "description": "new", "tags": ["x"], "enable": True}
     await ada.patch(f"/acme/task/{made['deploy']}", words)
     await react(world)
@@ -121,7 +123,7 @@ async def test_what_decides_nothing_may_change(
 async def test_a_void_approval_can_be_rejected(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    made, job = await asked(world, ada, uma)
+    made, job = await request_approval(world, ada, uma)
     await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["host"])
     assert (await vic.put(f"/acme/job/{job['id']}/reject")).status == 200
 
@@ -143,7 +145,7 @@ async def test_what_changes_after_the_yes_does_not_start(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     """Between the vote and the start there is a moment; what was approved is what runs."""
-    made, job = await asked(world, ada, uma)
+    made, job = await request_approval(world, ada, uma)
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
     await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["script"])
     await react(world)
@@ -157,7 +159,7 @@ async def test_it_may_be_requested_again(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     """A restart asks again, for what would run now."""
-    made, job = await asked(world, ada, uma)
+    made, job = await request_approval(world, ada, uma)
     await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["host"])
     await react(world)
     again = await uma.put(f"/acme/workflows/{made['id']}/job/{job['workflow_job_id']}/restart")
@@ -203,7 +205,7 @@ async def test_an_approval_shows_the_workflow_that_it_triggers(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     task = await world.task("ask", type="approval", approvers=["vic"])
-    made = await flowing.made(world, ada, triggers=[f"task:{task}:success"])
+    made = await flowing.create_workflow(world, ada, triggers=[f"task:{task}:success"])
     job = await create(uma, task)
     assert sorted(item["name"] for item in job["will_run"]) == ["a", "b"]
     assert {item["workflow_id"] for item in job["will_run"]} == {made["id"]}
@@ -219,7 +221,7 @@ async def test_an_approval_shows_the_workflow_that_it_triggers(
 async def test_the_audit_says_what_was_approved(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    _, job = await asked(world, ada, uma)
+    _, job = await request_approval(world, ada, uma)
     await vic.put(f"/acme/job/{job['id']}/approve")
     entries = (await ada.get(f"/api/audit?customer=acme&object_id={job['id']}")).json
     (entry,) = [item for item in entries if item["action"] == "job.approve"]

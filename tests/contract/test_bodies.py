@@ -28,7 +28,7 @@ async def test_malformed_json_names_the_position(world: World, ada: Client) -> N
         (b'{"a": 1} x', "line 1 column 10"),
     ):
         for method, target in (("PATCH", f"/acme/task/{task}"), ("POST", "/acme/job")):
-            refused = await ada.ask(method, target, raw=raw, headers=JSON)
+            refused = await ada.request(method, target, raw=raw, headers=JSON)
             assert (refused.status, refused.code) == (400, "malformed_json"), raw
             assert where in refused.json["message"]
 
@@ -37,7 +37,7 @@ async def test_duplicate_keys_are_refused(world: World, ada: Client) -> None:
     task = await world.task()
     for raw in (b'{"task": "a", "task": "b"}', b'{"x": {"a": 1, "a": 1}}', b'[{"a":1,"a":2}]'):
         for method, target in (("PATCH", f"/acme/task/{task}"), ("POST", "/acme/job")):
-            refused = await ada.ask(method, target, raw=raw, headers=JSON)
+            refused = await ada.request(method, target, raw=raw, headers=JSON)
             assert (refused.status, refused.code) == (400, "duplicate_key"), raw
 
 
@@ -76,10 +76,10 @@ async def test_the_organization_may_be_named_in_any_body(world: World, ada: Clie
         ("POST", "/job", {"task": task}),
     ]
     for method, target, body in doors:
-        own = await ada.ask(method, target, {**body, "customer": "ACME"})
-        other = await ada.ask(method, target, {**body, "customer": "globex"})
-        both = await ada.ask(method, f"{target}?customer=acme", {**body, "customer": "globex"})
-        none = await ada.ask(method, target, {**body, "customer": 5})
+        own = await ada.request(method, target, {**body, "customer": "ACME"})
+        other = await ada.request(method, target, {**body, "customer": "globex"})
+        both = await ada.request(method, f"{target}?customer=acme", {**body, "customer": "globex"})
+        none = await ada.request(method, target, {**body, "customer": 5})
         assert (own.status, other.status, both.status) == (200, 403, 400), target
         assert other.code == "other_customer"
         assert none.status == 400
@@ -146,7 +146,7 @@ async def test_a_nul_is_refused_everywhere(world: World, ada: Client) -> None:
         ("POST", "/acme/file", {"filename": "a\0b/..", "source": "x"}),
     ]
     for method, target, body in doors:
-        assert (await ada.ask(method, target, body)).status == 400, body
+        assert (await ada.request(method, target, body)).status == 400, body
 
 
 @every_transport

@@ -15,8 +15,8 @@ def cookie(world: World, who: str = "ada", name: str = "belvedere") -> dict[str,
     return {"cookie": f"{name}={world.actors.tokens[who]}"}
 
 
-async def test_it_works(world: World, stranger: Client) -> None:
-    done = await stranger.post("/api/auth/login", LOGIN)
+async def test_it_works(world: World, anonymous: Client) -> None:
+    done = await anonymous.post("/api/auth/login", LOGIN)
     assert done.status == 200
     assert done.json["access_token"].startswith("bvs_")
     set_cookie = done.headers["set-cookie"]
@@ -53,13 +53,13 @@ async def test_only_a_proxy_that_we_trust_says_the_scheme(
     assert done.headers["set-cookie"].endswith("; Secure") is is_secure
 
 
-async def test_http_basic_signs_in_too(stranger: Client) -> None:
+async def test_http_basic_signs_in_too(anonymous: Client) -> None:
     pair = b64encode(f"uma:{PASSWORD}".encode()).decode()
-    done = await stranger.post("/api/auth/login", headers={"authorization": f"Basic {pair}"})
+    done = await anonymous.post("/api/auth/login", headers={"authorization": f"Basic {pair}"})
     assert done.status == 200
 
 
-async def test_wrong_names_and_passwords_look_alike(stranger: Client) -> None:
+async def test_wrong_names_and_passwords_look_alike(anonymous: Client) -> None:
     said = []
     for body in (
         {**LOGIN, "password": "wrong"},
@@ -67,21 +67,23 @@ async def test_wrong_names_and_passwords_look_alike(stranger: Client) -> None:
         {**LOGIN, "password": ""},
         {},
     ):
-        refused = await stranger.post("/api/auth/login", body)
+        refused = await anonymous.post("/api/auth/login", body)
         assert (refused.status, refused.code) == (401, "bad_login")
         said.append({**refused.json, "request_id": ""})
     assert all(item == said[0] for item in said)
 
 
-async def test_a_cookie_reads(world: World, stranger: Client) -> None:
-    assert (await stranger.get("/acme/task", headers=cookie(world))).status == 200
+async def test_a_cookie_reads(world: World, anonymous: Client) -> None:
+    assert (await anonymous.get("/acme/task", headers=cookie(world))).status == 200
 
 
-async def test_a_cookie_changes_only_from_our_own_pages(world: World, stranger: Client) -> None:
+async def test_a_cookie_changes_only_from_our_own_pages(world: World, anonymous: Client) -> None:
     own = {"origin": "http://belvedere.test", "sec-fetch-site": "same-origin"}
     body = {"name": "by cookie"}
-    assert (await stranger.post("/api/token", body, headers={**cookie(world), **own})).status == 200
-    assert (await stranger.post("/api/token", body, headers=cookie(world))).status == 200
+    assert (
+        await anonymous.post("/api/token", body, headers={**cookie(world), **own})
+    ).status == 200
+    assert (await anonymous.post("/api/token", body, headers=cookie(world))).status == 200
     for foreign in (
         {"origin": "https://evil.test"},
         {"origin": "null"},
@@ -90,15 +92,17 @@ async def test_a_cookie_changes_only_from_our_own_pages(world: World, stranger: 
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site", "origin": "http://belvedere.test"},
     ):
-        refused = await stranger.post("/api/token", body, headers={**cookie(world), **foreign})
+        refused = await anonymous.post("/api/token", body, headers={**cookie(world), **foreign})
         assert (refused.status, refused.code) == (403, "cross_site"), foreign
 
 
-async def test_a_header_that_is_no_token_does_not_lift_that(world: World, stranger: Client) -> None:
+async def test_a_header_that_is_no_token_does_not_lift_that(
+    world: World, anonymous: Client
+) -> None:
     foreign = {**cookie(world), "origin": "https://evil.test", "authorization": "Basic YTpi"}
-    refused = await stranger.post("/api/token", {"name": "x"}, headers=foreign)
+    refused = await anonymous.post("/api/token", {"name": "x"}, headers=foreign)
     assert refused.status in (401, 403)
-    empty = await stranger.post("/api/token?access_token=", {"name": "x"}, headers=foreign)
+    empty = await anonymous.post("/api/token?access_token=", {"name": "x"}, headers=foreign)
     assert empty.status in (401, 403)
 
 

@@ -16,7 +16,7 @@ from contract.world import World
 LISTS = ("task", "workflows", "webhook", "indicator", "monitor", "schedule", "file")
 
 
-async def made(world: World) -> None:
+async def create_demo(world: World) -> None:
     """As the first start does it when the first host comes."""
     host_id = world.things.hosts["web-1"].host_id
 
@@ -28,7 +28,7 @@ async def made(world: World) -> None:
     await react(world)
 
 
-async def there(ada: Client) -> dict[str, list[str]]:
+async def list_names(ada: Client) -> dict[str, list[str]]:
     """Names of all that there is, by kind; a host's own monitor is not the demo's."""
     found: dict[str, list[str]] = {}
     for kind in LISTS:
@@ -42,8 +42,8 @@ async def there(ada: Client) -> dict[str, list[str]]:
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    await made(world)
-    found = await there(ada)
+    await create_demo(world)
+    found = await list_names(ada)
     assert found["workflows"] == ["Measure, ask, report"]
     assert found["webhook"] == ["Greet from outside"]
     assert found["indicator"] == ["Coffees", "Release 1.0", "Welcome"]
@@ -54,13 +54,13 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert (gone.status, gone.json["kept"]) == (200, [])
     assert len(gone.json["removed"]) == sum(map(len, found.values()))
     await react(world)
-    assert await there(ada) == {kind: [] for kind in LISTS}
+    assert await list_names(ada) == {kind: [] for kind in LISTS}
     again = await ada.delete("/api/demo")
     assert again.json == {"removed": [], "kept": []}
 
 
 async def test_the_web_check_looks_at_the_server_itself(world: World, ada: Client) -> None:
-    await made(world)
+    await create_demo(world)
     (web,) = (await ada.get("/acme/monitor?where[name]=This server")).json
     assert web["url"] == "http://belvedere.test/-/health"
     (load,) = (await ada.get("/acme/monitor?where[type]=dstat")).json
@@ -68,17 +68,17 @@ async def test_the_web_check_looks_at_the_server_itself(world: World, ada: Clien
 
 
 async def test_it_comes_once(world: World, ada: Client) -> None:
-    await made(world)
-    before = await there(ada)
+    await create_demo(world)
+    before = await list_names(ada)
     host_id = world.things.hosts["web-2"].host_id
     await world.runtime.db.write(hosts.connect, host_id, hello("web-2"), "127.0.0.1")
     await react(world)
-    assert await there(ada) == before
+    assert await list_names(ada) == before
 
 
 async def test_its_workflow_asks_and_hands_on(world: World, ada: Client) -> None:
     """The owner is the approver, and is shown what the yes lets run."""
-    await made(world)
+    await create_demo(world)
     async with world.agent() as agent:
         (flow,) = (await ada.get("/acme/workflows")).json
         await ada.post(f"/acme/workflows/{flow['id']}/job", {})
@@ -93,7 +93,7 @@ async def test_its_workflow_asks_and_hands_on(world: World, ada: Client) -> None
 
 
 async def test_changed_objects_are_kept(world: World, ada: Client) -> None:
-    await made(world)
+    await create_demo(world)
     (task,) = (await ada.get("/acme/task?where[name]=Count slowly")).json
     await ada.patch(f"/acme/task/{task['id']}", {"description": "Mine now."})
     (tile,) = (await ada.get("/acme/indicator?where[title]=Coffees")).json
@@ -103,14 +103,14 @@ async def test_changed_objects_are_kept(world: World, ada: Client) -> None:
     kept = {item["name"]: item["reason"] for item in answer["kept"]}
     assert kept["Count slowly"] == "It was changed after the demo was created."
     assert sorted(kept) == ["Count slowly", "count.sh"]
-    assert (await there(ada))["task"] == ["Count slowly"]
+    assert (await list_names(ada))["task"] == ["Count slowly"]
     rest = (await ada.delete("/api/demo?all=true")).json
     assert [item["name"] for item in rest["removed"]] == ["Count slowly", "count.sh"]
     assert rest["kept"] == []
 
 
 async def test_a_script_of_a_person_stays_with_its_task(world: World, ada: Client) -> None:
-    await made(world)
+    await create_demo(world)
     (file,) = (await ada.get("/acme/file?where[filename]=fail.sh")).json
     await ada.put(f"/acme/file/{file['id']}/upload", {"source": "#!/bin/sh\nmine\n"})
     kept = [item["name"] for item in (await ada.delete("/api/demo")).json["kept"]]
@@ -119,7 +119,7 @@ async def test_a_script_of_a_person_stays_with_its_task(world: World, ada: Clien
 
 @pytest.mark.parametrize("way", ["workflow", "webhook", "schedule", "trigger"])
 async def test_what_people_built_upon_stays(world: World, ada: Client, way: str) -> None:
-    await made(world)
+    await create_demo(world)
     (task,) = (await ada.get("/acme/task?where[name]=Fail on purpose")).json
     graph = {"nodes": [{"id": "a", "task_id": task["id"]}]}
     build: dict[str, tuple[str, dict[str, Any]]] = {
@@ -138,7 +138,7 @@ async def test_what_people_built_upon_stays(world: World, ada: Client, way: str)
 
 
 async def test_objects_that_were_deleted_before_are_not_listed(world: World, ada: Client) -> None:
-    await made(world)
+    await create_demo(world)
     (task,) = (await ada.get("/acme/task?where[name]=Fail on purpose")).json
     await ada.delete(f"/acme/task/{task['id']}")
     answer = (await ada.delete("/api/demo")).json
@@ -147,7 +147,7 @@ async def test_objects_that_were_deleted_before_are_not_listed(world: World, ada
 
 
 async def test_only_admins_take_it_away(world: World, uma: Client, eve: Client) -> None:
-    await made(world)
+    await create_demo(world)
     assert (await uma.delete("/api/demo?customer=acme")).status == 403
     assert (await world.client("max").delete("/api/demo?customer=acme")).status == 403
     # An admin of another organization removes the demo there, of which there is none.
@@ -162,7 +162,7 @@ async def test_a_remote_host_does_not_check_itself(world: World, ada: Client) ->
     operator = service.operator(world.actors.acme)
     await world.runtime.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
     await world.runtime.db.write(demo.create_demo, world.runtime, operator, host_id)
-    assert (await there(ada))["monitor"] == ["Load of web-2"]
+    assert (await list_names(ada))["monitor"] == ["Load of web-2"]
 
 
 async def open_steps(ada: Client) -> list[str]:
@@ -171,7 +171,7 @@ async def open_steps(ada: Client) -> list[str]:
 
 
 async def test_the_first_steps_do_not_count_the_demo(world: World, ada: Client) -> None:
-    await made(world)
+    await create_demo(world)
     steps = (await ada.get("/api/first-steps")).json
     assert (steps["visible"], steps["demo"]) == (True, 19)
     # The cast of the tests has several people and hosts already.

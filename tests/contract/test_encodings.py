@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belvedere.protocol import AttemptEnded, Report
-from contract.client import FORM, Answer, Client
+from contract.client import FORM, Client, Response
 from contract.fakeagent import FakeAgent
 from contract.world import World
 
@@ -25,11 +25,11 @@ JSON_VALUES = st.recursive(
 )
 
 
-class Doors:
+class RunRoutes:
     """Tasks of 0 to 4 arguments, and every way to run them."""
 
-    def __init__(self, client: Client, stranger: Client, agent: FakeAgent) -> None:
-        self.client, self.stranger, self.agent = client, stranger, agent
+    def __init__(self, client: Client, anonymous: Client, agent: FakeAgent) -> None:
+        self.client, self.stranger, self.agent = client, anonymous, agent
         self.tasks: list[tuple[str, str]] = []
 
     async def make(self, world: World) -> None:
@@ -39,17 +39,19 @@ class Doors:
             response = await self.client.get(f"/acme/task/{task}/credentials")
             self.tasks.append((task, response.json["secret"]))
 
-    async def argvs(self, answers: list[Answer]) -> list[list[str]]:
+    async def argvs(self, answers: list[Response]) -> list[list[str]]:
         """What the agent is told to run with, for each of these answers."""
         assert [item.status for item in answers] == [200] * len(answers), answers
         orders = {order.job_id: order for order in [await self.agent.order() for _ in answers]}
         found = [orders[item.json["id"]] for item in answers]
-        await self.agent.say(*(AttemptEnded(item.fence, Report("exit", log="")) for item in found))
+        await self.agent.send_messages(
+            *(AttemptEnded(item.fence, Report("exit", log="")) for item in found)
+        )
         for item in found:
-            await self.agent.acked(item.fence)
+            await self.agent.wait_acked(item.fence)
         return [item.arguments for item in found]
 
-    async def every(self, given: list[str]) -> list[Answer]:
+    async def call_all(self, given: list[str]) -> list[Response]:
         task, secret = self.tasks[len(given)]
         by_secret, query = f"/job/secret/{secret}", f"customer=acme&task={task}"
         plain = [("task_arguments", item) for item in given]
@@ -79,11 +81,11 @@ def _objects(values: list[str]) -> list[dict[str, Any]]:
     return named[::-1]
 
 
-def property_of(world: World, check: Callable[["Doors", asyncio.Runner], None]) -> None:
+def property_of(world: World, check: Callable[["RunRoutes", asyncio.Runner], None]) -> None:
     """One server, one agent and one loop for all examples."""
     with asyncio.Runner() as runner:
         agent = world.agent()
-        doors = Doors(world.client("ada"), world.client(), agent)
+        doors = RunRoutes(world.client("ada"), world.client(), agent)
         runner.run(doors.make(world))
         runner.run(agent.__aenter__())
         check(doors, runner)
@@ -91,12 +93,12 @@ def property_of(world: World, check: Callable[["Doors", asyncio.Runner], None]) 
 
 
 def test_it_works(world: World) -> None:
-    def check(doors: Doors, runner: asyncio.Runner) -> None:
+    def check(doors: RunRoutes, runner: asyncio.Runner) -> None:
         @given(ARGUMENTS)
         @settings(max_examples=30)
         def same(arguments: list[str]) -> None:
             async def argvs() -> list[list[str]]:
-                return await doors.argvs(await doors.every(arguments))
+                return await doors.argvs(await doors.call_all(arguments))
 
             assert runner.run(argvs()) == [arguments] * 9
 
@@ -106,13 +108,13 @@ def test_it_works(world: World) -> None:
 
 
 def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) -> None:
-    def check(doors: Doors, runner: asyncio.Runner) -> None:
+    def check(doors: RunRoutes, runner: asyncio.Runner) -> None:
         task, secret = doors.tasks[1]
         target = f"/job/secret/{secret}?customer=acme&task={task}"
 
         @given(JSON_VALUES)
         @settings(max_examples=30)
-        def written(value: object) -> None:
+        def check_value(value: object) -> None:
             text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
             async def argv() -> list[str]:
@@ -123,13 +125,13 @@ def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) ->
 
             assert runner.run(argv()) == [text]
 
-        written()
+        check_value()
 
     property_of(world, check)
 
 
 def test_numbers_keep_their_spelling(world: World) -> None:
-    def check(doors: Doors, runner: asyncio.Runner) -> None:
+    def check(doors: RunRoutes, runner: asyncio.Runner) -> None:
         task, secret = doors.tasks[4]
         target = f"/job/secret/{secret}?customer=acme&task={task}"
         raw = b'{"task_arguments": [1.0, -0, 1e5, {"a" : [0.10]}]}'

@@ -11,7 +11,7 @@ from contract.client import Client
 from contract.fakeagent import FakeAgent
 from contract.running import create, show
 from contract.world import World
-from legacy_agents.legacy_agent import OldAgent
+from legacy_agents.legacy_agent import LegacyAgent
 from legacy_agents.test_protocol import agent_of
 from manual_clock import ManualClock
 
@@ -176,20 +176,20 @@ async def test_it_does_not_wait_for_days(world: World, ada: Client, clock: Manua
 async def test_it_queues_beside_tasks_at_their_limit(
     world: World, ada: Client, uma: Client
 ) -> None:
-    async def heard(agent: FakeAgent) -> str:
+    async def next_job_id(agent: FakeAgent) -> str:
         return (await agent.order()).job_id
 
     task = await world.task(concurrency=1)
     async with world.agent() as agent:
         first = await create(uma, task)
-        assert await heard(agent) == first["id"]
+        assert await next_job_id(agent) == first["id"]
         await create(uma, task)
         (job,) = await execute(ada, "uptime", hosts=["web-1"])
-        assert await heard(agent) == job["id"]
+        assert await next_job_id(agent) == job["id"]
 
 
 async def test_an_agent_of_the_original_takes_it_too(world: World, ada: Client) -> None:
-    old: OldAgent = agent_of(world)
+    old: LegacyAgent = agent_of(world)
     await old.start()
     await execute(ada, "uptime", hosts=["old-1"])
     (job,) = await old.poll()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contract.client import Client
-from contract.flowing import made, run
+from contract.flowing import create_workflow, run
 from contract.world import SOURCE, World
 
 PLACE = ("id", "task_id", "host_id", "script_id", "version", "creation_date", "last_update")
@@ -62,7 +62,7 @@ async def test_a_workflow_comes_with_its_tasks(world: World, ada: Client) -> Non
         ],
     }
     more = {"global_constants": {"REGION": "eu", "SIZE": 3}, "expires": 60_000, "tags": ["x"]}
-    flow = await made(world, ada, graph=graph, description="Ships.", **more)
+    flow = await create_workflow(world, ada, graph=graph, description="Ships.", **more)
     recipe = (await ada.get(f"/workflows/{flow['id']}/serialize?customer=acme")).json
     answer = await ada.post("/acme/workflows/import?hostname=web-1", recipe)
     assert answer.status == 200, answer.body
@@ -101,7 +101,7 @@ async def test_constants_reach_the_scripts_of_a_workflow(world: World, ada: Clie
     task_id = await world.task("a", env={"OWN": "task", "BOTH": "task"})
     graph = {"nodes": [{"id": "a", "task_id": task_id}], "edges": []}
     constants = {"BOTH": "workflow", "REGION": "eu", "LIST": [1, 2]}
-    flow = await made(world, ada, graph=graph, global_constants=constants)
+    flow = await create_workflow(world, ada, graph=graph, global_constants=constants)
     assert flow["global_constants"]["LIST"] == "[1,2]"
     record = (await world.client("uma").get(f"/acme/workflows/{flow['id']}")).json
     assert record["global_constants"] == {}
@@ -123,7 +123,9 @@ async def test_a_constant_needs_a_name_that_scripts_can_read(
     body = {"name": "x", "graph": {"nodes": [{"id": "a", "task_id": task_id}], "edges": []}}
     refused = await ada.post("/acme/workflows", {**body, "global_constants": {name: "x"}})
     assert (refused.status, refused.code) == (400, "invalid_workflow")
-    recipe = (await ada.get(f"/acme/workflows/{(await made(world, ada))['id']}/serialize")).json
+    recipe = (
+        await ada.get(f"/acme/workflows/{(await create_workflow(world, ada))['id']}/serialize")
+    ).json
     recipe["global_constants"] = {name: "x", "GOOD": 1}
     answer = await ada.post("/acme/workflows/import?hostname=web-1", recipe)
     assert answer.json["workflow"]["global_constants"] == {"GOOD": "1"}
@@ -132,7 +134,7 @@ async def test_a_constant_needs_a_name_that_scripts_can_read(
 
 
 async def test_only_admins_export(world: World, uma: Client, eve: Client) -> None:
-    flow = await made(world, world.client("ada"))
+    flow = await create_workflow(world, world.client("ada"))
     for path in (f"task/{flow['start_task_id']}", f"workflows/{flow['id']}"):
         for client in (uma, world.client("max")):
             assert (await client.get(f"/acme/{path}/serialize")).status == 403

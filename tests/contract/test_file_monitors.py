@@ -15,7 +15,7 @@ CONTENT = b"Listen 80\n"
 PATH = "/etc/site/site.conf"
 
 
-async def stored(client: Client, content: bytes = CONTENT, name: str = "site.conf") -> str:
+async def store_file(client: Client, content: bytes = CONTENT, name: str = "site.conf") -> str:
     response = await client.post("/file", {"filename": name, "source": content.decode()})
     assert response.status == 200, response.body
     file_id: str = response.json["id"]
@@ -41,7 +41,7 @@ async def react(world: World, kind: str) -> None:
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    file_id = await stored(ada)
+    file_id = await store_file(ada)
     made = await make(world, ada, file=file_id, os_username="www-data", os_groupname="33")
     assert made["config"]["file"] == file_id
     # A maintained file always has a mode.
@@ -60,7 +60,7 @@ async def test_it_works(world: World, ada: Client) -> None:
 async def test_it_is_sent_as_a_check_that_earlier_agents_do_not_have(
     world: World, ada: Client
 ) -> None:
-    made = await make(world, ada, file=await stored(ada))
+    made = await make(world, ada, file=await store_file(ada))
     await ada.patch(f"/monitor/{made['id']}", {"file": ""})
     async with world.agent() as agent:
         (check,) = (await agent.hear(MonitorConfig)).monitors
@@ -68,7 +68,7 @@ async def test_it_is_sent_as_a_check_that_earlier_agents_do_not_have(
 
 
 async def test_a_restored_file_has_its_events(world: World, ada: Client) -> None:
-    made = await make(world, ada, file=await stored(ada))
+    made = await make(world, ada, file=await store_file(ada))
     plain = await make(world, ada, name="plain")
     task = await world.task("reload", task_arguments=[{"type": "input", "label": "event"}])
     event_id = f"monitor:{made['id']}:file:restored"
@@ -82,7 +82,7 @@ async def test_a_restored_file_has_its_events(world: World, ada: Client) -> None
             Sample(made["id"], 1, 0, "changed", "file:restored", "had another mode"),
             Sample(plain["id"], 1, 0, "changed", "file:changed"),
         ]
-        await agent.say(Samples("s", 1, samples))
+        await agent.send_messages(Samples("s", 1, samples))
         await agent.hear(SamplesAck)
         record = (await ada.get(f"/monitor/{made['id']}")).json
         assert (record["state"], record["last_event"]["event"]) == ("normal", "file:restored")
@@ -116,7 +116,7 @@ async def test_only_file_monitors_have_events_of_files(world: World, ada: Client
 async def test_the_file_of_another_organization_is_not_there(
     world: World, ada: Client, eve: Client
 ) -> None:
-    theirs = await stored(eve)
+    theirs = await store_file(eve)
     refused = await ada.post("/monitor", body_for(world, file=theirs))
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "file")
     made = await make(world, ada)
@@ -142,7 +142,7 @@ async def test_the_file_of_another_organization_is_not_there(
 async def test_bad_input_is_refused_by_its_field(
     world: World, ada: Client, field: str, value: str
 ) -> None:
-    body = body_for(world, **{"file": await stored(ada), field: value})
+    body = body_for(world, **{"file": await store_file(ada), field: value})
     refused = await ada.post("/monitor", body)
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, field)
 
@@ -150,9 +150,9 @@ async def test_bad_input_is_refused_by_its_field(
 async def test_a_large_file_is_refused_and_one_that_grows_is_reported(
     world: World, ada: Client
 ) -> None:
-    large = await stored(ada, b"x" * (agent_config.MAX_FILE + 1))
+    large = await store_file(ada, b"x" * (agent_config.MAX_FILE + 1))
     assert (await ada.post("/monitor", body_for(world, file=large))).status == 400
-    file_id = await stored(ada)
+    file_id = await store_file(ada)
     await make(world, ada, file=file_id)
     grown = "x" * (agent_config.MAX_FILE + 1)
     assert (await ada.put(f"/file/{file_id}", {"source": grown})).status == 200
@@ -162,7 +162,7 @@ async def test_a_large_file_is_refused_and_one_that_grows_is_reported(
 
 
 async def test_a_file_that_a_monitor_maintains_stays(world: World, ada: Client) -> None:
-    file_id = await stored(ada)
+    file_id = await store_file(ada)
     made = await make(world, ada, file=file_id)
     refused = await ada.delete(f"/file/{file_id}")
     assert (refused.status, refused.code) == (409, "file_in_use")
@@ -173,7 +173,7 @@ async def test_a_file_that_a_monitor_maintains_stays(world: World, ada: Client) 
 
 
 async def test_the_forms_of_theeye(world: World, ada: Client) -> None:
-    file_id = await stored(ada)
+    file_id = await store_file(ada)
     parts = {"path": None, "dirname": "/etc/site", "basename": "other.conf"}
     made = await make(
         world, ada, file={"id": file_id}, permissions="0600", _type="FileMonitor", **parts
@@ -187,7 +187,7 @@ async def test_the_forms_of_theeye(world: World, ada: Client) -> None:
 
 async def test_a_trial_restores_nothing(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        trial = await ada.post("/monitor/trial", body_for(world, file=await stored(ada)))
+        trial = await ada.post("/monitor/trial", body_for(world, file=await store_file(ada)))
         assert trial.status == 200, trial.body
         watch = await agent.hear(MonitorConfig)
         assert [check.config["restores"] for check in watch.monitors] == [False]
@@ -199,7 +199,7 @@ async def test_a_list_of_processes_is_for_admins(world: World, ada: Client, vic:
     processes = [{"user": "root", "pid": 1, "command": "init --password=canary"}]
     data = {"count": 1, "psaux": processes}
     async with world.agent() as agent:
-        await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
+        await agent.send_messages(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
         await agent.hear(SamplesAck)
     record = (await vic.get(f"/monitor/{made['id']}")).json
     assert (record["state"], record["last_event"]["data"]) == ("normal", {"count": 1})

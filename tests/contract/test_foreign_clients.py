@@ -15,7 +15,7 @@ TWO = [*ONE, {"type": "input", "label": "two"}]
 
 
 @pytest.fixture
-def bare(world: World) -> Client:
+def bare_client(world: World) -> Client:
     """No header, no cookie: the token stands in the query, the organization nowhere else."""
     return world.client()
 
@@ -24,21 +24,21 @@ def token_of(world: World) -> str:
     return world.credential("token")
 
 
-async def test_it_works(world: World, bare: Client) -> None:
+async def test_it_works(world: World, bare_client: Client) -> None:
     """The first steps of the documentation that interface.md was written from."""
     task = await world.task(task_arguments=TWO)
     known = f"access_token={token_of(world)}&customer=acme"
-    tasks = (await bare.get(f"/acme/task?access_token={token_of(world)}")).json
+    tasks = (await bare_client.get(f"/acme/task?access_token={token_of(world)}")).json
     assert [item["id"] for item in tasks if item["name"] == "echo"] == [task]
-    response = await bare.post(f"/job?{known}", {"task": task, "task_arguments": ["a", "b"]})
+    response = await bare_client.post(f"/job?{known}", {"task": task, "task_arguments": ["a", "b"]})
     assert (response.status, response.json["origin"], response.json["user"]["email"]) == (
         200,
         "user",
         "",
     )
-    reply = await bare.get(f"/acme/job/{response.json['id']}?access_token={token_of(world)}")
+    reply = await bare_client.get(f"/acme/job/{response.json['id']}?access_token={token_of(world)}")
     assert reply.json["task_arguments_values"] == ["a", "b"]
-    lifecycle = await bare.get(f"/acme/job/{response.json['id']}/lifecycle?{known}")
+    lifecycle = await bare_client.get(f"/acme/job/{response.json['id']}/lifecycle?{known}")
     assert lifecycle.json == "ready"
 
 
@@ -65,7 +65,7 @@ async def test_a_bare_array_is_the_list_of_arguments(world: World, uma: Client) 
     assert (refused.status, refused.code) == (400, "missing_arguments")
 
 
-async def test_a_bare_array_works_by_secret(world: World, stranger: Client) -> None:
+async def test_a_bare_array_works_by_secret(world: World, anonymous: Client) -> None:
     task = await world.task(task_arguments=TWO)
     runtime = world.runtime
     secret = await runtime.db.write(
@@ -77,8 +77,8 @@ async def test_a_bare_array_works_by_secret(world: World, stranger: Client) -> N
         f"/task/{task}/secret/{secret}/job?customer=acme",
         f"/job/secret/{secret}?customer=acme&task={task}",
     ):
-        assert await run_by(stranger, target, body=["a", "b"]) == ["a", "b"]
-    refused = await stranger.post(f"/task/{task}/secret/{'0' * 64}/job", ["a", "b"])
+        assert await run_by(anonymous, target, body=["a", "b"]) == ["a", "b"]
+    refused = await anonymous.post(f"/task/{task}/secret/{'0' * 64}/job", ["a", "b"])
     assert refused.status == 403
 
 
@@ -129,7 +129,7 @@ async def test_lists_are_narrowed(
     assert (await ada.get(f"{path}?customer=acme&where[{field}]=nothing")).json == []
 
 
-async def test_a_file_comes_as_a_form(world: World, bare: Client) -> None:
+async def test_a_file_comes_as_a_form(world: World, bare_client: Client) -> None:
     form = (
         b'--b\r\nContent-Disposition: form-data; name="description"\r\n\r\nwhat it is\r\n'
         b'--b\r\nContent-Disposition: form-data; name="file"; filename="deploy.sh"\r\n'
@@ -138,42 +138,44 @@ async def test_a_file_comes_as_a_form(world: World, bare: Client) -> None:
     )
     headers = {"content-type": "multipart/form-data; boundary=b"}
     known = f"access_token={token_of(world)}"
-    response = await bare.post(f"/acme/file?{known}", raw=form, headers=headers)
+    response = await bare_client.post(f"/acme/file?{known}", raw=form, headers=headers)
     assert (response.status, response.json["filename"], response.json["_type"]) == (
         200,
         "deploy.sh",
         "Script",
     )
-    again = await bare.put(f"/acme/file/{response.json['id']}?{known}", raw=form, headers=headers)
+    again = await bare_client.put(
+        f"/acme/file/{response.json['id']}?{known}", raw=form, headers=headers
+    )
     assert again.status == 200
-    bytes_ = await bare.get(f"/acme/file/{response.json['id']}/download?{known}")
+    bytes_ = await bare_client.get(f"/acme/file/{response.json['id']}/download?{known}")
     assert bytes_.body == b"#!/bin/sh"
     assert bytes_.headers["content-disposition"].startswith("attachment")
 
 
 async def test_a_person_signs_in_with_http_basic_and_asks_who_it_is(
-    world: World, stranger: Client
+    world: World, anonymous: Client
 ) -> None:
     for name in ("ada", "ada@acme.test", "ADA@acme.test"):
         pair = base64.b64encode(f"{name}:{PASSWORD}".encode()).decode()
         headers = {"authorization": f"Basic {pair}"}
-        done = await stranger.post("/api/auth/login?customer=acme", headers=headers)
+        done = await anonymous.post("/api/auth/login?customer=acme", headers=headers)
         assert done.status == 200
         token = done.json["access_token"]
-        record = (await stranger.get(f"/api/session/profile?access_token={token}")).json
+        record = (await anonymous.get(f"/api/session/profile?access_token={token}")).json
         assert (record["username"], record["email"]) == ("ada", "ada@acme.test")
         assert record["current_customer"]["name"] == "acme" and record["credential"] == "admin"
         assert [place["name"] for place in record["customers"]] == ["acme"]
 
 
-async def test_a_browser_asks_before_it_sends(world: World, stranger: Client) -> None:
+async def test_a_browser_asks_before_it_sends(world: World, anonymous: Client) -> None:
     """The preflight of a page of another origin, and the request that follows."""
     ask = {
         "origin": "https://console.test",
         "access-control-request-method": "POST",
         "access-control-request-headers": "authorization,content-type,idempotency-key",
     }
-    first = await stranger.ask("OPTIONS", "/job?customer=acme", headers=ask)
+    first = await anonymous.request("OPTIONS", "/job?customer=acme", headers=ask)
     assert first.status == 204
     assert first.headers["access-control-allow-origin"] == "https://console.test"
     assert "POST" in first.headers["access-control-allow-methods"]

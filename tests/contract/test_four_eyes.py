@@ -40,11 +40,11 @@ async def test_a_token_of_ones_own_does_not_help(world: World, ada: Client) -> N
 
 
 async def test_what_nobody_started_any_approver_below_admin_decides(
-    world: World, ada: Client, uma: Client, stranger: Client
+    world: World, ada: Client, uma: Client, anonymous: Client
 ) -> None:
     task = await approval(world, four_eyes=True)
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
-    response = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+    response = await anonymous.post(f"/job/secret/{secret}?customer=acme&task={task}")
     assert (await uma.put(f"/acme/job/{response.json['id']}/approve")).status == 200
 
 

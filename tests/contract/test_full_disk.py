@@ -7,7 +7,7 @@ from typing import Any
 from belvedere.jobs.lifecycle.finish import MAX_RETURNS
 from belvedere.protocol import Heartbeat
 from contract.client import Client
-from contract.notifying import told
+from contract.notifying import deliver_notices
 from contract.running import create
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
@@ -52,7 +52,7 @@ async def test_a_host_with_a_full_disk_gets_work_when_it_has_space(
         assert waiting["waiting_detail"]["message"] == LACK
         host = await until_host(uma, LACK)
         assert (host["state"], host["disk_full_since"] is None) == ("online", False)
-        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+        await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         order = await agent.order()
         assert order.job_id == job["id"]
         await agent.end(order)
@@ -80,10 +80,10 @@ async def test_a_rule_notifies_people_of_a_full_disk_with_the_reason(
     assert (await ada.post("/acme/notify/rule", rule)).status == 201
     async with world.agent(disk=LACK) as agent:
         host = await until_host(uma, LACK)
-        await told(world.runtime)
-        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+        await deliver_notices(world.runtime)
+        await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         await until_host(uma, "")
-        await told(world.runtime)
+        await deliver_notices(world.runtime)
     full, free = pool.sent
     assert "web-1" in full.title and "disk is full" in full.title
     assert LACK in full.body and f"/ui/acme/hosts/{host['id']}" in full.body
@@ -103,7 +103,7 @@ async def test_an_order_that_a_full_disk_returns_is_not_failed(world: World, uma
         # Other jobs wait too: nothing more is given out until the agent has space.
         other = await create(uma, task)
         assert (await job_of(uma, other))["waiting_reason"] == "host_disk_full"
-        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+        await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         again = await agent.order()
         assert again.job_id == job["id"] and again.fence > order.fence
         await agent.end(again)
@@ -140,7 +140,7 @@ async def test_a_job_that_is_canceled_while_the_disk_is_full_is_never_ordered(
         assert (await job_of(uma, job))["waiting_reason"] == "host_disk_full"
         await uma.put(f"/acme/job/{job['id']}/cancel")
         later = await create(uma, task)
-        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+        await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         order = await agent.order()
         assert order.job_id == later["id"]
         await agent.end(order)
@@ -156,7 +156,7 @@ async def test_a_job_that_never_fits_on_the_disk_ends(world: World, uma: Client)
             await agent.end(await agent.order(), **report)
             # A claim that was under way may have assigned it again already.
             assert (await job_of(uma, job))["lifecycle"] in ("ready", "assigned")
-            await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+            await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         await agent.end(await agent.order(), **report)
     ended = await job_of(uma, job)
     assert (ended["lifecycle"], ended["state"], ended["ran"]) == ("finished", "error", "no")

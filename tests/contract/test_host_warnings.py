@@ -40,11 +40,11 @@ def restore_database(tx: Tx) -> None:
     restore.hold_after_restore(tx)
 
 
-async def refused(world: World, **fields: Any) -> tuple[int, str]:
+async def refused_hello(world: World, **fields: Any) -> tuple[int, str]:
     """The close code and the reason of a hello that the server refuses."""
     agent = world.agent()
     await agent.knock()
-    await agent.say(hello(**fields))
+    await agent.send_messages(hello(**fields))
     code = await agent.hangs_up()
     assert agent.closed is not None
     await agent.leave()
@@ -82,7 +82,7 @@ async def test_a_refused_journal_is_reported_with_what_to_do(
 ) -> None:
     caplog.set_level(logging.WARNING)
     for greeting in (1, 2):
-        code, _ = await refused(world, greeting=greeting, highest=1 << 60)
+        code, _ = await refused_hello(world, greeting=greeting, highest=1 << 60)
         assert code == 4409
     [warning] = await warnings(uma)
     assert warning["code"] == "journal_refused"
@@ -101,7 +101,7 @@ async def test_a_journal_that_went_back_is_reported_for_a_week(
 ) -> None:
     async with world.agent(greeting=5):
         pass
-    assert (await refused(world, greeting=3, renews=renews))[0] == 4410
+    assert (await refused_hello(world, greeting=3, renews=renews))[0] == 4410
     assert await warnings(uma) == []
     # A newer agent starts another journal, an older one says higher numbers until one is accepted.
     again = {"journal_id": "another"} if renews else {"greeting": 6}
@@ -118,7 +118,7 @@ async def test_a_hello_that_was_overtaken_is_no_rolled_back_journal(
 ) -> None:
     async with world.agent(greeting=5):
         pass
-    assert (await refused(world, greeting=4, renews=True))[0] == 4410
+    assert (await refused_hello(world, greeting=4, renews=True))[0] == 4410
     async with world.agent(greeting=6, renews=True):
         assert await warnings(uma) == []
     # A new journal later, for another reason.

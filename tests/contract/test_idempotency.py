@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.jobs.lifecycle import timeouts
 from contract.client import FORM, Client
-from contract.flowing import made
+from contract.flowing import create_workflow
 from contract.running import create
 from contract.test_triggers import react
 from contract.world import World
@@ -135,7 +135,7 @@ async def test_a_job_that_left_the_history_is_not_started_again(
     world: World, uma: Client, ada: Client
 ) -> None:
     task = await world.task()
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     asked: list[tuple[Client, str, dict[str, Any]]] = [
         (uma, "/acme/job", {"task": task}),
         (uma, f"/acme/workflows/{flow['id']}/job", {}),
@@ -171,25 +171,25 @@ async def test_a_key_has_a_sensible_length(world: World, uma: Client, key: str) 
     assert await count(uma) == 0
 
 
-async def test_a_secret_has_keys_of_its_own(world: World, ada: Client, stranger: Client) -> None:
+async def test_a_secret_has_keys_of_its_own(world: World, ada: Client, anonymous: Client) -> None:
     task = await world.task()
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     target = f"/job/secret/{secret}?customer=acme&task={task}"
     form = {"content-type": FORM, **KEY}
-    first = await stranger.post(target, raw=b"", headers=form)
+    first = await anonymous.post(target, raw=b"", headers=form)
     again = await world.client(address="198.51.100.9").post(target, raw=b"", headers=form)
     assert again.json["id"] == first.json["id"] and again.headers[REPLAYED] == "true"
     assert (await ada.post("/acme/job", {"task": task}, headers=KEY)).json["id"] != first.json["id"]
 
 
 async def test_an_idempotency_key_does_not_replace_the_secret(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await world.task()
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     query = f"customer=acme&task={task}"
-    await stranger.post(f"/job/secret/{secret}?{query}", headers=KEY)
-    refused = await stranger.post(f"/job/secret/{'0' * 64}?{query}", headers=KEY)
+    await anonymous.post(f"/job/secret/{secret}?{query}", headers=KEY)
+    refused = await anonymous.post(f"/job/secret/{'0' * 64}?{query}", headers=KEY)
     assert (refused.status, refused.code) == (403, "wrong_secret")
     await ada.post(f"/acme/task/{task}/credentials/rotate", {})
-    assert (await stranger.post(f"/job/secret/{secret}?{query}", headers=KEY)).status == 403
+    assert (await anonymous.post(f"/job/secret/{secret}?{query}", headers=KEY)).status == 403

@@ -11,14 +11,14 @@ from contract.world import World
 from workflows.test_recipes import DATA, SOURCE, flow, script
 
 
-async def imported(client: Client, said: Any, query: str = "?hostname=web-1") -> Any:
+async def import_recipe(client: Client, said: Any, query: str = "?hostname=web-1") -> Any:
     answer = await client.post(f"/acme/workflows/import{query}", said)
     assert answer.status == 200, answer.body
     return answer.json
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    made = await imported(ada, flow())
+    made = await import_recipe(ada, flow())
     assert [task["name"] for task in made["tasks"]] == ["pull", "ask", "ship"]
     record = made["workflow"]
     assert record == (await ada.get(f"/acme/workflows/{record['id']}")).json
@@ -36,7 +36,7 @@ async def test_it_works(world: World, ada: Client) -> None:
 
 async def test_a_task_recipe_makes_a_task(world: World, ada: Client) -> None:
     said = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
-    made = await imported(ada, said)
+    made = await import_recipe(ada, said)
     assert (made["workflow"], [task["name"] for task in made["tasks"]]) == (None, ["hello"])
     single = await ada.post("/task/import?customer=acme", {**said, "hostname": "web-1"})
     assert (single.status, single.json["name"]) == (200, "hello")
@@ -46,7 +46,7 @@ async def test_a_task_recipe_makes_a_task(world: World, ada: Client) -> None:
 
 
 async def test_the_customer_in_a_recipe_is_not_the_callers(world: World, ada: Client) -> None:
-    made = await imported(ada, flow(customer="62e91ad7541a1a0019a158c0"))
+    made = await import_recipe(ada, flow(customer="62e91ad7541a1a0019a158c0"))
     assert made["workflow"]["customer_name"] == "acme"
 
 
@@ -103,12 +103,12 @@ async def test_only_admins_import(world: World, uma: Client, eve: Client) -> Non
 async def test_numbers_of_a_recipe_become_texts(ada: Client) -> None:
     task = {**script("x", "hello"), "description": 5, "env": {"PORT": 8080}}
     said = {"task": task, "file": {"filename": "hello.sh", "data": DATA}}
-    (record,) = (await imported(ada, said))["tasks"]
+    (record,) = (await import_recipe(ada, said))["tasks"]
     assert (record["description"], record["env"]) == ("5", {"PORT": "8080"})
 
 
 async def test_the_response_lists_what_is_not_imported(world: World, ada: Client) -> None:
-    made = await imported(ada, flow(triggers=["62e9"], logger=True))
+    made = await import_recipe(ada, flow(triggers=["62e9"], logger=True))
     lines = [(item["part"], item["field"], item["value"]) for item in made["not_imported"]]
     foreign = [
         ("acl", '["somebody@elsewhere.test"]'),
@@ -131,7 +131,7 @@ async def test_an_imported_script_keeps_its_verdict_and_its_retention(
     world: World, ada: Client
 ) -> None:
     task = script("x", "hello", task_arguments=[])
-    (record,) = (await imported(ada, {"task": task}))["tasks"]
+    (record,) = (await import_recipe(ada, {"task": task}))["tasks"]
     assert record["ignore_exit_code"] is True
     assert (record["history"]["count"], record["history"]["inherited"]) == (5, False)
     async with world.agent() as agent:
@@ -141,7 +141,7 @@ async def test_an_imported_script_keeps_its_verdict_and_its_retention(
 
 async def test_the_switches_of_an_approval_are_imported(world: World, ada: Client) -> None:
     source = {"name": "ask", "type": "approval", "cancel_enabled": False, "failure_enabled": False}
-    (task,) = (await imported(ada, {"task": source}))["tasks"]
+    (task,) = (await import_recipe(ada, {"task": source}))["tasks"]
     switches = (task["success_enabled"], task["failure_enabled"], task["cancellable"])
     assert switches == (True, False, False)
     job = await create(ada, task["id"])
@@ -154,7 +154,7 @@ async def test_the_switches_of_an_approval_are_imported(world: World, ada: Clien
 async def test_an_approval_without_answers_or_with_unknown_approvers(ada: Client) -> None:
     source: dict[str, Any] = {"name": "ask", "type": "approval", "approvals_target": "dynamic"}
     source |= {"success_enabled": False, "failure_enabled": False}
-    made = await imported(ada, {"task": source})
+    made = await import_recipe(ada, {"task": source})
     (task,) = made["tasks"]
     assert (task["approvals_target"], task["success_enabled"]) == ("fixed", True)
     assert [item["field"] for item in made["not_imported"]] == [
@@ -165,7 +165,7 @@ async def test_an_approval_without_answers_or_with_unknown_approvers(ada: Client
 
 
 async def test_a_token_imports_approvals_without_approvers(world: World, ada: Client) -> None:
-    made = await imported(world.client("token"), flow())
+    made = await import_recipe(world.client("token"), flow())
     task = made["tasks"][1]
     assert task["approvers"] == []
     assert made["notes"][0].startswith("ask: it has no approvers")

@@ -11,7 +11,7 @@ from belvedere.server.notices.objects import ALERT_KINDS
 from contract import flowing
 from contract import interface_fields as letters
 from contract.client import Client
-from contract.notifying import posted, told
+from contract.notifying import deliver_notices, send_messages
 from contract.running import create, run
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
@@ -46,7 +46,7 @@ async def failed_job(world: World, who: str, **fields: Any) -> None:
     task = await world.task(**fields)
     async with world.agent() as agent:
         await run(world.client(who), agent, task, code=1)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
 
 
 async def test_it_works(world: World, uma: Client) -> None:
@@ -89,7 +89,7 @@ async def failing(world: World, monitor_id: str) -> None:
     key = (await ada.get(f"/acme/monitor/{monitor_id}/credentials")).json["secret"]
     for _ in range(3):
         await ada.post(f"/monitor/{monitor_id}/push/{key}", {"state": "failure"})
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
 
 
 async def test_nobody_reads_the_inbox_of_another(
@@ -124,23 +124,23 @@ async def test_notify_and_success_are_respected(world: World, code: int) -> None
     task = await world.task(notify=code == 0)
     async with world.agent() as agent:
         await run(world.client("uma"), agent, task, code=code)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert await titles(world, "uma", "ada") == {"uma": [], "ada": []}
 
 
 async def test_a_step_is_the_business_of_its_workflow(world: World, ada: Client) -> None:
-    flow = await flowing.made(world, ada, tags=["prod"])
+    flow = await flowing.create_workflow(world, ada, tags=["prod"])
     await flowing.run(world.client("uma"), flow)
     async with world.agent() as agent:
         await flowing.step(world, agent, code=1)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert await titles(world, "uma", "ada") == {"uma": ["release ended in failure"], "ada": []}
 
 
 async def test_approvers_are_notified(world: World, uma: Client) -> None:
     fields: dict[str, Any] = {"type": "approval", "approvers": ["vic@acme.test"], "acl": ["uma"]}
     await create(uma, await world.task("release", **fields))
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     said = ["release waits for an approval"]
     assert await titles(world, "uma", "vic", "ada") == {"uma": [], "vic": said, "ada": []}
 
@@ -177,16 +177,16 @@ async def test_a_notification_task_reaches_the_members_that_it_names(
 ) -> None:
     asked = [{"type": "input", "label": str(n), "required": False} for n in range(len(arguments))]
     await create(ada, await world.task("note", task_arguments=asked, **NOTE), arguments)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert await titles(world, "vic", "max") == said
     assert (await world.client("eve").get("/notification")).json == []
 
 
 async def test_managers_are_notified_of_a_forgotten_password_in_the_inbox(
-    world: World, stranger: Client
+    world: World, anonymous: Client
 ) -> None:
-    await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
-    await told(world.runtime)
+    await anonymous.post("/api/auth/password/recover", {"email": "uma@acme.test"})
+    await deliver_notices(world.runtime)
     said = ["uma@acme.test forgot the password and requests a link"]
     assert await titles(world, "max", "uma") == {"max": said, "uma": []}
 
@@ -196,7 +196,7 @@ async def test_old_events_are_not_notified(world: World, ada: Client, clock: Man
     async with world.agent() as agent:
         await run(ada, agent, task, code=1)
     clock.move(25 * 3_600)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert (
         await world.runtime.db.read(lambda tx: tx.value("select count(*) from notifications")) == 0
     )
@@ -218,36 +218,36 @@ def link_in(body: bytes) -> str:
     return text.partition("/ui/link#")[2].split()[0]
 
 
-async def test_a_forgotten_password_is_mailed(world: World, stranger: Client) -> None:
+async def test_a_forgotten_password_is_mailed(world: World, anonymous: Client) -> None:
     with mail_sink() as sink:
         mailing(world, sink.port)
-        await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
-        await told(world.runtime)
+        await anonymous.post("/api/auth/password/recover", {"email": "uma@acme.test"})
+        await deliver_notices(world.runtime)
         await world.runtime.egress.close()
     (got,) = sink.got
     assert "uma@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
-    assert (await stranger.put("/api/auth/password/reset", body)).status == 200
+    assert (await anonymous.put("/api/auth/password/reset", body)).status == 200
     text = await world.runtime.db.read(lambda tx: tx.rows("select state, box from messages"))
     assert text == [("sent", None)], "the link is kept nowhere"
 
 
-async def test_an_invitation_is_mailed(world: World, stranger: Client) -> None:
+async def test_an_invitation_is_mailed(world: World, anonymous: Client) -> None:
     with mail_sink() as sink:
         mailing(world, sink.port)
         max_ = world.client("max")
         reply = await max_.post("/api/member", {"user": {"email": "new@acme.test"}})
-        await told(world.runtime)
+        await deliver_notices(world.runtime)
         await world.runtime.egress.close()
     (got,) = sink.got
     assert "new@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
     # Both links lead in, and only one person comes.
-    response = await stranger.post("/api/auth/link", {"token": reply.json["invitation"]["token"]})
+    response = await anonymous.post("/api/auth/link", {"token": reply.json["invitation"]["token"]})
     assert response.status == 200
-    assert (await stranger.post("/api/auth/invitation", body)).status == 200
+    assert (await anonymous.post("/api/auth/invitation", body)).status == 200
     again = {"token": reply.json["invitation"]["token"], "password": "another-new-one"}
-    assert (await stranger.post("/api/auth/invitation", again)).status in (401, 404)
+    assert (await anonymous.post("/api/auth/invitation", again)).status in (401, 404)
 
 
 async def test_a_notification_task_mails_where_it_says_so(
@@ -258,8 +258,8 @@ async def test_a_notification_task_mails_where_it_says_so(
         types = {"email": email}
         task = await world.task(f"note {email}", notificationTypes=types, **NOTE)
         await create(ada, task)
-    await told(world.runtime)
-    await posted(world.runtime)
+    await deliver_notices(world.runtime)
+    await send_messages(world.runtime)
     assert [(item.to, item.title, item.body) for item in pool.sent] == [
         ("vic@acme.test", "Backup", "is done")
     ]
@@ -288,8 +288,8 @@ async def test_only_what_comes_can_be_muted(uma: Client, muted: Any) -> None:
     assert (await uma.get(PREFERENCES)).json["muted"] == []
 
 
-async def test_preferences_are_a_persons(world: World, stranger: Client) -> None:
-    for client, status in ((world.client("token"), 403), (stranger, 401)):
+async def test_preferences_are_a_persons(world: World, anonymous: Client) -> None:
+    for client, status in ((world.client("token"), 403), (anonymous, 401)):
         assert (await client.get(PREFERENCES)).status == status
         assert (await client.put(PREFERENCES, {"muted": []})).status == status
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from contract.client import Answer, Client
-from contract.test_indicators import MISSING, UMA, VIC, by_title, made, shown
+from contract.client import Client, Response
+from contract.test_indicators import MISSING, UMA, VIC, badge_text, by_title, create_indicator
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -31,7 +31,7 @@ async def test_it_works(
     ada: Client, vic: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
     """By every route that takes a value, seen by whom the ACL names."""
-    one = await made(ada, "Board", type_, value=sent, acl=[VIC])
+    one = await create_indicator(ada, "Board", type_, value=sent, acl=[VIC])
     assert (one["_type"], one["value"], one["gist"]) == (kind, kept, gist)
     target = f"/acme/indicator/{one['id']}"
     record = (await vic.get(target)).json
@@ -56,7 +56,7 @@ async def test_it_works(
 async def test_a_new_indicator_is_empty_and_a_change_of_kind_resets_it(
     ada: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
-    fresh = await made(ada, "Board", type_)
+    fresh = await create_indicator(ada, "Board", type_)
     empty = {"series": [], "kind": "line", "labels": [], "times": [], "unit": ""}
     assert fresh["value"] == (empty if type_ == "chart" else "")
     target = f"/acme/indicator/{fresh['id']}"
@@ -72,11 +72,11 @@ async def test_a_new_indicator_is_empty_and_a_change_of_kind_resets_it(
 async def test_history_and_badge_have_its_gist(
     ada: Client, clock: ManualClock, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
-    one = await made(ada, "Board", type_, value=sent, ttl=60_000)
+    one = await create_indicator(ada, "Board", type_, value=sent, ttl=60_000)
     target = f"/acme/indicator/{one['id']}"
     (point,) = (await ada.get(f"{target}/history")).json
     assert point["value"] == gist
-    picture = shown(await ada.get(f"{target}/badge.svg"))
+    picture = badge_text(await ada.get(f"{target}/badge.svg"))
     assert " ".join(str(gist).split()) in picture and "canary" not in picture
     clock.move(61)
     assert (await ada.get(target)).json["stale"] is True
@@ -115,7 +115,7 @@ async def test_a_bad_value_is_named_and_makes_nothing(ada: Client, type_: str, v
     assert refused.status == 400
     assert refused.json["errors"][0]["field"].startswith("value"), refused.json
     assert (await ada.get("/acme/indicator")).json == []
-    kept = await made(ada, "Board", type_)
+    kept = await create_indicator(ada, "Board", type_)
     again = await ada.patch(f"/acme/indicator/{kept['id']}", {"value": value})
     assert again.status == 400
     assert (await ada.get(f"/acme/indicator/{kept['id']}")).json == kept
@@ -123,14 +123,14 @@ async def test_a_bad_value_is_named_and_makes_nothing(ada: Client, type_: str, v
 
 async def test_a_number_beyond_all_others_is_answered(ada: Client) -> None:
     value = {"series": [{"name": "a", "values": [10**30, 2**64]}]}
-    one = await made(ada, "Board", "chart", value=value)
+    one = await create_indicator(ada, "Board", "chart", value=value)
     assert one["value"]["series"][0]["values"] == [1e30, 2.0**64]
 
 
 # Files
 
 
-def saved(answer: Answer) -> tuple[str, bytes]:
+def read_download(answer: Response) -> tuple[str, bytes]:
     assert (answer.status, answer.headers["content-type"]) == (200, "application/octet-stream")
     way, _, name = answer.headers["content-disposition"].partition("; filename*=UTF-8''")
     assert way == "attachment"
@@ -138,7 +138,7 @@ def saved(answer: Answer) -> tuple[str, bytes]:
 
 
 async def test_a_text_is_shown_and_downloaded_like_a_file(ada: Client) -> None:
-    one = await made(ada, "Report: a/b", "file", value="ñandú\n")
+    one = await create_indicator(ada, "Report: a/b", "file", value="ñandú\n")
     target = f"/acme/indicator/{one['id']}/file"
     assert (await ada.get(target)).json == {
         "filename": "Report_ a_b.txt",
@@ -147,10 +147,13 @@ async def test_a_text_is_shown_and_downloaded_like_a_file(ada: Client) -> None:
         "text": "ñandú\n",
         "cut": False,
     }
-    assert saved(await ada.get(f"{target}/download")) == ("Report_%20a_b.txt", "ñandú\n".encode())
+    assert read_download(await ada.get(f"{target}/download")) == (
+        "Report_%20a_b.txt",
+        "ñandú\n".encode(),
+    )
 
 
-async def stored(ada: Client, content: str, name: str = "report.txt") -> str:
+async def store_file(ada: Client, content: str, name: str = "report.txt") -> str:
     answer = await ada.post("/acme/file", {"filename": name, "source": content})
     assert answer.status == 200, answer.body
     file_id: str = answer.json["id"]
@@ -161,12 +164,12 @@ async def test_a_stored_file_is_shown_as_it_is_now(
     ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:
     """Whoever may see the tile sees the file, which needs a manager otherwise."""
-    file_id = await stored(ada, "one")
-    one = await made(ada, "Report", "file", value=file_id, acl=[VIC])
+    file_id = await store_file(ada, "one")
+    one = await create_indicator(ada, "Report", "file", value=file_id, acl=[VIC])
     assert (one["value"], one["gist"]) == (file_id, "")
     target = f"/acme/indicator/{one['id']}/file"
     assert (await vic.get(target)).json["text"] == "one"
-    assert saved(await vic.get(f"{target}/download")) == ("report.txt", b"one")
+    assert read_download(await vic.get(f"{target}/download")) == ("report.txt", b"one")
     changed = await ada.put(f"/acme/file/{file_id}", {"source": "x" * 8_191 + "ñ"})
     assert changed.status == 200
     cut = (await vic.get(target)).json
@@ -179,14 +182,14 @@ async def test_a_stored_file_is_shown_as_it_is_now(
 
 async def test_what_is_no_text_is_only_downloaded(ada: Client) -> None:
     answer = await ada.post("/acme/file", {"filename": "a.bin", "data": "AP8B"})
-    one = await made(ada, "Bin", "file", value=answer.json["id"])
+    one = await create_indicator(ada, "Bin", "file", value=answer.json["id"])
     view = (await ada.get(f"/acme/indicator/{one['id']}/file")).json
     assert (view["is_text"], view["text"], view["size"]) == (False, "", 3)
 
 
 async def test_a_file_that_is_shown_cannot_be_deleted(ada: Client) -> None:
-    file_id = await stored(ada, "one")
-    one = await made(ada, "Report", "file", value=file_id)
+    file_id = await store_file(ada, "one")
+    one = await create_indicator(ada, "Report", "file", value=file_id)
     refused = await ada.delete(f"/acme/file/{file_id}")
     assert (refused.status, refused.code) == (409, "file_in_use")
     assert "Report" in refused.json["message"]
@@ -206,14 +209,14 @@ async def test_another_organizations_file_is_no_file(
 
 
 async def test_only_a_file_has_one(ada: Client, uma: Client) -> None:
-    one = await made(ada, acl=[UMA])
+    one = await create_indicator(ada, acl=[UMA])
     refused = await uma.get(f"/acme/indicator/{one['id']}/file")
     assert (refused.status, refused.code) == (400, "no_file")
     assert (await uma.get(f"/acme/indicator/{MISSING}/file")).status == 404
 
 
 async def test_events_leave_large_values_out(world: World, ada: Client) -> None:
-    await made(ada, "Board", "html", value="<b>canary-in-a-tile</b>")
+    await create_indicator(ada, "Board", "html", value="<b>canary-in-a-tile</b>")
     told = world.runtime.db.write_blocking(
         lambda tx: tx.rows("select data from events where kind = 'indicator.created'")
     )

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from contract import interface_fields as letters
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -26,7 +26,9 @@ INDICATOR: dict[str, letters.Kind] = {
 }
 
 
-async def made(ada: Client, title: str = "Queue", type_: str = "counter", **more: Any) -> Any:
+async def create_indicator(
+    ada: Client, title: str = "Queue", type_: str = "counter", **more: Any
+) -> Any:
     answer = await ada.post("/indicator?customer=acme", {"title": title, "type": type_, **more})
     assert answer.status == 200, answer.body
     return answer.json
@@ -38,7 +40,9 @@ def by_title(title: str, rest: str = "") -> str:
 
 async def test_it_works(ada: Client) -> None:
     """POST /indicator and GET /indicator: the record, and an array of all of them."""
-    one = await made(ada, "Deploys", "text", state="normal", value="all fine", acl=[UMA])
+    one = await create_indicator(
+        ada, "Deploys", "text", state="normal", value="all fine", acl=[UMA]
+    )
     assert letters.missing(one, INDICATOR) == []
     assert (one["title"], one["type"], one["_type"]) == ("Deploys", "text", "TextIndicator")
     assert (one["state"], one["value"], one["acl"]) == ("normal", "all fine", [UMA])
@@ -48,7 +52,7 @@ async def test_it_works(ada: Client) -> None:
 
 
 async def test_a_new_one_has_the_defaults_of_the_interface(ada: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     assert (one["enable"], one["acl"], one["severity"]) == (True, [], "HIGH")
     assert (one["alerts"], one["sticky"], one["state"]) == (True, False, "normal")
     assert (one["read_only"], one["customer_name"]) == (False, "acme")
@@ -62,7 +66,7 @@ async def test_a_new_one_has_the_defaults_of_the_interface(ada: Client) -> None:
 async def test_each_type_starts_with_its_own_value(
     ada: Client, type_: str, kind: str, value: Any
 ) -> None:
-    one = await made(ada, type_=type_)
+    one = await create_indicator(ada, type_=type_)
     assert (one["_type"], one["value"]) == (kind, value)
 
 
@@ -110,26 +114,26 @@ async def test_bad_input_is_named_and_makes_nothing(
 
 
 async def test_a_number_may_come_as_a_string(ada: Client) -> None:
-    one = await made(ada, type_="progress", value="62.5")
+    one = await create_indicator(ada, type_="progress", value="62.5")
     assert one["value"] == 62.5
 
 
 @pytest.mark.parametrize("value", [-3, 0, 0.5, 62.5, 100, 250, 1e300])
 async def test_progress_takes_any_finite_number(ada: Client, value: float) -> None:
-    one = await made(ada, type_="progress", value=value)
+    one = await create_indicator(ada, type_="progress", value=value)
     assert one["value"] == value
     assert (await ada.get(f"/acme/indicator/{one['id']}")).json["value"] == value
 
 
 async def test_the_severity_answers_in_upper_case(ada: Client) -> None:
-    assert (await made(ada, "a", severity="low"))["severity"] == "LOW"
-    assert (await made(ada, "b", severity="high"))["severity"] == "HIGH"
-    assert (await made(ada, "c", severity="critical"))["severity"] == "CRITICAL"
+    assert (await create_indicator(ada, "a", severity="low"))["severity"] == "LOW"
+    assert (await create_indicator(ada, "b", severity="high"))["severity"] == "HIGH"
+    assert (await create_indicator(ada, "c", severity="critical"))["severity"] == "CRITICAL"
 
 
 @pytest.mark.parametrize("word", ["", "success"])
 async def test_other_words_for_normal(ada: Client, word: str) -> None:
-    indicator = await made(ada, "a", state="failure")
+    indicator = await create_indicator(ada, "a", state="failure")
     changed = await ada.patch(f"/acme/indicator/{indicator['id']}", {"state": word})
     assert changed.json["state"] == "normal"
     refused = await ada.patch(f"/acme/indicator/{indicator['id']}", {"state": "fine"})
@@ -137,10 +141,10 @@ async def test_other_words_for_normal(ada: Client, word: str) -> None:
 
 
 async def test_a_taken_title_is_refused(ada: Client, eve: Client) -> None:
-    await made(ada, "Queue")
+    await create_indicator(ada, "Queue")
     refused = await ada.post("/acme/indicator", {"title": " Queue ", "type": "text"})
     assert (refused.status, refused.code) == (409, "title_taken")
-    other = await made(ada, "Other")
+    other = await create_indicator(ada, "Other")
     for body in ({"title": "Queue"}, {"title": "Queue", "type": "text"}):
         send = ada.patch if len(body) == 1 else ada.put
         refused = await send(f"/acme/indicator/{other['id']}", body)
@@ -151,7 +155,7 @@ async def test_a_taken_title_is_refused(ada: Client, eve: Client) -> None:
 
 async def test_patch_takes_any_of_title_state_and_value(ada: Client) -> None:
     """PATCH /indicator/{indicator_id}: the updated indicator record."""
-    one = await made(ada, type_="text", value="old", description="Kept.")
+    one = await create_indicator(ada, type_="text", value="old", description="Kept.")
     target = f"/indicator/{one['id']}?customer=acme"
     for body in ({"title": "New"}, {"state": "failure"}, {"value": "new"}):
         changed = await ada.patch(target, body)
@@ -165,7 +169,7 @@ async def test_patch_takes_any_of_title_state_and_value(ada: Client) -> None:
 async def test_patch_by_title(ada: Client) -> None:
     """PATCH /indicator/title/{urlencoded_title}."""
     title = "Disk of web-1 (50% full?) größer & #1"
-    one = await made(ada, title, "progress")
+    one = await create_indicator(ada, title, "progress")
     changed = await ada.patch(by_title(title), {"value": 51, "state": "failure"})
     assert changed.status == 200
     assert (changed.json["id"], changed.json["value"]) == (one["id"], 51)
@@ -177,7 +181,7 @@ async def test_patch_by_title(ada: Client) -> None:
 
 async def test_a_title_may_hold_slashes(ada: Client) -> None:
     title = "eu/web/increase"
-    one = await made(ada, title)
+    one = await create_indicator(ada, title)
     for target in (by_title(title), f"/acme/indicator/title/{quote(title, safe='')}"):
         assert (await ada.get(target)).json == one
     counted = await ada.patch(by_title(title, "/increase"))
@@ -188,7 +192,7 @@ async def test_a_title_may_hold_slashes(ada: Client) -> None:
 
 @pytest.mark.parametrize("title", ["..", ".", "%", "%2F", "state", "a b", "ü", "🙂"])
 async def test_any_title_can_be_used_in_a_path(ada: Client, title: str) -> None:
-    one = await made(ada, title, "text")
+    one = await create_indicator(ada, title, "text")
     assert (await ada.get(by_title(title))).json == one
 
 
@@ -209,7 +213,7 @@ async def test_what_cannot_be_a_title_is_not_there(ada: Client, raw: str) -> Non
 )
 async def test_a_counter_counts(ada: Client, action: str, before: float, after: float) -> None:
     """PATCH /indicator/{indicator_id}/{action}, and the same by title."""
-    one = await made(ada, value=before)
+    one = await create_indicator(ada, value=before)
     counted = await ada.patch(f"/indicator/{one['id']}/{action}?customer=acme")
     assert (counted.status, counted.json["value"]) == (200, after)
     await ada.patch(f"/acme/indicator/{one['id']}", {"value": before})
@@ -220,7 +224,7 @@ async def test_a_counter_counts(ada: Client, action: str, before: float, after: 
 
 @pytest.mark.parametrize("type_", ["text", "progress"])
 async def test_only_counters_count(ada: Client, type_: str) -> None:
-    one = await made(ada, type_=type_)
+    one = await create_indicator(ada, type_=type_)
     for action in ("increase", "decrease", "restart"):
         for target in (f"/acme/indicator/{one['id']}/{action}", by_title("Queue", f"/{action}")):
             refused = await ada.patch(target)
@@ -229,12 +233,12 @@ async def test_only_counters_count(ada: Client, type_: str) -> None:
 
 
 async def test_there_is_no_fourth_action(ada: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     assert (await ada.patch(f"/acme/indicator/{one['id']}/double")).status == 404
 
 
 async def test_a_source_pushes_state_and_value(ada: Client) -> None:
-    one = await made(ada, type_="progress")
+    one = await create_indicator(ada, type_="progress")
     target = f"/indicator/{one['id']}/state?customer=acme"
     pushed = await ada.patch(target, {"state": "failure", "value": 97})
     assert (pushed.status, pushed.json["state"], pushed.json["value"]) == (200, "failure", 97)
@@ -267,7 +271,9 @@ async def test_put_by_title_refuses_another_title_and_no_type(ada: Client) -> No
 
 
 async def test_put_by_id_goes_back_to_the_defaults(ada: Client) -> None:
-    one = await made(ada, value=9, state="failure", severity="low", ttl=60_000, acl=[UMA])
+    one = await create_indicator(
+        ada, value=9, state="failure", severity="low", ttl=60_000, acl=[UMA]
+    )
     changed = await ada.put(f"/indicator/{one['id']}?customer=acme", {"description": "New."})
     assert changed.status == 200
     record = changed.json
@@ -277,13 +283,13 @@ async def test_put_by_id_goes_back_to_the_defaults(ada: Client) -> None:
 
 
 async def test_a_record_can_be_sent_back_as_it_was_shown(ada: Client) -> None:
-    one = await made(ada, type_="progress", value=40, ttl=60_000, acl=[UMA], tags=["a"])
+    one = await create_indicator(ada, type_="progress", value=40, ttl=60_000, acl=[UMA], tags=["a"])
     again = (await ada.put(f"/acme/indicator/{one['id']}", one)).json
     assert {**again, "version": 0} == {**one, "version": 0}
 
 
 async def test_a_stale_edit_is_refused(ada: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     target, old = f"/acme/indicator/{one['id']}", {"if-match": str(one["version"])}
     assert (await ada.patch(target, {"value": 5}, headers=old)).status == 200
     for send, path in ((ada.patch, target), (ada.put, target), (ada.put, by_title("Queue"))):
@@ -293,28 +299,28 @@ async def test_a_stale_edit_is_refused(ada: Client) -> None:
 
 
 async def test_a_change_that_changes_nothing_keeps_the_version(ada: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     assert (await ada.patch(f"/acme/indicator/{one['id']}", {})).json == one
 
 
 async def test_a_change_of_type_resets_the_value(ada: Client) -> None:
-    one = await made(ada, value=9)
+    one = await create_indicator(ada, value=9)
     changed = await ada.patch(f"/acme/indicator/{one['id']}", {"type": "text"})
     assert (changed.json["_type"], changed.json["value"]) == ("TextIndicator", "")
 
 
 async def test_delete_answers_with_the_record(ada: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     gone = await ada.delete(f"/indicator/{one['id']}?customer=acme")
     assert (gone.status, gone.json) == (200, one)
     assert (await ada.delete(f"/acme/indicator/{one['id']}")).status == 404
     assert (await ada.get(f"/acme/indicator/{one['id']}")).status == 404
-    await made(ada)
+    await create_indicator(ada)
 
 
 async def test_a_member_whom_the_acl_names_dismisses_it(ada: Client, uma: Client) -> None:
-    mine = await made(ada, "mine", acl=[UMA])
-    hidden = await made(ada, "hidden", acl=[VIC])
+    mine = await create_indicator(ada, "mine", acl=[UMA])
+    hidden = await create_indicator(ada, "hidden", acl=[VIC])
     assert (await uma.delete(f"/acme/indicator/{mine['id']}")).status == 200
     assert (await uma.delete(f"/acme/indicator/{hidden['id']}")).status == 404
     assert [indicator["id"] for indicator in (await ada.get("/acme/indicator")).json] == [
@@ -323,7 +329,7 @@ async def test_a_member_whom_the_acl_names_dismisses_it(ada: Client, uma: Client
 
 
 async def test_dismissing_needs_the_level_user_and_the_acl(world: World, ada: Client) -> None:
-    one = await made(ada, acl=[VIC])
+    one = await create_indicator(ada, acl=[VIC])
     target = f"/acme/indicator/{one['id']}"
     refused = await world.client("vic").delete(target)
     assert (refused.status, refused.code) == (403, "level")
@@ -332,7 +338,7 @@ async def test_dismissing_needs_the_level_user_and_the_acl(world: World, ada: Cl
 
 
 async def test_a_read_only_one_is_not_dismissed(ada: Client, uma: Client) -> None:
-    one = await made(ada, read_only=True, acl=[UMA])
+    one = await create_indicator(ada, read_only=True, acl=[UMA])
     for who in (ada, uma):
         for target in (f"/acme/indicator/{one['id']}", by_title("Queue")):
             refused = await who.delete(target)
@@ -342,8 +348,8 @@ async def test_a_read_only_one_is_not_dismissed(ada: Client, uma: Client) -> Non
 
 
 async def test_members_see_what_the_acl_shows_them(world: World, ada: Client, vic: Client) -> None:
-    shown = await made(ada, "shown", acl=[VIC])
-    hidden = await made(ada, "hidden")
+    shown = await create_indicator(ada, "shown", acl=[VIC])
+    hidden = await create_indicator(ada, "hidden")
     assert [indicator["id"] for indicator in (await vic.get("/acme/indicator")).json] == [
         shown["id"]
     ]
@@ -373,17 +379,17 @@ WRITES = [
 async def test_writing_needs_admin(
     world: World, ada: Client, method: str, path: str, body: dict[str, Any]
 ) -> None:
-    one = await made(ada, acl=[UMA, VIC])
+    one = await create_indicator(ada, acl=[UMA, VIC])
     for who in ("max", "uma", "vic", "web-1", ""):
-        refused = await world.client(who).ask(method, path.replace("{id}", one["id"]), body)
+        refused = await world.client(who).request(method, path.replace("{id}", one["id"]), body)
         assert refused.status == (401 if who == "" else 403), who
     assert (await ada.get("/acme/indicator")).json == [one]
-    token = await world.client("token").ask(method, path.replace("{id}", one["id"]), body)
+    token = await world.client("token").request(method, path.replace("{id}", one["id"]), body)
     assert token.status in (200, 201)
 
 
 async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     doors = [(method, path, body) for method, path, body in WRITES if "{id}" in path]
     doors += [("GET", "/acme/indicator/{id}", {}), ("DELETE", "/acme/indicator/{id}", {})]
     doors += [("GET", f"/acme/indicator/{{id}}/{sub}", {}) for sub in ("history", "badge.svg")]
@@ -391,7 +397,7 @@ async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> N
         said = []
         for indicator_id in (one["id"], MISSING):
             target = path.replace("{id}", indicator_id).replace("/acme", "/globex")
-            answer = await eve.ask(method, target, body)
+            answer = await eve.request(method, target, body)
             assert answer.status == 404, target
             said.append({**answer.json, "request_id": ""})
         assert said[0] == said[1]
@@ -401,7 +407,7 @@ async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> N
 
 
 async def test_the_acl_has_the_usual_four_routes(world: World, ada: Client, vic: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     target = f"/acme/indicator/{one['id']}/acl"
     max_ = world.client("max")
     assert (await max_.put(target, {"users": [VIC]})).json["users"] == [VIC]
@@ -411,9 +417,9 @@ async def test_the_acl_has_the_usual_four_routes(world: World, ada: Client, vic:
 
 
 async def test_lists_can_be_narrowed(ada: Client) -> None:
-    await made(ada, "a", "text", state="failure")
-    await made(ada, "b", "progress")
-    await made(ada, "c", "progress", acl=[UMA])
+    await create_indicator(ada, "a", "text", state="failure")
+    await create_indicator(ada, "b", "progress")
+    await create_indicator(ada, "c", "progress", acl=[UMA])
 
     async def titles(query: str) -> list[str]:
         response = await ada.get(f"/acme/indicator?{query}")
@@ -427,7 +433,7 @@ async def test_lists_can_be_narrowed(ada: Client) -> None:
 
 
 async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: ManualClock) -> None:
-    one = await made(ada, ttl=60_000)
+    one = await create_indicator(ada, ttl=60_000)
     target = f"/acme/indicator/{one['id']}"
     clock.move(59)
     assert (await ada.get(target)).json["stale"] is False
@@ -443,7 +449,7 @@ async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: M
 
 
 async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: ManualClock) -> None:
-    one = await made(ada, type_="progress", value=10)
+    one = await create_indicator(ada, type_="progress", value=10)
     target = f"/acme/indicator/{one['id']}"
     for value in (20, 30, 40):
         clock.move(10)
@@ -461,11 +467,11 @@ async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: ManualC
 
 @pytest.mark.parametrize("query", ["points=0", "points=1001", "points=x", "since=noon"])
 async def test_a_bad_question_about_its_past_is_refused(ada: Client, query: str) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     assert (await ada.get(f"/acme/indicator/{one['id']}/history?{query}")).status == 400
 
 
-def shown(answer: Answer) -> str:
+def badge_text(answer: Response) -> str:
     assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml")
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
     xml.dom.minidom.parseString(answer.text)
@@ -473,42 +479,42 @@ def shown(answer: Answer) -> str:
 
 
 async def test_it_can_be_had_as_a_picture(ada: Client) -> None:
-    one = await made(ada, '<b>&"Disk"', "progress", value=73)
-    text = shown(await ada.get(f"/acme/indicator/{one['id']}/badge.svg"))
+    one = await create_indicator(ada, '<b>&"Disk"', "progress", value=73)
+    text = badge_text(await ada.get(f"/acme/indicator/{one['id']}/badge.svg"))
     assert "73%" in text and "&lt;b&gt;&amp;" in text and "<b>" not in text
 
 
 async def test_a_public_link_shows_the_picture_until_it_is_revoked(
-    ada: Client, stranger: Client
+    ada: Client, anonymous: Client
 ) -> None:
-    one = await made(ada, type_="text", value="fine")
+    one = await create_indicator(ada, type_="text", value="fine")
     target = f"/acme/indicator/{one['id']}/public"
     link = await ada.post(target)
     assert link.status == 201
     path = link.json["url"].removeprefix("http://belvedere.test")
     assert path == f"/-/badge/{link.json['token']}.svg"
-    assert "fine" in shown(await stranger.get(path))
+    assert "fine" in badge_text(await anonymous.get(path))
     assert (await ada.get(f"/acme/indicator/{one['id']}")).json["public"] is True
     second = (await ada.post(target)).json["token"]
-    assert (await stranger.get(path)).status == 404
-    assert "fine" in shown(await stranger.get(f"/-/badge/{second}"))
+    assert (await anonymous.get(path)).status == 404
+    assert "fine" in badge_text(await anonymous.get(f"/-/badge/{second}"))
     revoked = await ada.delete(target)
     assert (revoked.status, revoked.json["public"]) == (200, False)
-    gone = await stranger.get(f"/-/badge/{second}.svg")
+    gone = await anonymous.get(f"/-/badge/{second}.svg")
     assert (gone.status, gone.code) == (404, "link_gone")
     assert (await ada.delete(target)).status == 200
 
 
-async def test_a_link_dies_with_its_indicator(ada: Client, stranger: Client) -> None:
-    one = await made(ada)
+async def test_a_link_dies_with_its_indicator(ada: Client, anonymous: Client) -> None:
+    one = await create_indicator(ada)
     token = (await ada.post(f"/acme/indicator/{one['id']}/public")).json["token"]
     await ada.delete(f"/acme/indicator/{one['id']}")
-    assert (await stranger.get(f"/-/badge/{token}.svg")).status == 404
-    assert (await stranger.get("/-/badge/nonsense.svg")).status == 404
+    assert (await anonymous.get(f"/-/badge/{token}.svg")).status == 404
+    assert (await anonymous.get("/-/badge/nonsense.svg")).status == 404
 
 
 async def test_changes_are_audited_but_pushes_are_not(ada: Client) -> None:
-    one = await made(ada)
+    one = await create_indicator(ada)
     target = f"/acme/indicator/{one['id']}"
     await ada.patch(target, {"value": 5, "state": "failure"})
     await ada.patch(f"{target}/increase")

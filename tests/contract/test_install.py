@@ -9,10 +9,10 @@ from contract.client import Client
 from contract.world import World
 
 
-async def test_it_works(stranger: Client) -> None:
-    script = await stranger.get("/-/install.sh")
+async def test_it_works(anonymous: Client) -> None:
+    script = await anonymous.get("/-/install.sh")
     assert script.status == 200 and script.text.startswith("#!/bin/sh\n")
-    agent = await stranger.get("/-/belvedere-agent.pyz")
+    agent = await anonymous.get("/-/belvedere-agent.pyz")
     assert hashlib.sha256(agent.body).hexdigest() in script.text
     assert agent.headers["etag"] == f'"{hashlib.sha256(agent.body).hexdigest()}"'
     # As the settings say, whatever the request says.
@@ -20,18 +20,18 @@ async def test_it_works(stranger: Client) -> None:
 
 
 async def test_without_an_address_of_its_own_it_is_where_it_was_reached(
-    world: World, stranger: Client
+    world: World, anonymous: Client
 ) -> None:
     world.runtime.settings.url = ""
     for host in ("10.0.0.7:8420", "belvedere.example.org", "[fe80::1]:8420"):
-        response = await stranger.get("/-/install.sh", headers={"host": host})
+        response = await anonymous.get("/-/install.sh", headers={"host": host})
         assert f'"http://{host}/-/belvedere-agent.pyz"' in response.text
 
 
-async def test_what_is_no_address_reaches_no_shell(world: World, stranger: Client) -> None:
+async def test_what_is_no_address_reaches_no_shell(world: World, anonymous: Client) -> None:
     world.runtime.settings.url = ""
     for host in ('x"; rm -rf /', "x$(id)", "x`id`", "", "a b", "x/../y", "user@x", "x:123456"):
-        response = await stranger.get("/-/install.sh", headers={"host": host})
+        response = await anonymous.get("/-/install.sh", headers={"host": host})
         assert (response.status, response.code) == (400, "invalid_host"), host
 
 

@@ -9,7 +9,7 @@ from belvedere.base.errors import NotFound
 from belvedere.server.http.routing import RouteMatch, Router
 from belvedere.server.routes import ROUTES
 from contract.interface import ELSEWHERE, ROWS
-from contract.interface_case import Scene
+from contract.interface_case import CaseContext
 from contract.interface_cases import SCENES
 from contract.world import World
 
@@ -20,7 +20,7 @@ STYLES = (True, False)
 @pytest.mark.parametrize("v1", STYLES, ids=["path", "query"])
 @pytest.mark.parametrize("row", ROWS)
 async def test_it_works(world: World, row: str, v1: bool) -> None:
-    scene = Scene(world, row, v1)
+    scene = CaseContext(world, row, v1)
     await SCENES[row](scene)
     assert set(scene.answered) == {row}
 
@@ -56,13 +56,13 @@ async def test_a_broken_row_is_noticed(
     """The door of one style is walled up: its scene fails, that of the other style does not."""
     match, walled = Router.match, True
 
-    def broken(table: Router, method: str, path: bytes) -> RouteMatch:
+    def match_other(table: Router, method: str, path: bytes) -> RouteMatch:
         found = match(table, method, path)
         if f"{method} {found.route.path}" == row and (found.customer is not None) is walled:
             raise NotFound("There is nothing at this path.", code="no_such_path")
         return found
 
-    monkeypatch.setattr(Router, "match", broken)
+    monkeypatch.setattr(Router, "match", match_other)
     for walled in STYLES:
         with pytest.raises(AssertionError):
-            await SCENES[row](Scene(world, row, walled))
+            await SCENES[row](CaseContext(world, row, walled))

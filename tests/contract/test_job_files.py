@@ -18,7 +18,7 @@ from manual_clock import ManualClock
 BIG = bytes(range(256)) * 1_024
 
 
-async def ended(agent: FakeAgent, files: dict[str, bytes], **more: Any) -> Order:
+async def end_with_files(agent: FakeAgent, files: dict[str, bytes], **more: Any) -> Order:
     """The next job ends and leaves these."""
     order = await agent.order()
     for number, content in enumerate(files.values()):
@@ -38,7 +38,7 @@ async def test_it_works(world: World, uma: Client) -> None:
         job = await create(uma, await world.task())
         assert await names(uma, job["id"]) == []
         files = {"b.bin": BIG, "a ü.txt": b"hello", "empty": b""}
-        await ended(agent, files, log="done\n", files_skipped=[["x", "link"]])
+        await end_with_files(agent, files, log="done\n", files_skipped=[["x", "link"]])
     listed = (await uma.get(f"/acme/job/{job['id']}/files")).json
     assert listed == [
         {
@@ -70,8 +70,8 @@ async def test_the_end_waits_for_them(world: World, uma: Client) -> None:
         for frame in frames:
             await agent.binary(frame)
         report = Report(ending="exit", log="", files=[["big", len(BIG)]])
-        await agent.say(AttemptEnded(order.fence, report))
-        await agent.acked(order.fence)
+        await agent.send_messages(AttemptEnded(order.fence, report))
+        await agent.wait_acked(order.fence)
         response = await uma.get(f"/acme/job/{job['id']}/files/big")
         assert response.body == BIG
 
@@ -152,7 +152,7 @@ async def test_together_they_are_bounded(
     monkeypatch.setattr(artifacts, "MAX_BYTES", 100)
     async with world.agent() as agent:
         job = await create(uma, await world.task())
-        await ended(agent, {"a": b"x" * 60, "b": b"y" * 60})
+        await end_with_files(agent, {"a": b"x" * 60, "b": b"y" * 60})
     listed = (await uma.get(f"/acme/job/{job['id']}/files")).json
     assert [(item["size"], item["complete"]) for item in listed] == [(60, True), (40, False)]
 
@@ -171,8 +171,8 @@ async def test_the_last_attempt_counts(world: World, uma: Client, clock: ManualC
     task = await world.task(retry={"times": 1, "delay": 0})
     async with world.agent() as agent:
         job = await create(uma, task)
-        await ended(agent, {"first": b"1"}, code=1)
-        await ended(agent, {"second": b"2"})
+        await end_with_files(agent, {"first": b"1"}, code=1)
+        await end_with_files(agent, {"second": b"2"})
     assert await names(uma, job["id"]) == ["second"]
 
 
@@ -181,7 +181,7 @@ async def test_who_sees_the_job_sees_its_files(
 ) -> None:
     async with world.agent() as agent:
         job = await create(ada, await world.task(acl=[]))
-        await ended(agent, {"x": b"secret"})
+        await end_with_files(agent, {"x": b"secret"})
     path = f"/job/{job['id']}/files"
     assert (await ada.get(path)).status == 200
     for client in (uma, eve):
@@ -195,7 +195,7 @@ async def test_who_sees_the_job_sees_its_files(
 async def test_they_go_with_the_job(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         job = await create(ada, await world.task())
-        order = await ended(agent, {"x": b"y"})
+        order = await end_with_files(agent, {"x": b"y"})
     await ada.delete("/acme/job/finished")
     assert (await ada.get(f"/acme/job/{job['id']}/files")).status == 404
     runtime = world.runtime

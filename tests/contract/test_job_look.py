@@ -7,14 +7,14 @@ from contract.running import create
 from contract.world import World
 
 
-async def made(world: World, uma: Client) -> tuple[list[str], list[str]]:
+async def create_jobs(world: World, uma: Client) -> tuple[list[str], list[str]]:
     """Six jobs, every third of them rare; all of them, and the rare, oldest first."""
     often, rare = await world.task("often"), await world.task("rare")
     jobs = [(await create(uma, often if n % 3 else rare))["id"] for n in range(6)]
     return jobs, jobs[::3]
 
 
-async def walked(client: Client, path: str) -> tuple[list[list[str]], list[str | None]]:
+async def follow_links(client: Client, path: str) -> tuple[list[list[str]], list[str | None]]:
     """Every page behind `Link`, and how far each looked."""
     pages, ends = [], []
     while path:
@@ -28,29 +28,29 @@ async def walked(client: Client, path: str) -> tuple[list[list[str]], list[str |
 
 
 async def test_it_works(world: World, uma: Client) -> None:
-    jobs, rare = await made(world, uma)
-    pages, ends = await walked(uma, "/acme/job?where[name]=rare&look=2")
+    jobs, rare = await create_jobs(world, uma)
+    pages, ends = await follow_links(uma, "/acme/job?where[name]=rare&look=2")
     assert pages == [[], [rare[1]], [rare[0]]]
     assert ends == [jobs[4], jobs[2], None]
 
 
 async def test_a_full_page_goes_on_behind_its_last(world: World, uma: Client) -> None:
-    jobs, _ = await made(world, uma)
+    jobs, _ = await create_jobs(world, uma)
     response = await uma.get("/acme/job?limit=2&look=5")
     after = parse_qs(urlsplit(response.headers["link"][1:].split(">")[0]).query)["after"]
     assert after == [jobs[4]] and response.headers["x-looked-until"] == jobs[1]
-    pages, _ = await walked(uma, "/acme/job?limit=2&look=5")
+    pages, _ = await follow_links(uma, "/acme/job?limit=2&look=5")
     assert [item for page in pages for item in page] == jobs[::-1]
 
 
 async def test_the_other_way_round(world: World, uma: Client) -> None:
-    jobs, rare = await made(world, uma)
-    pages, ends = await walked(uma, "/acme/job?where[name]=rare&sort[id]=1&look=2")
+    jobs, rare = await create_jobs(world, uma)
+    pages, ends = await follow_links(uma, "/acme/job?where[name]=rare&sort[id]=1&look=2")
     assert pages == [[rare[0]], [rare[1]], []] and ends == [jobs[1], jobs[3], None]
 
 
 async def test_it_counts_what_it_looked_at(world: World, uma: Client) -> None:
-    jobs, _ = await made(world, uma)
+    jobs, _ = await create_jobs(world, uma)
     few = await uma.get("/acme/job?where[name]=rare&look=4&count_most=10")
     assert (few.headers["x-total-count"], few.headers["x-total-more"]) == ("1", "true")
     all_ = await uma.get("/acme/job?where[name]=rare&look=6&count_most=10")
@@ -60,32 +60,35 @@ async def test_it_counts_what_it_looked_at(world: World, uma: Client) -> None:
 
 
 async def test_a_task_is_looked_through_alone(world: World, uma: Client) -> None:
-    jobs, rare = await made(world, uma)
+    jobs, rare = await create_jobs(world, uma)
     task_id = (await uma.get(f"/acme/job/{rare[0]}")).json["task_id"]
-    pages, _ = await walked(uma, f"/acme/job?where[task_id]={task_id}&look=2")
+    pages, _ = await follow_links(uma, f"/acme/job?where[task_id]={task_id}&look=2")
     assert pages == [rare[::-1]]
-    assert (await walked(uma, f"/acme/job?where[task_id]={task_id}&after={jobs[3]}"))[0] == [
+    assert (await follow_links(uma, f"/acme/job?where[task_id]={task_id}&after={jobs[3]}"))[0] == [
         [rare[0]]
     ]
 
 
 async def test_open_jobs_and_bad_ends_are_found_at_once(world: World, uma: Client) -> None:
-    jobs, _ = await made(world, uma)
+    jobs, _ = await create_jobs(world, uma)
     await uma.put(f"/acme/job/{jobs[0]}/cancel")
-    assert await walked(uma, "/acme/job?where[state]=canceled&look=1") == ([[jobs[0]]], [None])
+    assert await follow_links(uma, "/acme/job?where[state]=canceled&look=1") == (
+        [[jobs[0]]],
+        [None],
+    )
     path = f"/acme/job?where[lifecycle]=ready&where[id][$lte]={jobs[2]}&look=1"
-    assert await walked(uma, path) == ([[jobs[2], jobs[1]]], [None])
+    assert await follow_links(uma, path) == ([[jobs[2], jobs[1]]], [None])
 
 
 async def test_another_order_looks_at_all(world: World, uma: Client) -> None:
-    jobs, _ = await made(world, uma)
-    [page], ends = await walked(uma, "/acme/job?sort[creation_date]=1&look=1")
+    jobs, _ = await create_jobs(world, uma)
+    [page], ends = await follow_links(uma, "/acme/job?sort[creation_date]=1&look=1")
     assert sorted(page) == jobs and ends == [None]
 
 
 async def test_others_see_nothing_of_it(world: World, uma: Client, eve: Client) -> None:
-    await made(world, uma)
-    assert await walked(eve, "/globex/job?look=2") == ([[]], [None])
+    await create_jobs(world, uma)
+    assert await follow_links(eve, "/globex/job?look=2") == ([[]], [None])
 
 
 async def test_wrong_numbers_are_refused(uma: Client) -> None:

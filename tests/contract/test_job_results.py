@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contract.client import Client
-from contract.flowing import made, step
+from contract.flowing import create_workflow, step
 from contract.flowing import run as run_workflow
 from contract.running import create, run
 from contract.world import World
@@ -98,7 +98,7 @@ async def test_what_a_workflow_was_started_with(world: World, ada: Client, uma: 
         "nodes": [{"id": n, "task_id": t} for n, t in zip("ab", tasks, strict=True)],
         "edges": [{"source": "a", "target": "b"}],
     }
-    flow = await made(world, ada, graph=graph)
+    flow = await create_workflow(world, ada, graph=graph)
     async with world.agent() as agent:
         first = await run_workflow(uma, flow, "one")
         await step(world, agent, lastline='["handed on"]', log='["handed on"]\n')
@@ -118,7 +118,7 @@ async def test_others_see_nothing_of_it(world: World, uma: Client, eve: Client) 
     hidden = await world.task(acl=[])
     ada = world.client("ada")
     job = await create(ada, hidden)
-    flow = await made(world, ada, acl=[])
+    flow = await create_workflow(world, ada, acl=[])
     for item in ("input", "output", "result"):
         assert (await uma.get(f"/acme/job/{job['id']}/{item}")).status == 404
         assert (await eve.get(f"/globex/job/{job['id']}/{item}")).status == 404
@@ -128,29 +128,29 @@ async def test_others_see_nothing_of_it(world: World, uma: Client, eve: Client) 
         assert (await eve.get(f"/globex/job/{item}")).json == []
 
 
-async def started_by_secret(world: World, ada: Client, stranger: Client) -> dict[str, Any]:
+async def started_by_secret(world: World, ada: Client, anonymous: Client) -> dict[str, Any]:
     task = await world.task(acl=[])
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
-    job: dict[str, Any] = (await stranger.post(f"/task/{task}/secret/{secret}/job", {})).json
+    job: dict[str, Any] = (await anonymous.post(f"/task/{task}/secret/{secret}/job", {})).json
     return job
 
 
 async def test_the_secret_of_a_job_reads_its_result(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     async with world.agent() as agent:
-        job = await started_by_secret(world, ada, stranger)
+        job = await started_by_secret(world, ada, anonymous)
         path = f"/job/{job['id']}/secret/{job['secret']}/result"
-        late = await stranger.post(f"{path}?timeout=0")
+        late = await anonymous.post(f"{path}?timeout=0")
         assert (late.status, late.json["lifecycle"]) == (202, "assigned")
         await agent.end(await agent.order(), lastline=LAST, log=f"{LAST}\n")
-    assert (await stranger.get(path)).json == {"a": 1}
-    assert (await stranger.get(f"/acme{path}?output")).json == ['{"a": 1}', "plain"]
-    assert (await stranger.get(f"{path}?result")).json["lastline"] == LAST
+    assert (await anonymous.get(path)).json == {"a": 1}
+    assert (await anonymous.get(f"/acme{path}?output")).json == ['{"a": 1}', "plain"]
+    assert (await anonymous.get(f"{path}?result")).json["lastline"] == LAST
 
 
-async def test_a_secret_reads_one_job_only(world: World, ada: Client, stranger: Client) -> None:
-    job, other = [await started_by_secret(world, ada, stranger) for _ in range(2)]
+async def test_a_secret_reads_one_job_only(world: World, ada: Client, anonymous: Client) -> None:
+    job, other = [await started_by_secret(world, ada, anonymous) for _ in range(2)]
     for path in (
         f"/job/{job['id']}/secret/{other['secret']}/result",
         f"/job/{job['id']}/secret/x/result",
@@ -158,20 +158,20 @@ async def test_a_secret_reads_one_job_only(world: World, ada: Client, stranger: 
         f"/globex/job/{job['id']}/secret/{job['secret']}/result",
         f"/job/{job['id']}/secret/{job['secret']}/result?customer=nowhere",
     ):
-        refused = await stranger.get(path)
+        refused = await anonymous.get(path)
         assert (refused.status, refused.code) == (403, "wrong_secret"), path
 
 
 async def test_readers_of_a_job_do_not_see_its_secret(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
-    job = await started_by_secret(world, ada, stranger)
+    job = await started_by_secret(world, ada, anonymous)
     assert "secret" not in (await ada.get(f"/acme/job/{job['id']}")).json
     assert "secret" not in (await ada.post("/acme/job", {"task": job["task_id"]})).json
 
 
-async def test_guessed_secrets_are_limited(world: World, ada: Client, stranger: Client) -> None:
-    job = await started_by_secret(world, ada, stranger)
+async def test_guessed_secrets_are_limited(world: World, ada: Client, anonymous: Client) -> None:
+    job = await started_by_secret(world, ada, anonymous)
     path = f"/job/{job['id']}/secret/{{:064x}}/result"
-    statuses = [(await stranger.get(path.format(number))).status for number in range(25)]
+    statuses = [(await anonymous.get(path.format(number))).status for number in range(25)]
     assert statuses[:20] == [403] * 20 and statuses[-1] == 429

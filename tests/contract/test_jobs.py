@@ -167,8 +167,8 @@ async def test_a_job_of_another_organization_is_not_there(
 ) -> None:
     job = await create(uma, await world.task())
     for method, tail in (("GET", ""), ("GET", "/lifecycle"), ("PUT", "/cancel"), ("GET", "/log")):
-        response = await eve.ask(method, f"/job/{job['id']}{tail}")
-        missing = await eve.ask(method, f"/job/{'0' * 24}{tail}")
+        response = await eve.request(method, f"/job/{job['id']}{tail}")
+        missing = await eve.request(method, f"/job/{'0' * 24}{tail}")
         assert response.status == missing.status == 404
         assert {**response.json, "request_id": ""} == {**missing.json, "request_id": ""}
 

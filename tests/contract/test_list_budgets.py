@@ -21,7 +21,7 @@ from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverit
 from belvedere.webhooks.deliveries import store as deliveries
 from belvedere.webhooks.model import Delivery
 from contract import flowing
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.world import World
 
 STEP, MOST, ROWS = 2, 5, 13
@@ -116,18 +116,18 @@ def row_limits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     steps: list[int] = []
     read = history_lists.read_page
 
-    def counted(tx: Tx, table: Any, scope: Any, listing: Any, *limits: Any) -> Any:
+    def count_rows(tx: Tx, table: Any, scope: Any, listing: Any, *limits: Any) -> Any:
         if limits[1] is not None:
             steps.append(limits[1])
         page = read(tx, table, scope, listing, *limits)
         assert limits[1] is None or len(page.records) <= limits[1]
         return page
 
-    monkeypatch.setattr(history_lists, "read_page", counted)
+    monkeypatch.setattr(history_lists, "read_page", count_rows)
     return steps
 
 
-async def follow(client: Client, path: str) -> list[Answer]:
+async def follow(client: Client, path: str) -> list[Response]:
     answers = [await client.get(path)]
     while link := answers[-1].headers.get("link"):
         assert len(answers) < 100
@@ -136,11 +136,11 @@ async def follow(client: Client, path: str) -> list[Answer]:
     return answers
 
 
-def ids_of(answers: list[Answer]) -> list[str]:
+def ids_of(answers: list[Response]) -> list[str]:
     return [record["id"] for answer in answers for record in answer.json]
 
 
-async def filled(world: World, ada: Client, name: str) -> HistoryList:
+async def fill_list(world: World, ada: Client, name: str) -> HistoryList:
     """The list with its rows, and the path that names them."""
     task = await world.task()
     hook = (await ada.post("/acme/webhook", {"name": "hook", "tasks": [task]})).json
@@ -154,7 +154,7 @@ async def filled(world: World, ada: Client, name: str) -> HistoryList:
 async def test_pages_together_are_the_full_result(
     world: World, ada: Client, row_limits: list[int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    history = await filled(world, ada, name)
+    history = await fill_list(world, ada, name)
     queries = ["", "limit=1", history.rare, f"{history.rare}&limit=1", *history.others]
     expected = {query: ids_of(await follow(ada, history.path + query)) for query in queries}
     monkeypatch.setattr(searches, "STEP_ROWS", STEP)
@@ -171,7 +171,7 @@ async def test_pages_together_are_the_full_result(
 async def test_a_list_without_a_match_stops_and_says_where_to_continue(
     world: World, ada: Client, row_limits: list[int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    history = await filled(world, ada, name)
+    history = await fill_list(world, ada, name)
     newest = ids_of([await ada.get(history.path)])
     monkeypatch.setattr(searches, "STEP_ROWS", STEP)
     monkeypatch.setattr(searches, "MAX_ROWS", MOST)
@@ -187,7 +187,7 @@ async def test_a_list_without_a_match_stops_and_says_where_to_continue(
 async def test_no_further_step_begins_after_the_time(
     world: World, ada: Client, row_limits: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history = await filled(world, ada, "messages")
+    history = await fill_list(world, ada, "messages")
     monkeypatch.setattr(searches, "STEP_ROWS", STEP)
     monkeypatch.setattr(searches, "MAX_STEPS_S", -1.0)
     answer = await ada.get(history.path + history.nothing)
@@ -197,7 +197,7 @@ async def test_no_further_step_begins_after_the_time(
 async def test_a_total_within_the_budget_is_marked_as_partial(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history = await filled(world, ada, "inbox")
+    history = await fill_list(world, ada, "inbox")
     path = f"{history.path}{history.rare}&count=true&limit=1"
     exact = await ada.get(path)
     assert exact.headers["x-total-count"] == "4" and "x-total-more" not in exact.headers
@@ -210,7 +210,7 @@ async def test_a_total_within_the_budget_is_marked_as_partial(
 async def test_rows_by_id_need_no_history(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history = await filled(world, ada, "messages")
+    history = await fill_list(world, ada, "messages")
     ids = ids_of([await ada.get(history.path)])
     monkeypatch.setattr(searches, "STEP_ROWS", STEP)
     monkeypatch.setattr(searches, "MAX_ROWS", MOST)
@@ -221,7 +221,7 @@ async def test_rows_by_id_need_no_history(
 async def test_an_export_reads_all_of_the_audit_in_steps(
     world: World, ada: Client, row_limits: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await filled(world, ada, "audit")
+    await fill_list(world, ada, "audit")
     monkeypatch.setattr(searches, "STEP_ROWS", STEP)
     exported = await ada.get("/api/audit.csv?action=task.rare")
     rows = list(csv.DictReader(io.StringIO(exported.text)))
@@ -233,16 +233,16 @@ async def test_an_export_reads_all_of_the_audit_in_steps(
 async def test_inputs_of_workflow_jobs_are_read_in_steps(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flow = await flowing.made(world, ada)
+    flow = await flowing.create_workflow(world, ada)
     jobs = [(await flowing.run(ada, flow))["id"] for _ in range(7)][::-1]
     limits: list[int] = []
     read = pages.read_page
 
-    def counted(tx: Tx, actor: Any, listing: Any, count: Any, rows: Any, size: int = 0) -> Any:
+    def count_rows(tx: Tx, actor: Any, listing: Any, count: Any, rows: Any, size: int = 0) -> Any:
         limits.append(rows)
         return read(tx, actor, listing, count, rows, size)
 
-    monkeypatch.setattr(pages, "read_page", counted)
+    monkeypatch.setattr(pages, "read_page", count_rows)
     monkeypatch.setattr(searches, "STEP_ROWS", STEP)
     monkeypatch.setattr(searches, "MAX_ROWS", MOST)
     path = f"/acme/workflows/{flow['id']}/jobs/input"

@@ -141,11 +141,11 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
 
 
 @pytest.fixture
-def proxied(settings: Settings) -> None:
+def proxied_url(settings: Settings) -> None:
     settings.url = "http://tools.test/ops"
 
 
-@pytest.mark.usefixtures("proxied")
+@pytest.mark.usefixtures("proxied_url")
 async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Client) -> None:
     await create(uma, await world.task())
     response = await uma.get("/acme/job?limit=1")

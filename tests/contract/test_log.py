@@ -10,7 +10,7 @@ from contract.world import World
 LINES = b"".join(b"line %d\n" % n for n in range(3_000))
 
 
-async def streamed(world: World, client: Client, agent: FakeAgent, data: bytes = LINES) -> str:
+async def stream_output(world: World, client: Client, agent: FakeAgent, data: bytes = LINES) -> str:
     """A job whose output came in frames; its id."""
     job = await create(client, await world.task())
     order = await agent.order()
@@ -38,7 +38,7 @@ async def test_it_works(world: World, uma: Client, vic: Client) -> None:
 @every_transport
 async def test_a_long_log_is_returned_completely(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     assert (await uma.get(f"/acme/job/{job_id}/log")).body == LINES
 
 
@@ -72,7 +72,7 @@ RANGES: list[tuple[str, int, slice | None]] = [
 @every_transport
 async def test_a_range_is_that_part_of_the_stream(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     for asked, status, part in RANGES:
         response = await uma.get(f"/acme/job/{job_id}/log", headers={"range": asked})
         assert response.status == status, asked
@@ -94,7 +94,7 @@ async def test_a_small_log_has_ranges_too(world: World, uma: Client) -> None:
 
 async def test_an_offset_skips_what_one_has(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     assert (await uma.get(f"/acme/job/{job_id}/log?offset=29000")).body == LINES[29_000:]
     assert (await uma.get(f"/acme/job/{job_id}/log?offset=99999999")).body == b""
 
@@ -153,7 +153,7 @@ async def test_output_that_never_arrived_is_marked_on_every_read_path(
 
 async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     record = (await uma.get(f"/acme/job/{job_id}/log/search?q=LINE%20222")).json
     hits = record["lines"]
     offset = LINES.index(b"line 222\n")
@@ -167,7 +167,7 @@ async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
 
 async def test_search_counts_more_than_it_gives(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     record = (await uma.get(f"/job/{job_id}/log/search?q=line&limit=2")).json
     assert (record["matches"], [line["line"] for line in record["lines"]]) == (3_000, [1, 2])
     for bad in ("limit=0", "limit=1001", "limit=x"):
@@ -176,7 +176,7 @@ async def test_search_counts_more_than_it_gives(world: World, uma: Client) -> No
 
 async def test_search_goes_on_page_by_page(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     pages, since = [], 0
     while True:
         query = f"q=line%20222&limit=4&from={since}"
@@ -198,7 +198,7 @@ async def test_search_goes_on_page_by_page(world: World, uma: Client) -> None:
 
 async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     record = (await uma.get(f"/job/{job_id}/log/lines?from=2000&count=3")).json
     assert record["lines"] == ["line 1999", "line 2000", "line 2001"]
     assert (record["first"], record["total_lines"]) == (2_000, 3_000)
@@ -214,7 +214,7 @@ async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None
 
 async def test_it_says_when_lines_were_written(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent)
+        job_id = await stream_output(world, uma, agent)
     record = (await uma.get(f"/job/{job_id}/log/times")).json
     pieces = [LINES[:at].count(b"\n") + 1 for at in range(0, len(LINES), 10_000)]
     assert [mark["line"] for mark in record["marks"]] == pieces and record["next"] is None
@@ -257,7 +257,7 @@ async def _ended_with(world: World, client: Client, log: str) -> str:
 async def test_search_sees_what_a_reader_sees(world: World, uma: Client) -> None:
     coloured = b"\x1b[1;31mER\x1b[0mROR \x1b]0;title\x07in line 1\nfine\n"
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent, coloured)
+        job_id = await stream_output(world, uma, agent, coloured)
     record = (await uma.get(f"/acme/job/{job_id}/log/search?q=error%20in")).json
     assert (record["matches"], record["lines"][0]["line"]) == (1, 1)
     assert (await uma.get(f"/acme/job/{job_id}/log/search?q=title")).json["matches"] == 0
@@ -288,7 +288,7 @@ async def test_an_earlier_attempt_has_its_own_log(world: World, uma: Client) -> 
 async def test_the_record_holds_the_end_of_a_long_log(world: World, uma: Client) -> None:
     data = b"x" * 300_000 + b"end"
     async with world.agent() as agent:
-        job_id = await streamed(world, uma, agent, data)
+        job_id = await stream_output(world, uma, agent, data)
     log = (await uma.get(f"/acme/job/{job_id}")).json["result"]["log"]
     assert len(log) == 256 * 1024 and log.endswith("xend")
 

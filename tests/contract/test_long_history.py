@@ -35,7 +35,7 @@ Query = dict[str, tuple[str, Any]]
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Query]:
+def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[Query]:
     """Every statement that SQLite gets, with its database and parameters."""
     found: Query = {}
     opened = database.connect
@@ -74,12 +74,12 @@ def check(asked: Query) -> None:
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.name)
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_no_loop_reads_all_history(
-    world: World, asked: Query, uma: Client, loop: loops.Loop
+    world: World, statements: Query, uma: Client, loop: loops.Loop
 ) -> None:
     await create(uma, await world.task())
-    asked.clear()
+    statements.clear()
     await loop.work(world.runtime)
-    check(asked)
+    check(statements)
 
 
 # What happens when a host falls silent or goes, and when an agent wants a script.
@@ -98,22 +98,22 @@ VERBS: dict[str, Callable[[Tx], object]] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_no_verb_reads_all_history(world: World, asked: Query, verb: str) -> None:
-    asked.clear()
+async def test_no_verb_reads_all_history(world: World, statements: Query, verb: str) -> None:
+    statements.clear()
     await world.runtime.db.write(VERBS[verb])
-    assert asked
-    check(asked)
+    assert statements
+    check(statements)
 
 
 @pytest.mark.parametrize("reaction", CONSUMERS, ids=lambda reaction: reaction.name)
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_no_reaction_reads_all_history(
-    world: World, asked: Query, uma: Client, reaction: consumers.EventConsumer
+    world: World, statements: Query, uma: Client, reaction: consumers.EventConsumer
 ) -> None:
     task = await world.task()
     await create(uma, task)
     await world.client("ada").delete(f"/acme/task/{task}")
-    asked.clear()
+    statements.clear()
     await consumers.catch_up(reaction, world.runtime)
-    assert asked
-    check(asked)
+    assert statements
+    check(statements)

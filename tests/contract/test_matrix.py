@@ -11,9 +11,9 @@ from belvedere.jobs.output import artifacts
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
 from contract import valid_requests as doors
-from contract.client import Answer, Client
-from contract.fixtures_all_kinds import Estate, settle
-from contract.matrix import MAKES, OK, PRINCIPALS, Principal, Which, expected, is_by_link
+from contract.client import Client, Response
+from contract.fixtures_all_kinds import AllKinds, settle
+from contract.matrix import MAKES, OK, PRINCIPALS, PathOwner, Principal, expected_status, is_by_link
 from contract.rollback_database import dry
 from contract.world import World
 
@@ -25,7 +25,7 @@ only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 class Cell:
     route: Route
     principal: Principal
-    which: Which
+    which: PathOwner
     v1: bool
 
     @property
@@ -43,7 +43,7 @@ def cells() -> Iterator[Cell]:
     for route in ROUTES:
         for v1 in (False, True) if route.style == "both" else (False,):
             for principal in PRINCIPALS:
-                for which in Which if "{" in route.path else (Which.OWN,):
+                for which in PathOwner if "{" in route.path else (PathOwner.OWN,):
                     yield Cell(route, principal, which, v1)
 
 
@@ -51,13 +51,13 @@ def _fence(tx: Tx, job_id: str) -> int:
     return int(tx.value("select fence from jobs where id = ?", job_id))
 
 
-class Town:
+class MatrixWorld:
     """A world that no request changes, and one of everything in it."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.actors = world.actors
-        self.estate: Estate = world.runtime.db.write_blocking(
+        self.estate: AllKinds = world.runtime.db.write_blocking(
             settle, world.runtime, world.actors, world.things
         )
         for place in (self.estate.acme, self.estate.globex):
@@ -69,7 +69,7 @@ class Town:
         self.bodies = {place.name: doors.bodies(self.estate, place) for place in places}
         self._number = 0
 
-    async def knock(self, cell: Cell) -> Answer:
+    async def request(self, cell: Cell) -> Response:
         self._number += 1
         client = Client(
             self.world.app,
@@ -86,25 +86,25 @@ class Town:
             cell.route, self.estate, self.actors, cell.principal, cell.which, v1=cell.v1
         )
         body = self.bodies[here.name].get(f"{cell.route.method} {cell.route.path}", {})
-        return await client.ask(cell.route.method, target, body)
+        return await client.request(cell.route.method, target, body)
 
 
 @pytest.fixture
-def town(world: World, quick_passwords: None) -> Town:
-    return Town(world)
+def matrix_world(world: World, quick_passwords: None) -> MatrixWorld:
+    return MatrixWorld(world)
 
 
-def is_as_expected(answer: Answer, wanted: str) -> bool:
+def is_as_expected(answer: Response, wanted: str) -> bool:
     if wanted == OK:
         return answer.status not in (401, 403, 404, 405, 429)
     return str(answer.status) == wanted
 
 
-async def wrong(town: Town, asked: list[Cell]) -> list[str]:
+async def mismatches(matrix_world: MatrixWorld, asked: list[Cell]) -> list[str]:
     found = []
     for cell in asked:
-        answer = await town.knock(cell)
-        wanted = expected(cell.route, cell.principal, cell.which)
+        answer = await matrix_world.request(cell)
+        wanted = expected_status(cell.route, cell.principal, cell.which)
         if not is_as_expected(answer, wanted):
             found.append(f"{cell}: {answer.status} {answer.body[:200]!r}, not {wanted}")
     return found
@@ -112,39 +112,48 @@ async def wrong(town: Town, asked: list[Cell]) -> list[str]:
 
 @only_sqlite
 @pytest.mark.limit(120)
-async def test_it_works(town: Town) -> None:
-    found = await wrong(town, list(cells()))
+async def test_it_works(matrix_world: MatrixWorld) -> None:
+    found = await mismatches(matrix_world, list(cells()))
     assert not found, "\n".join([f"{len(found)} cells are wrong", *found[:40]])
 
 
 @only_postgres
-async def test_a_sample_says_the_same_on_postgresql(town: Town) -> None:
+async def test_a_sample_says_the_same_on_postgresql(matrix_world: MatrixWorld) -> None:
     """The doors are the same code; the sample is for what the verbs behind them ask."""
-    found = await wrong(town, random.Random(7).sample(list(cells()), 700))
+    found = await mismatches(matrix_world, random.Random(7).sample(list(cells()), 700))
     assert not found, "\n".join(found[:40])
 
 
 @only_sqlite
-async def test_another_organizations_id_answers_like_a_missing_one(town: Town) -> None:
+async def test_another_organizations_id_answers_like_a_missing_one(
+    matrix_world: MatrixWorld,
+) -> None:
     """Byte for byte, but for the request's own id."""
     for cell in cells():
-        if cell.which is not Which.OTHER or cell.gives_what_it_is_told:
+        if cell.which is not PathOwner.OTHER or cell.gives_what_it_is_told:
             continue
-        other = await town.knock(cell)
-        missing = await town.knock(Cell(cell.route, cell.principal, Which.MISSING, cell.v1))
-        assert _said(other) == _said(missing), str(cell)
+        other = await matrix_world.request(cell)
+        missing = await matrix_world.request(
+            Cell(cell.route, cell.principal, PathOwner.MISSING, cell.v1)
+        )
+        assert _comparable(other) == _comparable(missing), str(cell)
 
 
-def _said(answer: Answer) -> tuple[int, dict[str, str], bytes]:
+def _comparable(answer: Response) -> tuple[int, dict[str, str], bytes]:
     request_id = answer.headers["x-request-id"]
     body = answer.body.replace(request_id.encode(), b"")
     return answer.status, {**answer.headers, "x-request-id": ""}, body
 
 
 @only_sqlite
-async def test_nothing_of_acme_reaches_another_organization(town: Town) -> None:
-    canaries = [*town.estate.acme.ids.values(), "secret-of-web-1", "secret of web-1", "@acme.test"]
-    canaries.remove(town.estate.acme.ids["file"])
+async def test_nothing_of_acme_reaches_another_organization(matrix_world: MatrixWorld) -> None:
+    canaries = [
+        *matrix_world.estate.acme.ids.values(),
+        "secret-of-web-1",
+        "secret of web-1",
+        "@acme.test",
+    ]
+    canaries.remove(matrix_world.estate.acme.ids["file"])
     eve = next(
         principal for principal in PRINCIPALS if principal.name == "admin of another organization"
     )
@@ -153,13 +162,13 @@ async def test_nothing_of_acme_reaches_another_organization(town: Town) -> None:
     for cell in asked:
         if cell.gives_what_it_is_told:
             continue
-        text = (await town.knock(cell)).body.decode()
+        text = (await matrix_world.request(cell)).body.decode()
         assert not [word for word in canaries if word in text], str(cell)
 
 
 @only_sqlite
 def test_every_route_that_reads_a_body_is_tested_with_one(world: World) -> None:
-    estate = Town(world).estate
+    estate = MatrixWorld(world).estate
     known = set(doors.bodies(estate, estate.acme))
     reading = {f"{route.method} {route.path}" for route in ROUTES if route.body is not None}
     assert known == reading
@@ -167,6 +176,6 @@ def test_every_route_that_reads_a_body_is_tested_with_one(world: World) -> None:
 
 @only_sqlite
 def test_every_id_in_a_path_is_the_id_of_something_we_have(world: World) -> None:
-    estate = Town(world).estate
+    estate = MatrixWorld(world).estate
     nouns = {doors.noun(route) for route in ROUTES if "{id}" in route.path}
     assert nouns <= {*estate.acme.ids, "session", "notification", "view", "invitation"}

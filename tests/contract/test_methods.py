@@ -8,10 +8,10 @@ ORIGIN = {"origin": "https://console.test"}
 
 
 @every_transport
-async def test_it_works(stranger: Client) -> None:
+async def test_it_works(anonymous: Client) -> None:
     # The second is the original's name for it.
     for path in ("/-/health", "/api/status"):
-        response = await stranger.get(path)
+        response = await anonymous.get(path)
         assert (response.status, response.json["status"]) == (200, "ok")
 
 
@@ -32,7 +32,7 @@ async def test_a_wrong_method_names_the_right_ones(world: World, ada: Client) ->
         ("TRACE", "/-/health", "GET"),
         ("BREW", "/-/health", "GET"),
     ):
-        refused = await ada.ask(method, path)
+        refused = await ada.request(method, path)
         assert (refused.status, refused.code) == (405, "method_not_allowed"), path
         assert refused.headers["allow"] == allowed
 
@@ -53,14 +53,14 @@ async def test_a_refusal_has_one_shape(world: World, uma: Client) -> None:
     assert list(missing.json) == ["statusCode", "code", "message", "request_id"]
 
 
-async def test_every_request_has_an_id_of_its_own(stranger: Client) -> None:
-    seen = {(await stranger.get("/-/health")).headers["x-request-id"] for _ in range(5)}
+async def test_every_request_has_an_id_of_its_own(anonymous: Client) -> None:
+    seen = {(await anonymous.get("/-/health")).headers["x-request-id"] for _ in range(5)}
     assert len(seen) == 5
 
 
 @every_transport
-async def test_options_answers_for_pages_that_may_ask(stranger: Client) -> None:
-    response = await stranger.ask("OPTIONS", "/acme/job", headers=ORIGIN)
+async def test_options_answers_for_pages_that_may_ask(anonymous: Client) -> None:
+    response = await anonymous.request("OPTIONS", "/acme/job", headers=ORIGIN)
     assert response.status == 204
     assert response.headers["allow"] == "GET, POST, OPTIONS"
     assert response.headers["access-control-allow-origin"] == "https://console.test"
@@ -78,15 +78,15 @@ async def test_an_origin_must_be_listed_exactly(ada: Client) -> None:
         "https://console.test:8443",
     ):
         for method, path in (("OPTIONS", "/acme/job"), ("GET", "/acme/job")):
-            response = await ada.ask(method, path, headers={"origin": origin})
+            response = await ada.request(method, path, headers={"origin": origin})
             assert "access-control-allow-origin" not in response.headers, origin
 
 
 @every_transport
-async def test_a_listed_origin_reads_answers_and_refusals(ada: Client, stranger: Client) -> None:
+async def test_a_listed_origin_reads_answers_and_refusals(ada: Client, anonymous: Client) -> None:
     for job in (
         await ada.get("/acme/job", headers=ORIGIN),
-        await stranger.get("/acme/job", headers=ORIGIN),
+        await anonymous.get("/acme/job", headers=ORIGIN),
         await ada.get("/nothing", headers=ORIGIN),
     ):
         assert job.headers["access-control-allow-origin"] == "https://console.test"
@@ -95,7 +95,7 @@ async def test_a_listed_origin_reads_answers_and_refusals(ada: Client, stranger:
 
 @every_transport
 async def test_head_is_get_without_a_body(ada: Client) -> None:
-    response = await ada.ask("HEAD", "/acme/job")
+    response = await ada.request("HEAD", "/acme/job")
     assert response.status == 200 and response.headers["content-length"] == "2"
 
 

@@ -44,12 +44,12 @@ class Listener:
         self.frames: list[str] = []
         listen = agent._listen
 
-        async def counted(message: dict[str, Any]) -> None:
+        async def count_frames(message: dict[str, Any]) -> None:
             if '"kind":"watch"' in (message.get("text") or ""):
                 self.frames.append(message["text"])
             await listen(message)
 
-        agent._listen = counted  # type: ignore[method-assign]
+        agent._listen = count_frames  # type: ignore[method-assign]
 
     async def hear(self) -> MonitorConfig:
         return await self._agent.hear(MonitorConfig)
@@ -105,7 +105,7 @@ async def test_an_agent_that_misses_something_gets_the_complete_list(
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
         first = await agent.hear(MonitorConfig)
-        await agent.say(MonitorConfigRequest(-1))
+        await agent.send_messages(MonitorConfigRequest(-1))
         again = await agent.hear(MonitorConfig)
         assert again == first and again.since is None
 
@@ -118,11 +118,11 @@ async def test_two_beats_with_an_old_list_are_healed(world: World, ada: Client) 
         link: Any = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
         while link is None or link.monitor_sync._is_sending:
             await asyncio.sleep(0)
-        await agent.say(Heartbeat([], first.number))
-        await agent.say(Heartbeat([], first.number - 1))
-        await agent.say(Heartbeat([], first.number))
-        await agent.say(Heartbeat([], first.number - 1))
-        await agent.say(Heartbeat([], first.number - 1))
+        await agent.send_messages(Heartbeat([], first.number))
+        await agent.send_messages(Heartbeat([], first.number - 1))
+        await agent.send_messages(Heartbeat([], first.number))
+        await agent.send_messages(Heartbeat([], first.number - 1))
+        await agent.send_messages(Heartbeat([], first.number - 1))
         again = await agent.hear(MonitorConfig)
         assert (again.number, again.since) == (first.number, None)
         assert not agent.has_heard(MonitorConfig)
@@ -132,7 +132,7 @@ async def test_asking_for_lists_has_an_end(world: World, ada: Client) -> None:
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
         for _ in range(monitor_sync.MAX_LISTS + 1):
-            await agent.say(MonitorConfigRequest(-1))
+            await agent.send_messages(MonitorConfigRequest(-1))
         assert await agent.hangs_up() == 4400
 
 

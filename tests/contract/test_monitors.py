@@ -123,7 +123,7 @@ async def test_only_admins_write(world: World, ada: Client, uma: Client) -> None
     for client in (uma, world.client("vic"), world.client("max")):
         assert (await client.post("/acme/monitor", web_check(world))).status == 403
         for method, path in (("DELETE", ""), ("PATCH", ""), ("PUT", "/pause"), ("PUT", "/mute")):
-            answer = await client.ask(method, f"/monitor/{made['id']}{path}", {})
+            answer = await client.request(method, f"/monitor/{made['id']}{path}", {})
             assert answer.status == 403
     assert (await world.client().get("/acme/monitor")).status == 401
 
@@ -143,7 +143,7 @@ async def test_another_organizations_monitor_is_not_there(
             ("GET", "/acl"),
         ):
             more: tuple[Any, ...] = ({},) if method == "PATCH" else ()
-            answer = await eve.ask(method, f"/monitor/{which}{path}", *more)
+            answer = await eve.request(method, f"/monitor/{which}{path}", *more)
             assert (answer.status, answer.code) == (404, "monitor_not_found")
     assert (await eve.get("/monitor")).json == []
     theirs = web_check(world)
@@ -224,7 +224,7 @@ async def test_the_agent_gets_the_configuration_and_reports(world: World, ada: C
         assert (one.id, one.type, one.looptime_ms) == (made["id"], "scraper", 30_000)
         assert one.config["url"] == "http://shop.test/"
         sample = Sample(one.id, one.version, 0, "normal", "success", "fine", {"status": 200})
-        await agent.say(Samples("s", 1, [sample]))
+        await agent.send_messages(Samples("s", 1, [sample]))
         assert await agent.hear(SamplesAck) == SamplesAck("s", 1)
         record = (await ada.get(f"/monitor/{made['id']}")).json
         assert record["resource"]["state"] == "normal"
@@ -250,7 +250,7 @@ async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
     assert made["config"]["limit"] == {"cpu": 80, "mem": 90, "cache": 90, "disk": 90}
     data = {"cpu": 3.5, "mem": 41.0, "cache": 0, "disk": [{"name": "/", "value": 71.2}]}
     async with world.agent() as agent:
-        await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
+        await agent.send_messages(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
         await agent.hear(SamplesAck)
     shown = (await ada.get("/monitor?where[type]=dstat&customer=acme")).json[0]
     assert shown["resource"]["last_event"]["data"] == data
@@ -282,7 +282,7 @@ async def test_history_over_http(world: World, ada: Client, vic: Client) -> None
     async with world.agent() as agent:
         good = Sample(made["id"], 1, 10, "normal", measured={"ms": 12.0})
         bad = Sample(made["id"], 1, 0, "failure", message="status 500")
-        await agent.say(Samples("s", 1, [good, bad]))
+        await agent.send_messages(Samples("s", 1, [good, bad]))
         await agent.hear(SamplesAck)
     path = f"/acme/monitor/{made['id']}/history"
     record = (await vic.get(path)).json
@@ -307,7 +307,7 @@ async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Cli
             )
             for n, is_good in enumerate((True, False, True, False, False, True))
         ]
-        await agent.say(Samples("s", 1, said))
+        await agent.send_messages(Samples("s", 1, said))
         await agent.hear(SamplesAck)
     record = (await vic.get(path)).json
     # A single miss is below the threshold: a failed check, but no turn.
@@ -327,7 +327,7 @@ async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Cli
 async def test_state_changes_before_the_history_are_not_guessed(world: World, ada: Client) -> None:
     made = await make(world, ada)
     async with world.agent() as agent:
-        await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal")]))
+        await agent.send_messages(Samples("s", 1, [Sample(made["id"], 1, 0, "normal")]))
         await agent.hear(SamplesAck)
     path = f"/acme/monitor/{made['id']}/turns"
     assert len((await ada.get(path)).json["turns"]) == 1
@@ -339,27 +339,27 @@ async def test_state_changes_before_the_history_are_not_guessed(world: World, ad
     assert (await ada.get(path)).json["turns"] == []
 
 
-async def test_a_push_monitor_is_called(world: World, ada: Client, stranger: Client) -> None:
+async def test_a_push_monitor_is_called(world: World, ada: Client, anonymous: Client) -> None:
     made = await make(world, ada, type="push", _type="PushMonitor", fail_threshold=1)
     assert made["host_id"] is None
     key = (await ada.get(f"/monitor/{made['id']}/credentials")).json
     assert key["url"].endswith(f"/monitor/{made['id']}/push/{key['secret']}")
     path = f"/monitor/{made['id']}/push/{key['secret']}"
-    assert (await stranger.get(path)).json == {"message": "success", "state": "normal"}
-    bad = await stranger.post(f"/acme{path}", {"state": "failure", "message": "disk full"})
+    assert (await anonymous.get(path)).json == {"message": "success", "state": "normal"}
+    bad = await anonymous.post(f"/acme{path}", {"state": "failure", "message": "disk full"})
     assert bad.json["state"] == "failure"
     assert (await ada.get(f"/monitor/{made['id']}")).json["last_event"]["message"] == "disk full"
-    assert (await stranger.get(f"{path}?state=maybe")).status == 400
+    assert (await anonymous.get(f"{path}?state=maybe")).status == 400
     for wrong in (f"{path}x", f"/globex{path}", path.replace(made["id"], MISSING)):
-        refused = await stranger.get(wrong)
+        refused = await anonymous.get(wrong)
         assert (refused.status, refused.code) == (403, "wrong_secret")
     rotated = (await ada.post(f"/monitor/{made['id']}/credentials/rotate", {})).json
-    assert (await stranger.get(path)).status == 403
+    assert (await anonymous.get(path)).status == 403
     fresh = f"/monitor/{made['id']}/push/{rotated['secret']}"
     await ada.put(f"/monitor/{made['id']}/pause")
-    assert (await stranger.get(fresh)).code == "monitor_paused"
+    assert (await anonymous.get(fresh)).code == "monitor_paused"
     await ada.delete(f"/monitor/{made['id']}")
-    assert (await stranger.get(fresh)).status == 403
+    assert (await anonymous.get(fresh)).status == 403
 
 
 async def test_only_a_push_monitor_has_a_url(world: World, ada: Client) -> None:
@@ -377,7 +377,7 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
     assert attached.status == 200, attached.body
     async with world.agent() as agent:
         bad = Sample(made["id"], 1, 0, "failure", message="status 500", data={"status": 500})
-        await agent.say(Samples("s", 1, [bad]))
+        await agent.send_messages(Samples("s", 1, [bad]))
         await agent.hear(SamplesAck)
         for reaction in consumers.CONSUMERS:
             if "trigger.fired" in reaction.kinds:

@@ -12,8 +12,8 @@ from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
 from contract import valid_requests as doors
 from contract.client import Client
-from contract.fixtures_all_kinds import Estate, settle
-from contract.matrix import PRINCIPALS, Principal, Which
+from contract.fixtures_all_kinds import AllKinds, settle
+from contract.matrix import PRINCIPALS, PathOwner, Principal
 from contract.rollback_database import dry
 from contract.world import World
 
@@ -57,7 +57,7 @@ COMMON = {
 class Fuzz:
     """Requests that are right but for one thing."""
 
-    def __init__(self, world: World, estate: Estate) -> None:
+    def __init__(self, world: World, estate: AllKinds) -> None:
         self._world, self._estate = world, estate
         self._number = 0
         self.faults: dict[str, str] = {}
@@ -74,13 +74,13 @@ class Fuzz:
 
     def target(self, route: Route, principal: Principal) -> str:
         return doors.address(
-            route, self._estate, self._world.actors, principal, Which.OWN, v1=False
+            route, self._estate, self._world.actors, principal, PathOwner.OWN, v1=False
         )
 
     def body(self, route: Route) -> Any:
         return doors.bodies(self._estate, self._estate.acme).get(door(route), {})
 
-    async def ask(self, route: Route, target: str, body: Any, **headers: str) -> None:
+    async def request(self, route: Route, target: str, body: Any, **headers: str) -> None:
         for principal in principals_for(route):
             await self._ask_as(principal, route, target, body, headers)
 
@@ -92,7 +92,7 @@ class Fuzz:
         kind = {"content-type": "application/json"}
         try:
             # `check` objects to a 5xx, and to every answer that is not described.
-            await client.ask(route.method, target, raw=raw, headers={**kind, **headers})
+            await client.request(route.method, target, raw=raw, headers={**kind, **headers})
         except AssertionError as fault:
             told = f"{target[-80:]} {raw[:80]!r} {headers}: {str(fault)[:300]}"
             self.faults.setdefault(f"{door(route)}: {str(fault)[-80:-40]}", told)
@@ -139,7 +139,7 @@ async def test_it_works(fuzz: Fuzz) -> None:
         for name in names_of(route):
             for text in TEXTS:
                 asked = f"{target}{joint}{quote(name)}={quote(text)}"
-                await fuzz.ask(route, asked, fuzz.body(route))
+                await fuzz.request(route, asked, fuzz.body(route))
     assert not fuzz.faults, "\n".join(fuzz.faults.values())
 
 
@@ -158,9 +158,9 @@ async def test_fields_of_bodies(fuzz: Fuzz) -> None:
         target, good = fuzz.target(route, principal_for(route)), fuzz.body(route)
         for field in _fields_of(route.body):
             for value in VALUES:
-                await fuzz.ask(route, target, {**good, field.encode_name: value})
+                await fuzz.request(route, target, {**good, field.encode_name: value})
         for value in VALUES:
-            await fuzz.ask(route, target, value)
+            await fuzz.request(route, target, value)
     assert not fuzz.faults, "\n".join(fuzz.faults.values())
 
 
@@ -171,7 +171,7 @@ async def test_headers(fuzz: Fuzz) -> None:
         target = fuzz.target(by_name[at], principal_for(by_name[at]))
         for text in texts:
             for target_too in (target, f"{target}?follow=true"):
-                await fuzz.ask(by_name[at], target_too, fuzz.body(by_name[at]), **{name: text})
+                await fuzz.request(by_name[at], target_too, fuzz.body(by_name[at]), **{name: text})
     assert not fuzz.faults, "\n".join(fuzz.faults.values())
 
 
@@ -183,6 +183,6 @@ async def test_free_text_in_paths(fuzz: Fuzz) -> None:
             path = route.path.replace("{id}", "0" * 24)
             for word in FREE:
                 path = path.replace(word, quote(text, safe="") or "%20")
-            await fuzz.ask(route, path, fuzz.body(route))
-            await fuzz.ask(route, f"{path}?customer=acme&task={'0' * 24}", fuzz.body(route))
+            await fuzz.request(route, path, fuzz.body(route))
+            await fuzz.request(route, f"{path}?customer=acme&task={'0' * 24}", fuzz.body(route))
     assert not fuzz.faults, "\n".join(fuzz.faults.values())

@@ -6,13 +6,13 @@ from contract.world import World
 NESTED = "/acme/monitor/nested"
 
 
-async def pushed(ada: Client, name: str) -> str:
+async def create_push_monitor(ada: Client, name: str) -> str:
     made: str = (await ada.post("/acme/monitor", {"name": name, "type": "push"})).json["id"]
     return made
 
 
 async def test_it_works(ada: Client, vic: Client) -> None:
-    one, other = await pushed(ada, "one"), await pushed(ada, "other")
+    one, other = await create_push_monitor(ada, "one"), await create_push_monitor(ada, "other")
     response = await ada.post(NESTED, {"name": "both", "monitors": [one, {"_id": other}]})
     assert (response.status, response.json["type"]) == (200, "nested"), response.body
     path = f"{NESTED}/{response.json['id']}"
@@ -28,7 +28,7 @@ async def test_it_works(ada: Client, vic: Client) -> None:
 
 
 async def test_other_monitors_are_not_there(ada: Client) -> None:
-    one = await pushed(ada, "one")
+    one = await create_push_monitor(ada, "one")
     for answer in (
         await ada.get(f"{NESTED}/{one}"),
         await ada.put(f"{NESTED}/{one}", {"name": "x", "monitors": [one]}),

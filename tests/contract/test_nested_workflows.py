@@ -3,18 +3,20 @@
 from typing import Any
 
 from contract.client import Client
-from contract.flowing import made, run, step
+from contract.flowing import create_workflow, run, step
 from contract.world import World
 
 
-async def nested(world: World, ada: Client, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    inner = await made(world, ada, name="inner")
+async def create_nested(
+    world: World, ada: Client, **more: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    inner = await create_workflow(world, ada, name="inner")
     graph = {"nodes": [{"id": "whole", "workflow_id": inner["id"]}], "edges": []}
-    return inner, await made(world, ada, name="outer", graph=graph, **more)
+    return inner, await create_workflow(world, ada, name="outer", graph=graph, **more)
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    inner, outer = await nested(world, ada)
+    inner, outer = await create_nested(world, ada)
     assert outer["workflows"] == [{"id": inner["id"], "name": "inner"}]
     assert outer["graph"]["nodes"] == [{"id": "whole", "workflow_id": inner["id"]}]
     assert (outer["tasks"], outer["start_task_id"]) == ([], inner["start_task_id"])
@@ -34,7 +36,7 @@ async def test_it_works(world: World, ada: Client) -> None:
 
 
 async def test_a_cancel_of_the_outer_one_reaches_the_inner_one(world: World, ada: Client) -> None:
-    _, outer = await nested(world, ada)
+    _, outer = await create_nested(world, ada)
     job = await run(ada, outer)
     target = f"/acme/workflows/{outer['id']}/job/{job['id']}"
     assert (await ada.put(f"{target}/cancel", {})).status == 200
@@ -43,7 +45,7 @@ async def test_a_cancel_of_the_outer_one_reaches_the_inner_one(world: World, ada
 
 
 async def test_bad_nodes_are_400_with_their_field(world: World, ada: Client) -> None:
-    inner, outer = await nested(world, ada)
+    inner, outer = await create_nested(world, ada)
     task = inner["graph"]["nodes"][0]["task_id"]
     for node, field in (
         ({"id": "x"}, "graph.nodes[0].task_id"),
@@ -53,20 +55,20 @@ async def test_bad_nodes_are_400_with_their_field(world: World, ada: Client) -> 
         ({"id": "x", "workflow_id": outer["id"]}, "graph.nodes[0].workflow_id"),
     ):
         body = {"graph": {"nodes": [node], "edges": []}}
-        refused = await ada.ask("PATCH", f"/acme/workflows/{inner['id']}", body)
+        refused = await ada.request("PATCH", f"/acme/workflows/{inner['id']}", body)
         assert (refused.status, refused.code) == (400, "invalid_workflow"), refused.body
         assert refused.json["errors"][0]["field"] == field
 
 
 async def test_an_end_that_starts_the_outer_one_would_be_a_ring(world: World, ada: Client) -> None:
-    inner, outer = await nested(world, ada)
+    inner, outer = await create_nested(world, ada)
     body = {"triggers": [f"workflow:{inner['id']}:success"]}
-    refused = await ada.ask("PATCH", f"/acme/workflows/{outer['id']}", body)
+    refused = await ada.request("PATCH", f"/acme/workflows/{outer['id']}", body)
     assert (refused.status, refused.code) == (400, "trigger_ring")
 
 
 async def test_one_that_another_runs_cannot_be_deleted(world: World, ada: Client) -> None:
-    inner, outer = await nested(world, ada)
+    inner, outer = await create_nested(world, ada)
     refused = await ada.delete(f"/acme/workflows/{inner['id']}")
     assert (refused.status, refused.code) == (409, "workflow_in_use")
     assert outer["id"] in refused.json["message"]
@@ -77,14 +79,14 @@ async def test_one_that_another_runs_cannot_be_deleted(world: World, ada: Client
 async def test_who_may_not_run_the_inner_one_is_refused(
     world: World, ada: Client, uma: Client
 ) -> None:
-    inner, outer = await nested(world, ada)
+    inner, outer = await create_nested(world, ada)
     await ada.put(f"/acme/workflows/{inner['id']}/acl", {"users": ["vic"]})
     refused = await uma.post(f"/acme/workflows/{outer['id']}/job", {})
     assert (refused.status, refused.code) == (403, "may_not_run")
 
 
 async def test_a_recipe_holds_what_it_runs(world: World, ada: Client) -> None:
-    _, outer = await nested(world, ada)
+    _, outer = await create_nested(world, ada)
     recipe = (await ada.get(f"/acme/workflows/{outer['id']}/serialize")).json
     assert [workflow["name"] for workflow in recipe["workflows"]] == ["inner"]
     (host,) = (await ada.get("/acme/host")).json[:1]

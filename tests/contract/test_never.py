@@ -4,7 +4,7 @@ import pytest
 
 from contract import valid_requests as doors
 from contract.client import Client
-from contract.fixtures_all_kinds import Estate, settle
+from contract.fixtures_all_kinds import AllKinds, settle
 from contract.rollback_database import dry
 from contract.world import World
 
@@ -89,13 +89,15 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
 
 
 async def test_it_works(world: World) -> None:
-    estate: Estate = await world.runtime.db.write(settle, world.runtime, world.actors, world.things)
+    estate: AllKinds = await world.runtime.db.write(
+        settle, world.runtime, world.actors, world.things
+    )
     dry(world.runtime)
     wrong = []
     for who, method, path, expected in NEVER:
         client = Client(world.app, estate.tokens[who], hangs_up=True, check=world.conformity)
         body = doors.bodies(estate, estate.acme).get(f"{method} {path}", BODY)
-        answer = await client.ask(method, path.format(**estate.acme.ids), body)
+        answer = await client.request(method, path.format(**estate.acme.ids), body)
         if answer.status != expected:
             wrong.append(f"{method} {path} as {who}: {answer.status}, not {expected}")
     assert wrong == []

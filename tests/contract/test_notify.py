@@ -13,7 +13,7 @@ from belvedere.egress.pool import EgressPool
 from belvedere.notifications.model import RETRY_DELAYS
 from contract import interface_fields as letters
 from contract.client import Client
-from contract.notifying import posted, told
+from contract.notifying import deliver_notices, send_messages
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
 from egress.receivers import LOOPBACK, http_sink
@@ -84,7 +84,7 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
         assert (made["service"], made["url"]) == ("Webhook", f"http://127.0.0.1:{sink.port}/***")
         await rule(ada, made["id"])
         monitor = await fails(world)
-        await told(world.runtime)
+        await deliver_notices(world.runtime)
         await world.runtime.egress.close()
     secret = (await ada.get(f"/acme/notify/channel/{made['id']}/credentials")).json["secret"]
     (got,) = sink.got
@@ -265,16 +265,16 @@ async def test_a_message_is_tried_again_and_then_dead(
     await rule(token, (await channel(token))["id"])
     pool.results = [EgressResult(f"fault {n}") for n in range(8)]
     await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     for pause in RETRY_DELAYS:
         clock.move(pause / 1_000 * 1.3)
-        await posted(world.runtime)
+        await send_messages(world.runtime)
     (message,) = (await token.get("/acme/notify/message?where[state]=dead")).json
     assert (message["attempts"], message["due"]) == (8, None)
     assert [item["fault"] for item in message["tries"]] == [f"fault {n}" for n in range(8)]
     # The same text under the same id each time.
     assert len({item.payload for item in pool.sent}) == 1
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert len(pool.sent) == 8, "a message about a message that could not be sent"
     told_ada = "select kind from notifications where user_id = ? order by id"
     rows = await world.runtime.db.read(lambda tx: tx.rows(told_ada, world.actors.ada.user_id))
@@ -283,7 +283,7 @@ async def test_a_message_is_tried_again_and_then_dead(
     assert (await token.post(f"{target}/retry")).json["state"] == "waiting"
     refused = await token.post(f"{target}/retry")
     assert (refused.status, refused.code) == (409, "not_dead")
-    await posted(world.runtime)
+    await send_messages(world.runtime)
     assert (await token.get(target)).json["state"] == "sent"
 
 
@@ -293,7 +293,7 @@ async def test_what_is_refused_for_good_is_dead_at_once(
     await rule(ada, (await channel(ada))["id"])
     pool.results = [EgressResult("inner", for_good=True)]
     await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert [message["state"] for message in (await ada.get("/acme/notify/message")).json] == [
         "dead"
     ]
@@ -315,20 +315,20 @@ async def test_several_events_become_one_message(
 ) -> None:
     await rule(ada, (await channel(ada))["id"], group=30)
     monitor = await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     await failed_again(world, monitor, "normal")
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert pool.sent == []
     clock.move(31)
-    await posted(world.runtime)
+    await send_messages(world.runtime)
     (request,) = pool.sent
     assert request.title == "[acme] 2 events: shop fails, …"
     assert "shop is normal again" in request.body
     # The window is over: the next begins another.
     await failed_again(world, monitor)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     clock.move(31)
-    await posted(world.runtime)
+    await send_messages(world.runtime)
     assert len(pool.sent) == 2
 
 
@@ -340,14 +340,14 @@ async def test_quiet_hours_hold_back_all_but_the_critical(
     quiet = {"from": f"{(hour - 1) % 24:02d}:00", "to": f"{(hour + 1) % 24:02d}:00"}
     await rule(ada, (await channel(ada))["id"], quiet=quiet)
     monitor = await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert pool.sent == []
     await ada.patch(f"/acme/monitor/{monitor}", {"failure_severity": "CRITICAL"})
     await failed_again(world, monitor, "normal")
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert [item.title for item in pool.sent] == ["[acme] shop is normal again"]
     clock.move(3_600)
-    await posted(world.runtime)
+    await send_messages(world.runtime)
     assert [item.title for item in pool.sent[1:]] == ["[acme] shop fails"]
 
 
@@ -373,19 +373,19 @@ async def test_a_rule_sends_the_events_that_it_names(
 ) -> None:
     await rule(ada, (await channel(ada))["id"], **more)
     await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     failures = [item for item in pool.sent if "shop fails" in item.title]
     assert bool(failures) is is_told
 
 
 async def test_a_rule_can_name_one_monitor(world: World, ada: Client, pool: FakeEgressPool) -> None:
     monitor = await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     await rule(ada, (await channel(ada))["id"], objects=[monitor])
     other = await ada.post("/acme/monitor", {"name": "o", "type": "push", "fail_threshold": 1})
     await failed_again(world, other.json["id"])
     await failed_again(world, monitor, "normal")
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert [item.title for item in pool.sent] == ["[acme] shop is normal again"]
 
 
@@ -397,7 +397,7 @@ async def test_a_muted_monitor_sends_no_notifications(
     await ada.put(f"/acme/monitor/{monitor}/mute", {})
     await failed_again(world, monitor, "normal")
     await failed_again(world, monitor)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     titles = [item.title for item in pool.sent]
     assert titles == ["[acme] shop fails"], "only what came before the mute"
     assert len((await ada.get("/acme/notification")).json) == 1
@@ -411,7 +411,7 @@ async def test_indicators_alert_unless_alerts_are_off(
     body = {"title": "queue", "type": "text", "value": "5", "alerts": alerts}
     indicator = (await ada.post("/acme/indicator", body)).json
     await ada.patch(f"/acme/indicator/{indicator['id']}/state", {"state": "failure"})
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert [item.title for item in pool.sent] == ["[acme] queue is in failure"] * alerts
 
 
@@ -422,7 +422,7 @@ async def test_a_disabled_channel_is_sent_nothing(
     await rule(ada, one["id"])
     await ada.patch(f"/acme/notify/channel/{one['id']}", {"enable": False})
     await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert (await ada.get("/acme/notify/message")).json == []
 
 
@@ -433,7 +433,7 @@ async def test_another_organization_is_not_notified(
     body = {"name": "x", "channels": [theirs["id"]], "kinds": [], "group": 0}
     assert (await eve.post("/notify/rule", body)).status == 201
     await fails(world)
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     assert pool.sent == []
     assert (await eve.get("/notify/message")).json == []
     assert (await eve.get("/notification")).json == []

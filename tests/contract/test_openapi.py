@@ -37,8 +37,8 @@ def addresses(route: Route) -> list[str]:
 
 
 @only_sqlite
-async def test_it_works(world: World, stranger: Client) -> None:
-    response = await stranger.get("/-/openapi.json")
+async def test_it_works(world: World, anonymous: Client) -> None:
+    response = await anonymous.get("/-/openapi.json")
     assert response.status == 200
     assert response.json == openapi.document(world.runtime.router, "http://belvedere.test")
 

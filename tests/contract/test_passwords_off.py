@@ -6,7 +6,7 @@ import pytest
 
 from belvedere.access import Level
 from belvedere.access.customers import member_changes, password_recovery, service
-from contract.browser_journey import BODY, PERSON, Traveller, add, provider_of
+from contract.browser_journey import BODY, PERSON, BrowserJourney, add, provider_of
 from contract.client import Client
 from contract.world import World
 from people import PASSWORD
@@ -17,64 +17,66 @@ LOGIN = "/api/auth/login"
 
 
 @pytest.fixture
-def at(world: World) -> Provider:
+def provider(world: World) -> Provider:
     return provider_of(world, {**PERSON, "sub": "s-olga", "email": "olga@acme.test"})
 
 
-async def came(world: World, at: Provider, provider_id: str) -> Client:
+async def sign_in(world: World, provider: Provider, provider_id: str) -> Client:
     """Whom the provider knows now, in a browser of their own."""
-    one = Traveller(world.client(), at)
+    one = BrowserJourney(world.client(), provider)
     await one.sign_in(provider_id)
     assert one.token
     return Client(world.app, one.token, check=world.conformity)
 
 
-async def switched_off(world: World, at: Provider) -> tuple[str, Client]:
+async def switched_off(world: World, provider: Provider) -> tuple[str, Client]:
     """The provider, and the owner who came through it."""
     provider_id = await add(world)
-    olga = await came(world, at, provider_id)
+    olga = await sign_in(world, provider, provider_id)
     done = await olga.put("/api/customer", OFF)
     assert (done.status, done.json["providers_only"]) == (200, True)
     return provider_id, olga
 
 
-async def test_it_works(world: World, at: Provider, stranger: Client) -> None:
+async def test_it_works(world: World, provider: Provider, anonymous: Client) -> None:
     uma, token = world.client("uma"), world.client("token")
-    provider_id, olga = await switched_off(world, at)
-    refused = await stranger.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
+    provider_id, olga = await switched_off(world, provider)
+    refused = await anonymous.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
     assert (refused.status, refused.code) == (403, "passwords_off")
     assert "organization acme does not accept passwords" in refused.json["message"]
     # Sessions by password are over, those through the provider and programs go on.
     assert (await uma.get("/acme/task")).status == 401
     assert (await olga.get("/acme/task")).status == 200
     assert (await token.get("/acme/task")).status == 200
-    at.person = dict(PERSON)
-    assert (await (await came(world, at, provider_id)).get("/acme/task")).status == 200
+    provider.person = dict(PERSON)
+    assert (await (await sign_in(world, provider, provider_id)).get("/acme/task")).status == 200
     assert (await olga.put("/api/customer", ON)).json["providers_only"] is False
     assert (await uma.get("/acme/task")).status == 401
-    again = await stranger.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
+    again = await anonymous.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
     assert again.status == 200
     rows = (await olga.get("/api/audit?action=customer.change")).json
     assert [row["after"] for row in rows] == [ON, OFF]
 
 
-async def test_http_basic_is_refused_too(world: World, at: Provider, stranger: Client) -> None:
-    await switched_off(world, at)
+async def test_http_basic_is_refused_too(
+    world: World, provider: Provider, anonymous: Client
+) -> None:
+    await switched_off(world, provider)
     words = base64.b64encode(f"uma@acme.test:{PASSWORD}".encode()).decode()
     for path in (LOGIN, f"{LOGIN}/local"):
-        done = await stranger.post(path, {}, headers={"authorization": f"Basic {words}"})
+        done = await anonymous.post(path, {}, headers={"authorization": f"Basic {words}"})
         assert (done.status, done.code) == (403, "passwords_off")
     # Who does not know the password does not learn more than before.
-    wrong = await stranger.post(LOGIN, {"email": "uma@acme.test", "password": "x" * 12})
+    wrong = await anonymous.post(LOGIN, {"email": "uma@acme.test", "password": "x" * 12})
     assert (wrong.status, wrong.code) == (401, "bad_login")
 
 
 async def test_it_is_refused_while_no_owner_has_come_another_way(
-    world: World, at: Provider
+    world: World, provider: Provider
 ) -> None:
     provider_id, olga = await add(world), world.client("olga")
-    at.person = dict(PERSON)
-    await came(world, at, provider_id)
+    provider.person = dict(PERSON)
+    await sign_in(world, provider, provider_id)
     refused = await olga.put("/api/customer", OFF)
     assert (refused.status, refused.code) == (409, "no_other_way")
     assert (await world.client("ada").put("/api/customer", OFF)).status == 403
@@ -82,21 +84,23 @@ async def test_it_is_refused_while_no_owner_has_come_another_way(
     # To allow what is allowed asks for nothing.
     assert (await olga.put("/api/customer", ON)).status == 200
     # Once she has, a session by password may do it, and ends with it.
-    at.person = {**PERSON, "sub": "s-olga", "email": "olga@acme.test"}
-    await came(world, at, provider_id)
+    provider.person = {**PERSON, "sub": "s-olga", "email": "olga@acme.test"}
+    await sign_in(world, provider, provider_id)
     assert (await olga.put("/api/customer", OFF)).status == 200
     assert (await olga.get("/acme/task")).status == 401
 
 
-async def test_the_sign_in_page_learns_it(world: World, at: Provider, stranger: Client) -> None:
-    provider_id, _ = await switched_off(world, at)
-    methods = (await stranger.get("/api/auth/methods?customer=acme")).json
+async def test_the_sign_in_page_learns_it(
+    world: World, provider: Provider, anonymous: Client
+) -> None:
+    provider_id, _ = await switched_off(world, provider)
+    methods = (await anonymous.get("/api/auth/methods?customer=acme")).json
     assert methods["password"] is False and methods["providers"][0]["id"] == provider_id
-    assert (await stranger.get("/api/auth/methods?customer=globex")).json["password"] is True
+    assert (await anonymous.get("/api/auth/methods?customer=globex")).json["password"] is True
 
 
-async def test_the_last_way_in_stays(world: World, at: Provider) -> None:
-    provider_id, olga = await switched_off(world, at)
+async def test_the_last_way_in_stays(world: World, provider: Provider) -> None:
+    provider_id, olga = await switched_off(world, provider)
     path = f"/api/provider/{provider_id}"
     assert (await olga.delete(path)).code == "no_other_way"
     assert (await olga.patch(path, {"enabled": False})).code == "no_other_way"
@@ -104,7 +108,7 @@ async def test_the_last_way_in_stays(world: World, at: Provider) -> None:
     # Another provider is a way in once the owner has come that way.
     other = await add_by(olga, "Other ID")
     assert (await olga.delete(path)).code == "no_other_way"
-    there = await came(world, at, other)
+    there = await sign_in(world, provider, other)
     assert (await there.delete(path)).status == 200
     assert (await there.delete(f"/api/provider/{other}")).code == "no_other_way"
     assert (await there.put("/api/customer", ON)).status == 200
@@ -117,76 +121,78 @@ async def add_by(owner: Client, name: str) -> str:
 
 
 async def test_nobody_comes_in_from_another_organization(
-    world: World, at: Provider, stranger: Client
+    world: World, provider: Provider, anonymous: Client
 ) -> None:
     """A person of both goes where passwords count, and cannot move over."""
-    await switched_off(world, at)
+    await switched_off(world, provider)
     acme = await world.runtime.db.read(service.by_name, "acme")
     assert acme is not None
     by = service.operator(acme)
     await world.runtime.db.write(member_changes.add_member, by, "eve@globex.test", Level.VIEWER)
     told = {"email": "eve@globex.test", "password": PASSWORD}
-    done = await stranger.post(LOGIN, told)
+    done = await anonymous.post(LOGIN, told)
     assert done.status == 200 and done.json["customer_id"] != acme.id
     eve = Client(world.app, done.json["access_token"], check=world.conformity)
     moved = await eve.put(f"/api/session/customer/{acme.id}")
     assert (moved.status, moved.code) == (403, "passwords_off")
-    named = await stranger.post(LOGIN, {**told, "customer": "acme"})
+    named = await anonymous.post(LOGIN, {**told, "customer": "acme"})
     assert (named.status, named.code) == (403, "passwords_off")
 
 
 async def test_an_invited_person_comes_through_the_provider(
-    world: World, at: Provider, stranger: Client
+    world: World, provider: Provider, anonymous: Client
 ) -> None:
-    provider_id, olga = await switched_off(world, at)
+    provider_id, olga = await switched_off(world, provider)
     body = {"user": {"email": "new@acme.test"}, "credential": "user"}
     link = (await olga.post("/api/member", body)).json["invitation"]["link"]
     token = link.partition("#")[2]
-    record = (await stranger.post("/api/auth/link", {"token": token})).json
+    record = (await anonymous.post("/api/auth/link", {"token": token})).json
     assert (record["customer_name"], record["password"]) == ("acme", False)
     told = {"token": token, "password": "a long new password"}
-    refused = await stranger.post("/api/auth/invitation", told)
+    refused = await anonymous.post("/api/auth/invitation", told)
     assert (refused.status, refused.code) == (403, "passwords_off")
-    at.person = {**PERSON, "sub": "s-new", "email": "new@acme.test"}
-    assert (await (await came(world, at, provider_id)).get("/acme/task")).status == 200
+    provider.person = {**PERSON, "sub": "s-new", "email": "new@acme.test"}
+    assert (await (await sign_in(world, provider, provider_id)).get("/acme/task")).status == 200
 
 
-async def test_a_reset_link_opens_nothing(world: World, at: Provider, stranger: Client) -> None:
+async def test_a_reset_link_opens_nothing(
+    world: World, provider: Provider, anonymous: Client
+) -> None:
     path = f"/api/member/{world.actors.max.member_id}/reset"
     response = await world.client("olga").post(path)
-    _, olga = await switched_off(world, at)
+    _, olga = await switched_off(world, provider)
     refused = await olga.post(path)
     assert (refused.status, refused.code) == (403, "passwords_off")
     # One that was made before is good again when passwords are.
     token = response.json["link"].partition("#")[2]
     told = {"token": token, "password": "a long new password"}
-    refused = await stranger.put("/api/auth/password/reset", told)
+    refused = await anonymous.put("/api/auth/password/reset", told)
     assert (refused.status, refused.code) == (403, "passwords_off")
-    assert not (await stranger.post("/api/auth/link", {"token": token})).json["password"]
+    assert not (await anonymous.post("/api/auth/link", {"token": token})).json["password"]
     await olga.put("/api/customer", ON)
-    assert (await stranger.post("/api/auth/link", {"token": token})).json["password"]
-    assert (await stranger.put("/api/auth/password/reset", told)).status == 200
+    assert (await anonymous.post("/api/auth/link", {"token": token})).json["password"]
+    assert (await anonymous.put("/api/auth/password/reset", told)).status == 200
 
 
 async def test_a_person_of_two_organizations_resets_for_the_other(
-    world: World, at: Provider, stranger: Client
+    world: World, provider: Provider, anonymous: Client
 ) -> None:
-    await switched_off(world, at)
+    await switched_off(world, provider)
     by = service.operator(world.actors.acme)
     await world.runtime.db.write(member_changes.add_member, by, "eve@globex.test", Level.VIEWER)
     keys = world.runtime.keyring
     _, token = await world.runtime.db.write(
         password_recovery.reset_password, keys, "eve@globex.test"
     )
-    assert (await stranger.post("/api/auth/link", {"token": token})).json["password"]
+    assert (await anonymous.post("/api/auth/link", {"token": token})).json["password"]
 
 
 async def test_the_operator_allows_passwords_again(
-    world: World, at: Provider, stranger: Client
+    world: World, provider: Provider, anonymous: Client
 ) -> None:
-    await switched_off(world, at)
+    await switched_off(world, provider)
     await world.runtime.db.write(service.allow_passwords, "ACME")
-    done = await stranger.post(LOGIN, {"email": "olga@acme.test", "password": PASSWORD})
+    done = await anonymous.post(LOGIN, {"email": "olga@acme.test", "password": PASSWORD})
     assert done.status == 200
     olga = Client(world.app, done.json["access_token"], check=world.conformity)
     (last, *_) = (await olga.get("/api/audit?action=customer.change")).json
@@ -194,14 +200,14 @@ async def test_the_operator_allows_passwords_again(
 
 
 async def test_a_forgotten_password_is_nobodys_work(
-    world: World, at: Provider, stranger: Client
+    world: World, provider: Provider, anonymous: Client
 ) -> None:
-    _, olga = await switched_off(world, at)
+    _, olga = await switched_off(world, provider)
     before = await events(world)
-    assert (await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})).status
+    assert (await anonymous.post("/api/auth/password/recover", {"email": "uma@acme.test"})).status
     assert await events(world) == before
     await olga.put("/api/customer", ON)
-    await stranger.post("/api/auth/password/recover", {"email": "max@acme.test"})
+    await anonymous.post("/api/auth/password/recover", {"email": "max@acme.test"})
     assert await events(world) == before + 1
 
 

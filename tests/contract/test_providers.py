@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contract.browser_journey import BODY, ISSUER, Traveller, add, provider_of
+from contract.browser_journey import BODY, ISSUER, BrowserJourney, add, provider_of
 from contract.client import Client
 from contract.world import World
 from providers.openid import Provider
@@ -14,7 +14,7 @@ PATH = "/api/provider"
 
 
 @pytest.fixture
-def at(world: World) -> Provider:
+def provider(world: World) -> Provider:
     return provider_of(world)
 
 
@@ -23,7 +23,7 @@ def olga(world: World) -> Client:
     return world.client("olga")
 
 
-async def test_it_works(world: World, at: Provider, olga: Client, ada: Client) -> None:
+async def test_it_works(world: World, provider: Provider, olga: Client, ada: Client) -> None:
     response = await olga.post(PATH, {**BODY, "domains": ["@Acme.test"], "scopes": ["email"]})
     assert response.status == 201
     record = response.json
@@ -32,7 +32,7 @@ async def test_it_works(world: World, at: Provider, olga: Client, ada: Client) -
     assert (record["callback_kind"], record["own_callback"]) == ("own", record["callback"])
     assert (record["domains"], record["scopes"]) == (["acme.test"], ["openid", "email"])
     assert (record["level"], record["enabled"], record["version"]) == ("", True, 1)
-    assert at.client_secret not in response.text
+    assert provider.client_secret not in response.text
     assert (await ada.get(PATH)).json == [record]
     assert (await ada.get(f"{PATH}/{record['id']}")).json == record
     changed = await olga.patch(f"{PATH}/{record['id']}", {"name": "Ours", "level": "user"})
@@ -45,7 +45,7 @@ async def test_it_works(world: World, at: Provider, olga: Client, ada: Client) -
 
 
 async def test_only_the_owner_decides_who_is_who(
-    world: World, at: Provider, ada: Client, vic: Client, eve: Client
+    world: World, provider: Provider, ada: Client, vic: Client, eve: Client
 ) -> None:
     """An admin could else enter as the owner."""
     found = f"{PATH}/{await add(world)}"
@@ -80,14 +80,16 @@ BAD: tuple[dict[str, Any], ...] = (
 )
 
 
-async def test_bad_input(at: Provider, olga: Client) -> None:
+async def test_bad_input(provider: Provider, olga: Client) -> None:
     for change in BAD:
         body = {name: one for name, one in {**BODY, **change}.items() if one is not None}
         refused = await olga.post(PATH, body)
         assert (refused.status, refused.code) == (400, "invalid_body"), change
 
 
-async def test_an_issuer_that_cannot_be_reached(world: World, at: Provider, olga: Client) -> None:
+async def test_an_issuer_that_cannot_be_reached(
+    world: World, provider: Provider, olga: Client
+) -> None:
     refused = await olga.post(PATH, {**BODY, "issuer": "https://nowhere.example.com"})
     assert (refused.status, refused.code) == (409, "provider_unreachable")
     assert "cannot be resolved" in refused.json["message"]
@@ -105,17 +107,19 @@ NONSENSE: tuple[dict[str, Any], ...] = (
 
 
 async def test_an_issuer_that_says_nonsense(
-    at: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
+    provider: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = at.discovery()
+    right = provider.discovery()
     for item in NONSENSE:
         told = {**right, **item}
-        monkeypatch.setattr(at, "discovery", partial(dict, told))
+        monkeypatch.setattr(provider, "discovery", partial(dict, told))
         refused = await olga.post(PATH, BODY)
         assert (refused.status, refused.code) == (409, "bad_issuer"), item
 
 
-async def test_of_two_changes_the_second_is_stale(world: World, at: Provider, olga: Client) -> None:
+async def test_of_two_changes_the_second_is_stale(
+    world: World, provider: Provider, olga: Client
+) -> None:
     found = f"{PATH}/{await add(world)}"
     first = {"if-match": "1"}
     assert (await olga.patch(found, {"name": "x"}, headers=first)).status == 200
@@ -125,10 +129,10 @@ async def test_of_two_changes_the_second_is_stale(world: World, at: Provider, ol
 
 @pytest.mark.parametrize("how", ["delete", "disable", "move"])
 async def test_sessions_end_with_their_provider(
-    world: World, at: Provider, olga: Client, stranger: Client, how: str
+    world: World, provider: Provider, olga: Client, anonymous: Client, how: str
 ) -> None:
     provider_id = await add(world)
-    one = Traveller(stranger, at)
+    one = BrowserJourney(anonymous, provider)
     await one.sign_in(provider_id)
     client = Client(world.app, one.token, check=world.conformity)
     assert (await client.get("/acme/task")).status == 200
@@ -138,34 +142,34 @@ async def test_sessions_end_with_their_provider(
     elif how == "disable":
         await olga.patch(found, {"enabled": False})
     else:
-        at.issuer = "https://id.example.com/realm2"
-        await olga.patch(found, {"issuer": at.issuer, "client_secret": "another one"})
+        provider.issuer = "https://id.example.com/realm2"
+        await olga.patch(found, {"issuer": provider.issuer, "client_secret": "another one"})
     assert (await client.get("/acme/task")).status == 401
     assert (await world.client("uma").get("/acme/task")).status == 200
 
 
 async def test_a_client_without_a_secret_shows_the_verifier_alone(
-    world: World, at: Provider, olga: Client, stranger: Client
+    world: World, provider: Provider, olga: Client, anonymous: Client
 ) -> None:
-    at.client_secret, at.proofs = "", ("none",)
+    provider.client_secret, provider.proofs = "", ("none",)
     provider_id = await add(world, client_secret="")
     assert (await olga.get(f"{PATH}/{provider_id}")).json["has_client_secret"] is False
-    assert await Traveller(stranger, at).sign_in(provider_id) == "/ui/"
+    assert await BrowserJourney(anonymous, provider).sign_in(provider_id) == "/ui/"
 
 
 async def test_the_secret_goes_as_the_issuer_likes_it(
-    world: World, at: Provider, stranger: Client
+    world: World, provider: Provider, anonymous: Client
 ) -> None:
-    at.client_secret, at.proofs = "a b:c/ü&", ("client_secret_post",)
-    provider_id = await add(world, client_secret=at.client_secret)
-    assert await Traveller(stranger, at).sign_in(provider_id) == "/ui/"
-    at.proofs = ("client_secret_basic",)
+    provider.client_secret, provider.proofs = "a b:c/ü&", ("client_secret_post",)
+    provider_id = await add(world, client_secret=provider.client_secret)
+    assert await BrowserJourney(anonymous, provider).sign_in(provider_id) == "/ui/"
+    provider.proofs = ("client_secret_basic",)
     await world.client("olga").patch(f"{PATH}/{provider_id}", {})
-    assert await Traveller(stranger, at).sign_in(provider_id) == "/ui/"
+    assert await BrowserJourney(anonymous, provider).sign_in(provider_id) == "/ui/"
 
 
 async def test_the_number_is_limited(
-    world: World, at: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
+    world: World, provider: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("belvedere.providers.service.MAX_ENTRIES", 1)
     await add(world)

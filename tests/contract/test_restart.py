@@ -54,7 +54,7 @@ async def test_a_viewer_may_not_restart(world: World, uma: Client, vic: Client) 
     assert (await vic.put(f"/acme/job/{old['id']}/restart", {})).status == 403
 
 
-async def lost(world: World, client: Client, agent: FakeAgent) -> dict[str, Any]:
+async def lose_job(world: World, client: Client, agent: FakeAgent) -> dict[str, Any]:
     """A job whose agent can only say that it does not know."""
     return await run(
         client, agent, await world.task(), ending="unknown", reason="host_rebooted", log=None
@@ -63,7 +63,7 @@ async def lost(world: World, client: Client, agent: FakeAgent) -> dict[str, Any]
 
 async def test_a_lost_job_says_that_nobody_knows(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job = await lost(world, uma, agent)
+        job = await lose_job(world, uma, agent)
     assert (job["lifecycle"], job["state"]) == ("terminated", "lost")
     assert job["ran"] == "maybe" and job["trigger_name"] == "lost"
     assert job["waiting_reason"] == "lost" and "result" not in job
@@ -72,7 +72,7 @@ async def test_a_lost_job_says_that_nobody_knows(world: World, uma: Client) -> N
 async def test_a_person_resolves_it(world: World, uma: Client) -> None:
     for outcome in ("normal", "success", "failure"):
         async with world.agent() as agent:
-            job = await lost(world, uma, agent)
+            job = await lose_job(world, uma, agent)
         body = {"outcome": outcome, "note": "seen in the logs"}
         done = await uma.put(f"/acme/job/{job['id']}/resolve", body)
         assert done.status == 200
@@ -82,7 +82,7 @@ async def test_a_person_resolves_it(world: World, uma: Client) -> None:
 
 async def test_resolving_is_audited(world: World, uma: Client, ada: Client) -> None:
     async with world.agent() as agent:
-        job = await lost(world, uma, agent)
+        job = await lose_job(world, uma, agent)
     await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "success", "note": "seen"})
     row = (await ada.get(f"/api/audit?object_id={job['id']}")).json[0]
     assert row["action"] == "job.resolve" and row["after"]["note"] == "seen"
@@ -99,7 +99,7 @@ BAD: list[dict[str, Any]] = [
 
 async def test_a_bad_outcome_is_refused(world: World, uma: Client) -> None:
     async with world.agent() as agent:
-        job = await lost(world, uma, agent)
+        job = await lose_job(world, uma, agent)
     for body in BAD:
         assert (await uma.put(f"/acme/job/{job['id']}/resolve", body)).status == 400, body
     assert (await show(uma, job["id"]))["state"] == "lost"

@@ -23,12 +23,12 @@ RECORD: dict[str, letters.Kind] = {
 
 
 @pytest.fixture(autouse=True)
-def morning(clock: ManualClock) -> None:
+def fixed_morning(clock: ManualClock) -> None:
     """Before anybody signs in."""
     clock.now = parse_iso("2027-03-02T09:00:30Z")
 
 
-async def made(ada: Client, task: str, **more: Any) -> Any:
+async def create_schedule(ada: Client, task: str, **more: Any) -> Any:
     answer = await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "*/10 * * * *", **more})
     assert answer.status == 200, answer.body
     return answer.json
@@ -36,7 +36,7 @@ async def made(ada: Client, task: str, **more: Any) -> Any:
 
 async def test_it_works(world: World, ada: Client, vic: Client) -> None:
     task = await world.task()
-    found = await made(ada, task, timezone="Europe/Berlin")
+    found = await create_schedule(ada, task, timezone="Europe/Berlin")
     assert letters.missing(found, RECORD) == []
     assert (found["_type"], found["target"], found["task_id"]) == ("Schedule", "task", task)
     assert (found["name"], found["enable"], found["overlap"]) == ("echo", True, "skip")
@@ -62,7 +62,7 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
 
 
 async def test_it_runs(world: World, ada: Client, clock: ManualClock) -> None:
-    found = await made(ada, await world.task())
+    found = await create_schedule(ada, await world.task())
     clock.move(9 * 60 + 31)
     await loops.fire_schedules(world.runtime)
     (job,) = (await ada.get("/acme/job")).json
@@ -90,7 +90,7 @@ async def test_the_body_of_old_clients(world: World, ada: Client) -> None:
 
 
 async def test_it_is_stopped_and_started(world: World, ada: Client) -> None:
-    found = await made(ada, await world.task())
+    found = await create_schedule(ada, await world.task())
     target = f"/acme/scheduler/{found['id']}"
     for word, next_run in (("stop", None), ("start", found["nextRunAt"])):
         answer = await ada.put(f"{target}/{word}")
@@ -104,7 +104,7 @@ async def test_it_is_stopped_and_started(world: World, ada: Client) -> None:
 
 
 async def test_it_is_changed(world: World, ada: Client) -> None:
-    found = await made(ada, await world.task())
+    found = await create_schedule(ada, await world.task())
     target = f"/acme/schedule/{found['id']}"
     sent = {"name": "nightly", "repeatEvery": "0 5 * * *", "timezone": "America/New_York"}
     changed = await ada.patch(target, {**sent, "overlap": "queue", "missed": "once"})
@@ -123,7 +123,7 @@ async def test_it_is_changed(world: World, ada: Client) -> None:
 async def test_it_is_paused_with_an_end_and_a_note(
     world: World, ada: Client, clock: ManualClock
 ) -> None:
-    found = await made(ada, await world.task())
+    found = await create_schedule(ada, await world.task())
     target = f"/acme/schedule/{found['id']}"
     sent = {"until": "2027-03-02T10:00:00Z", "note": "the shop moves"}
     paused = (await ada.put(f"{target}/pause", sent)).json
@@ -158,7 +158,7 @@ async def test_the_preview_shows_clock_changes(world: World, ada: Client, vic: C
     ] == [
         ("2027-03-28T03:00:00+02:00", "moved", "2027-03-28T02:30:00"),
     ]
-    made_one = await made(ada, await world.task(), repeatEvery="0 12 * * *")
+    made_one = await create_schedule(ada, await world.task(), repeatEvery="0 12 * * *")
     records = (await vic.get(f"/acme/schedule/{made_one['id']}/preview")).json
     assert [preview["date"][:10] for preview in records[:2]] == ["2027-03-02", "2027-03-03"]
     assert len(records) == 10
@@ -167,7 +167,7 @@ async def test_the_preview_shows_clock_changes(world: World, ada: Client, vic: C
 async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None:
     expected = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
     task = await world.task(task_arguments=expected)
-    found = await made(ada, task, task_arguments=["x", "hush-hush"])
+    found = await create_schedule(ada, task, task_arguments=["x", "hush-hush"])
     assert found["task_arguments"] == ["x", "***"]
     target = f"/acme/schedule/{found['id']}"
     changed = await ada.patch(target, {"task_arguments": ["y", "***"]})
@@ -207,9 +207,9 @@ async def test_bad_input(world: World, ada: Client, sent: dict[str, Any], field:
 
 async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve: Client) -> None:
     """Seen with what it starts; changed by admins; another organization's is not there."""
-    hidden = await made(ada, await world.task("hidden", acl=[]))
+    hidden = await create_schedule(ada, await world.task("hidden", acl=[]))
     task = await world.task()
-    found = await made(ada, task)
+    found = await create_schedule(ada, task)
     target = f"/acme/schedule/{found['id']}"
     assert [schedule["id"] for schedule in (await vic.get("/acme/schedule")).json] == [found["id"]]
     for place in (f"schedule/{hidden['id']}", f"task/{hidden['task_id']}/schedule"):
@@ -237,7 +237,7 @@ async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve:
 
 async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
     task = await world.task()
-    found = await made(ada, task)
+    found = await create_schedule(ada, task)
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
     reaction = next(
         consumer for consumer in consumers.CONSUMERS if "schedules of deleted" in consumer.name
@@ -248,7 +248,7 @@ async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
 
 async def test_it_can_be_listed_by_its_fields(world: World, ada: Client) -> None:
     one, two = await world.task("one"), await world.task("two")
-    first, second = await made(ada, one), await made(ada, two, name="nightly")
+    first, second = await create_schedule(ada, one), await create_schedule(ada, two, name="nightly")
     for query, expected in (
         (f"where[task_id]={one}", [first]),
         ("where[name]=nightly", [second]),
@@ -262,6 +262,6 @@ async def test_it_can_be_listed_by_its_fields(world: World, ada: Client) -> None
 async def test_a_task_can_have_a_hundred_schedules(world: World, ada: Client) -> None:
     task = await world.task()
     for _ in range(100):
-        await made(ada, task)
+        await create_schedule(ada, task)
     refused = await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "* * * * *"})
     assert (refused.status, refused.code) == (409, "too_many_schedules")

@@ -15,29 +15,29 @@ from belvedere.rest.route import Reply, Route
 from belvedere.server.routes import ROUTES
 from contract import valid_requests as doors
 from contract.fixtures_all_kinds import settle
-from contract.matrix import PRINCIPALS, Principal, Which
+from contract.matrix import PRINCIPALS, PathOwner, Principal
 from contract.rollback_database import dry
-from contract.schemathesis_runner import Swarm, letter_of, mend
-from contract.serving import Watch
+from contract.schemathesis_runner import SchemathesisRun, letter_of, mend
+from contract.serving import LogRecorder
 from contract.world import World
 
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 BY_DOOR = {f"{route.method} {route.path}": route for route in ROUTES}
 # Most requests name what is there; None is a path that was made up.
-PLACES = (Which.OWN, Which.OWN, Which.OWN, Which.OTHER, Which.MISSING, None)
+PLACES = (PathOwner.OWN, PathOwner.OWN, PathOwner.OWN, PathOwner.OTHER, PathOwner.MISSING, None)
 KINDS = ("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x")
 # Mostly the type that the body has.
 TYPES = (*[None] * len(KINDS), *KINDS)
 
 
 @pytest.fixture
-def swarm(world: World, watch: Watch, quick_passwords: None) -> Iterator[Swarm]:
+def swarm(world: World, watch: LogRecorder, quick_passwords: None) -> Iterator[SchemathesisRun]:
     """In a world that keeps nothing, so that every request finds the same."""
     estate = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
     with asyncio.Runner() as runner:
-        yield Swarm(world, estate, watch, runner)
+        yield SchemathesisRun(world, estate, watch, runner)
 
 
 def people(route: Route) -> list[Principal]:
@@ -46,13 +46,15 @@ def people(route: Route) -> list[Principal]:
     return [principal for principal in PRINCIPALS if names is None or principal.name in names]
 
 
-def knock(swarm: Swarm, operation: Any, mode: GenerationMode, examples: int) -> None:
+def run_operation(
+    swarm: SchemathesisRun, operation: Any, mode: GenerationMode, examples: int
+) -> None:
     v1 = operation.path.startswith("/{customer}/")
     door = f"{operation.method.upper()} {operation.path.removeprefix('/{customer}')}"
     route = BY_DOOR[door]
     good = doors.bodies(swarm.estate, swarm.estate.acme).get(door)
 
-    def address(principal: Principal, which: Which) -> str:
+    def address(principal: Principal, which: PathOwner) -> str:
         return doors.address(route, swarm.estate, swarm.world.actors, principal, which, v1=v1)
 
     @settings(
@@ -68,8 +70,8 @@ def knock(swarm: Swarm, operation: Any, mode: GenerationMode, examples: int) -> 
         type_=st.sampled_from(TYPES),
         number=st.integers(0, 100),
     )
-    def asked(
-        case: Case[Any], which: Which | None, is_mended: bool, type_: str | None, number: int
+    def run_case(
+        case: Case[Any], which: PathOwner | None, is_mended: bool, type_: str | None, number: int
     ) -> None:
         if is_mended:
             mend(case, good, number)
@@ -80,20 +82,22 @@ def knock(swarm: Swarm, operation: Any, mode: GenerationMode, examples: int) -> 
             letter.headers["content-type"] = type_
         for principal in people(route):
             sent = letter if which is None else letter.to(address(principal, which))
-            swarm.send(case, sent, principal, which or Which.MISSING)
+            swarm.send(case, sent, principal, which or PathOwner.MISSING)
 
     try:
-        asked()
+        run_case()
     except Unsatisfiable:
         # A door that takes nothing cannot be asked wrongly.
         assert mode is NEGATIVE
 
 
-def ask_all(swarm: Swarm, mode: GenerationMode, examples: int, *, styles: tuple[bool, ...]) -> None:
+def ask_all(
+    swarm: SchemathesisRun, mode: GenerationMode, examples: int, *, styles: tuple[bool, ...]
+) -> None:
     for get_all_operation in swarm.schema.get_all_operations():
         operation = get_all_operation.ok()
         if operation.path.startswith("/{customer}/") in styles:
-            knock(swarm, operation, mode, examples)
+            run_operation(swarm, operation, mode, examples)
     assert not swarm.faults, "\n".join(swarm.faults.values())
     # Else nothing was behind the doors.
     assert swarm.statuses[200] > swarm.statuses.total() / 20, swarm.statuses
@@ -101,7 +105,7 @@ def ask_all(swarm: Swarm, mode: GenerationMode, examples: int, *, styles: tuple[
 
 @pytest.mark.limit(300)
 @pytest.mark.parametrize("mode", [POSITIVE, NEGATIVE])
-def test_it_works(swarm: Swarm, engine: str, mode: GenerationMode) -> None:
+def test_it_works(swarm: SchemathesisRun, engine: str, mode: GenerationMode) -> None:
     """Each engine in the URL style that the other leaves out."""
     v1 = (engine == "postgres") is (mode is POSITIVE)
     ask_all(swarm, mode, 2, styles=(v1,))
@@ -121,15 +125,15 @@ FAULTS = {
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_it_notices(swarm: Swarm, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+def test_it_notices(swarm: SchemathesisRun, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     monkeypatch.setattr(*FAULTS[fault])
-    knock(swarm, swarm.schema["/api/token"]["GET"], POSITIVE, 2)
+    run_operation(swarm, swarm.schema["/api/token"]["GET"], POSITIVE, 2)
     assert swarm.faults
 
 
 @pytest.mark.prove
 @pytest.mark.limit(900)
 @pytest.mark.parametrize("mode", [POSITIVE, NEGATIVE])
-def test_many_requests_find_nothing(swarm: Swarm, mode: GenerationMode) -> None:
+def test_many_requests_find_nothing(swarm: SchemathesisRun, mode: GenerationMode) -> None:
     ask_all(swarm, mode, 6, styles=(True, False))
     assert swarm.statuses.total() > 20_000

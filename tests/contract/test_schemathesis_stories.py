@@ -27,8 +27,8 @@ from belvedere.settings import Settings
 from contract import valid_requests as doors
 from contract.fixtures_all_kinds import settle
 from contract.matrix import PRINCIPALS
-from contract.schemathesis_runner import Swarm, letter_of, mend
-from contract.serving import Watch, at_once
+from contract.schemathesis_runner import SchemathesisRun, letter_of, mend
+from contract.serving import LogRecorder, at_once
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
 from manual_clock import ManualClock
@@ -40,10 +40,10 @@ PEOPLE = [one for one in PRINCIPALS for _ in range(WEIGHTS.get(one.name, 1))]
 
 
 @dataclass(frozen=True)
-class Stage:
+class StoryRunner:
     """Where stories are told; each begins in the same house."""
 
-    swarm: Swarm
+    swarm: SchemathesisRun
     world: World
     # Of the main database and the log store.
     copies: Callable[[], AbstractContextManager[list[str]]]
@@ -113,16 +113,16 @@ def databases(settled: str) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def stage(
+def story_runner(
     world: World,
-    watch: Watch,
+    watch: LogRecorder,
     quick_passwords: None,
     tmp_path: Path,
     settings: Settings,
     keys: Keyring,
     engine: str,
     database_url: str,
-) -> Iterator[Stage]:
+) -> Iterator[StoryRunner]:
     runtime = world.runtime
     estate = runtime.db.write_blocking(settle, runtime, world.actors, world.things)
     if engine == "sqlite":
@@ -134,10 +134,12 @@ def stage(
         engines.close(runtime.logs)
         copies = partial(databases, database_url)
     with asyncio.Runner() as runner:
-        yield Stage(Swarm(world, estate, watch, runner), world, copies, settings, keys)
+        yield StoryRunner(
+            SchemathesisRun(world, estate, watch, runner), world, copies, settings, keys
+        )
 
 
-def tell(stage: Stage, stories: int, *, v1: bool) -> None:
+def run_stories(stage: StoryRunner, stories: int, *, v1: bool) -> None:
     # Both styles at once would make four times as many links between the same handlers.
     style = {"path_regex": r"^/\{customer\}"}
     whole = stage.swarm.schema
@@ -170,23 +172,23 @@ def tell(stage: Stage, stories: int, *, v1: bool) -> None:
 def _methods(how: dict[str, Any]) -> dict[str, Any]:
     """Functions as methods: only those get the story as their first argument."""
 
-    def bound(step: Any) -> Any:
+    def bind(step: Any) -> Any:
         return lambda story, *a, **k: step(story, *a, **k)
 
-    return {name: bound(step) for name, step in how.items()}
+    return {name: bind(step) for name, step in how.items()}
 
 
 @pytest.mark.limit(300)
-def test_it_works(stage: Stage, engine: str) -> None:
+def test_it_works(story_runner: StoryRunner, engine: str) -> None:
     """Each engine in the URL style that the other leaves out; files are copied faster."""
     if engine == "sqlite":
-        tell(stage, 25, v1=False)
+        run_stories(story_runner, 25, v1=False)
     else:
-        tell(stage, 5, v1=True)
+        run_stories(story_runner, 5, v1=True)
 
 
 @pytest.mark.prove
 @pytest.mark.limit(900)
 @pytest.mark.parametrize("v1", [False, True])
-def test_many_stories_find_nothing(stage: Stage, engine: str, v1: bool) -> None:
-    tell(stage, 250 if engine == "sqlite" else 40, v1=v1)
+def test_many_stories_find_nothing(story_runner: StoryRunner, engine: str, v1: bool) -> None:
+    run_stories(story_runner, 250 if engine == "sqlite" else 40, v1=v1)

@@ -11,7 +11,7 @@ from belvedere.access import searches
 from belvedere.db import Tx
 from belvedere.jobs.queries import pages
 from belvedere.rest import response_budget
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.running import create
 from contract.world import World
 
@@ -26,14 +26,14 @@ async def jobs_of(world: World, uma: Client) -> list[str]:
     return [(await create(uma, task))["id"] for task in tasks][::-1]
 
 
-async def follow(client: Client, path: str) -> list[Answer]:
+async def follow(client: Client, path: str) -> list[Response]:
     answers = [await client.get(path)]
     while link := answers[-1].headers.get("link"):
         answers.append(await client.get(link[1 : link.index(">")]))
     return answers
 
 
-def ids_of(answers: list[Answer]) -> list[str]:
+def ids_of(answers: list[Response]) -> list[str]:
     return [record["id"] for answer in answers for record in answer.json]
 
 
@@ -43,16 +43,16 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     steps: list[int] = []
     read = pages.read_page
 
-    def counted(tx: Tx, actor: Any, listing: Any, most: Any, look: Any, size: int = 0) -> Any:
+    def count_steps(tx: Tx, actor: Any, listing: Any, most: Any, look: Any, size: int = 0) -> Any:
         steps.append(look)
         return read(tx, actor, listing, most, look, size)
 
-    monkeypatch.setattr(pages, "read_page", counted)
+    monkeypatch.setattr(pages, "read_page", count_steps)
     return steps
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searches, "STEP_ROWS", STEP)
     monkeypatch.setattr(searches, "MAX_ROWS", MOST)
 
@@ -87,7 +87,7 @@ async def test_pages_together_are_the_full_result(
     assert max(rows) <= STEP and sum(rows) <= len(answers) * MOST
 
 
-async def test_it_works(world: World, uma: Client, small: None, rows: list[int]) -> None:
+async def test_it_works(world: World, uma: Client, small_steps: None, rows: list[int]) -> None:
     """A search without a match stops at its budget and says where to continue."""
     jobs = await jobs_of(world, uma)
     first = await uma.get("/acme/job?where[name]=nothing")
@@ -99,14 +99,14 @@ async def test_it_works(world: World, uma: Client, small: None, rows: list[int])
 
 
 async def test_a_full_page_examines_no_more_rows(
-    world: World, uma: Client, small: None, rows: list[int]
+    world: World, uma: Client, small_steps: None, rows: list[int]
 ) -> None:
     jobs = await jobs_of(world, uma)
     assert ids_of([await uma.get("/acme/job?limit=2")]) == jobs[:2] and rows == [2]
 
 
 async def test_a_total_within_the_budget_is_marked_as_partial(
-    world: World, uma: Client, small: None
+    world: World, uma: Client, small_steps: None
 ) -> None:
     await jobs_of(world, uma)
     partial = await uma.get("/acme/job?count=true&limit=1&where[name]=rare")
@@ -117,7 +117,7 @@ async def test_a_total_within_the_budget_is_marked_as_partial(
 
 
 async def test_no_further_step_begins_after_the_time(
-    world: World, uma: Client, small: None, rows: list[int], monkeypatch: pytest.MonkeyPatch
+    world: World, uma: Client, small_steps: None, rows: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = await jobs_of(world, uma)
     monkeypatch.setattr(searches, "MAX_STEPS_S", -1.0)
@@ -126,7 +126,7 @@ async def test_no_further_step_begins_after_the_time(
 
 
 async def test_steps_share_one_budget_of_bytes(
-    world: World, uma: Client, small: None, monkeypatch: pytest.MonkeyPatch
+    world: World, uma: Client, small_steps: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = await jobs_of(world, uma)
     sizes = [len(answer.body) for answer in await follow(uma, "/acme/job?include[task]=1&limit=1")]
@@ -137,7 +137,7 @@ async def test_steps_share_one_budget_of_bytes(
 
 
 async def test_jobs_by_id_need_no_history(
-    world: World, uma: Client, small: None, rows: list[int]
+    world: World, uma: Client, small_steps: None, rows: list[int]
 ) -> None:
     jobs = await jobs_of(world, uma)
     query = "&".join(f"where[id][$in][]={job}" for job in (jobs[0], jobs[-1]))
@@ -154,13 +154,13 @@ async def test_lists_in_other_orders_leave_a_thread_for_steps(
     entered, released = threading.Semaphore(0), threading.Event()
     read = pages.read_page
 
-    def held(tx: Tx, actor: Any, listing: Any, *args: Any) -> Any:
+    def hold_search(tx: Tx, actor: Any, listing: Any, *args: Any) -> Any:
         if listing.sort:
             entered.release()
             assert released.wait(PATIENCE_S)
         return read(tx, actor, listing, *args)
 
-    monkeypatch.setattr(pages, "read_page", held)
+    monkeypatch.setattr(pages, "read_page", hold_search)
     sorts = [asyncio.create_task(uma.get("/acme/job?sort[name]=1")) for _ in range(6)]
     try:
         assert await asyncio.to_thread(entered.acquire, timeout=PATIENCE_S)

@@ -42,7 +42,7 @@ class HeldSearches:
         assert self.released.wait(PATIENCE_S)
         return self._looked(tx, *args)
 
-    async def entered(self, count: int) -> None:
+    async def wait_entered(self, count: int) -> None:
         for _ in range(count):
             assert await asyncio.to_thread(self._entered.acquire, timeout=PATIENCE_S)
 
@@ -57,7 +57,7 @@ async def test_it_works(
         await agent.end(await agent.order())
         lists = [(vic, "/acme/job?q=nothing"), (eve, "/globex/job?where[name]=nothing")] * MANY
         waiting = [asyncio.create_task(client.get(path)) for client, path in lists]
-        await searches.entered(SEARCH_THREADS)
+        await searches.wait_entered(SEARCH_THREADS)
         async with asyncio.timeout(PATIENCE_S):
             script = await agent.fetch(hashlib.sha256(SOURCE.encode()).hexdigest())
             assert script == SOURCE.encode()
@@ -74,7 +74,7 @@ async def test_a_full_lane_is_refused_with_what_to_do(
 ) -> None:
     world.runtime.searches = SearchLane(SearchLimits(places=1, share=1, queue=1))
     waiting = [asyncio.create_task(vic.get("/acme/job")) for _ in range(2)]
-    await searches.entered(1)
+    await searches.wait_entered(1)
     while not world.runtime.searches.waiting:
         await asyncio.sleep(0)
     refused = await vic.get("/acme/job")
@@ -97,11 +97,11 @@ async def test_every_list_with_filters_runs_in_the_lane(
     steps: list[str] = []
     search = world.runtime.db.search
 
-    async def counted(*args: Any) -> Any:
+    async def count_search(*args: Any) -> Any:
         steps.append(path)
         return await search(*args)
 
-    monkeypatch.setattr(world.runtime.db, "search", counted, raising=False)
+    monkeypatch.setattr(world.runtime.db, "search", count_search, raising=False)
     for path in paths:
         assert (await ada.get(path)).status == 200, path
     assert [path for path in paths if path not in steps] == []

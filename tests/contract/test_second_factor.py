@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.access.crypto import totp
 from belvedere.base.clock import SECOND
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.world import World
 from manual_clock import ManualClock
 from people import PASSWORD
@@ -17,7 +17,7 @@ AGAIN = {"password": PASSWORD}
 
 
 @pytest.fixture(autouse=True)
-def quick(quick_passwords: None) -> None:
+def fast_passwords(quick_passwords: None) -> None:
     """Passwords are tested elsewhere."""
 
 
@@ -27,7 +27,7 @@ def code(secret: str, clock: ManualClock) -> str:
     return totp.code_at(secret, clock() // totp.STEP)
 
 
-async def equip(client: Client, clock: ManualClock) -> tuple[str, list[str]]:
+async def enable_second_factor(client: Client, clock: ManualClock) -> tuple[str, list[str]]:
     begun = await client.post(BASE, AGAIN)
     assert begun.status == 201
     secret: str = begun.json["secret"]
@@ -36,15 +36,15 @@ async def equip(client: Client, clock: ManualClock) -> tuple[str, list[str]]:
     return secret, done.json["recovery_codes"]
 
 
-async def login(stranger: Client, name: str, **more: Any) -> Answer:
-    return await stranger.post(LOGIN, {"email": f"{name}@acme.test", **AGAIN, **more})
+async def login(anonymous: Client, name: str, **more: Any) -> Response:
+    return await anonymous.post(LOGIN, {"email": f"{name}@acme.test", **AGAIN, **more})
 
 
-async def trade(stranger: Client, ticket: str, code: str) -> Answer:
-    return await stranger.post(f"{LOGIN}/second-factor", {"ticket": ticket, "code": code})
+async def exchange_ticket(anonymous: Client, ticket: str, code: str) -> Response:
+    return await anonymous.post(f"{LOGIN}/second-factor", {"ticket": ticket, "code": code})
 
 
-async def test_it_works(world: World, uma: Client, stranger: Client, clock: ManualClock) -> None:
+async def test_it_works(world: World, uma: Client, anonymous: Client, clock: ManualClock) -> None:
     before = (await uma.get(BASE)).json
     assert before == {
         "enabled": False,
@@ -56,15 +56,15 @@ async def test_it_works(world: World, uma: Client, stranger: Client, clock: Manu
     begun = (await uma.post(BASE, AGAIN)).json
     assert begun["uri"].startswith("otpauth://totp/Belvedere:uma%40acme.test?")
     assert begun["secret"] in begun["uri"] and begun["qr"].startswith("<svg ")
-    secret, codes = await equip(uma, clock)
+    secret, codes = await enable_second_factor(uma, clock)
     assert len(codes) == 10
     after = (await uma.get(BASE)).json
     assert (after["enabled"], after["recovery_codes"]) == (True, 10)
-    asked = await login(stranger, "uma")
+    asked = await login(anonymous, "uma")
     assert asked.status == 200 and "set-cookie" not in asked.headers
     assert set(asked.json) == {"second_factor", "ticket"}
     assert asked.json["second_factor"] == "totp"
-    done = await trade(stranger, asked.json["ticket"], code(secret, clock))
+    done = await exchange_ticket(anonymous, asked.json["ticket"], code(secret, clock))
     assert done.status == 200
     assert done.headers["set-cookie"].startswith(f"belvedere={done.json['access_token']}; ")
     client = Client(world.app, done.json["access_token"], check=world.conformity)
@@ -73,19 +73,19 @@ async def test_it_works(world: World, uma: Client, stranger: Client, clock: Manu
 
 
 async def test_http_basic_requires_it_too(
-    uma: Client, stranger: Client, clock: ManualClock
+    uma: Client, anonymous: Client, clock: ManualClock
 ) -> None:
-    await equip(uma, clock)
+    await enable_second_factor(uma, clock)
     pair = b64encode(f"uma:{PASSWORD}".encode()).decode()
-    response = await stranger.post(LOGIN, headers={"authorization": f"Basic {pair}"})
+    response = await anonymous.post(LOGIN, headers={"authorization": f"Basic {pair}"})
     assert response.json["second_factor"] == "totp" and "access_token" not in response.json
 
 
 async def test_a_ticket_opens_nothing_else(
-    world: World, uma: Client, stranger: Client, clock: ManualClock
+    world: World, uma: Client, anonymous: Client, clock: ManualClock
 ) -> None:
-    await equip(uma, clock)
-    ticket = (await login(stranger, "uma")).json["ticket"]
+    await enable_second_factor(uma, clock)
+    ticket = (await login(anonymous, "uma")).json["ticket"]
     for client in (
         Client(world.app, ticket, check=world.conformity),
         world.client(headers={"cookie": f"belvedere={ticket}"}),
@@ -94,41 +94,41 @@ async def test_a_ticket_opens_nothing_else(
 
 
 async def test_wrong_codes_are_refused_and_counted(
-    uma: Client, stranger: Client, clock: ManualClock
+    uma: Client, anonymous: Client, clock: ManualClock
 ) -> None:
-    await equip(uma, clock)
-    ticket = (await login(stranger, "uma")).json["ticket"]
+    await enable_second_factor(uma, clock)
+    ticket = (await login(anonymous, "uma")).json["ticket"]
     for wrong in ("", "not-a-code", "12345", "١٢٣٤٥٦", "x" * 10_000):
-        refused = await trade(stranger, ticket, wrong)
+        refused = await exchange_ticket(anonymous, ticket, wrong)
         assert (refused.status, refused.code) == (401, "wrong_code")
-    dead = await trade(stranger, ticket, "12345")
+    dead = await exchange_ticket(anonymous, ticket, "12345")
     assert (dead.status, dead.code) == (401, "ticket_gone")
     for _ in range(5):
-        ticket = (await login(stranger, "uma")).json["ticket"]
-        refused = await trade(stranger, ticket, "12345")
-    ticket = (await login(stranger, "uma")).json["ticket"]
-    assert (await trade(stranger, ticket, "12345")).code == "too_many_requests"
+        ticket = (await login(anonymous, "uma")).json["ticket"]
+        refused = await exchange_ticket(anonymous, ticket, "12345")
+    ticket = (await login(anonymous, "uma")).json["ticket"]
+    assert (await exchange_ticket(anonymous, ticket, "12345")).code == "too_many_requests"
 
 
 async def test_an_address_that_guesses_is_limited(
-    world: World, clock: ManualClock, stranger: Client
+    world: World, clock: ManualClock, anonymous: Client
 ) -> None:
     for name in ("olga", "ada", "max", "uma", "vic"):
-        await equip(world.client(name), clock)
+        await enable_second_factor(world.client(name), clock)
     for name in ("olga", "ada", "max", "uma"):
-        ticket = (await login(stranger, name)).json["ticket"]
+        ticket = (await login(anonymous, name)).json["ticket"]
         for _ in range(5):
-            assert (await trade(stranger, ticket, "1")).status == 401
-    ticket = (await login(stranger, "vic")).json["ticket"]
-    assert (await trade(stranger, ticket, "1")).status == 429
+            assert (await exchange_ticket(anonymous, ticket, "1")).status == 401
+    ticket = (await login(anonymous, "vic")).json["ticket"]
+    assert (await exchange_ticket(anonymous, ticket, "1")).status == 429
     elsewhere = world.client(address="198.51.100.9")
-    assert (await trade(elsewhere, ticket, "1")).status == 401
+    assert (await exchange_ticket(elsewhere, ticket, "1")).status == 401
 
 
 async def test_the_password_is_required_again(uma: Client, clock: ManualClock) -> None:
     wrong = {"password": "wrong"}
     assert (await uma.post(BASE, wrong)).code == "wrong_password"
-    await equip(uma, clock)
+    await enable_second_factor(uma, clock)
     for path in ("disable", "recovery-codes"):
         refused = await uma.post(f"{BASE}/{path}", wrong)
         assert (refused.status, refused.code) == (403, "wrong_password")
@@ -144,7 +144,7 @@ async def test_the_wrong_moment(uma: Client, clock: ManualClock) -> None:
     await uma.post(BASE, AGAIN)
     refused = await uma.put(BASE, {"code": "no"})
     assert (refused.status, refused.code) == (403, "wrong_code")
-    await equip(uma, clock)
+    await enable_second_factor(uma, clock)
     assert (await uma.post(BASE, AGAIN)).code == "second_factor_on"
 
 
@@ -159,9 +159,9 @@ async def test_without_a_password_there_is_nothing_to_guard(world: World, uma: C
 
 
 async def test_an_admin_resets_it_and_managers_see_who_has_one(
-    world: World, ada: Client, uma: Client, vic: Client, stranger: Client, clock: ManualClock
+    world: World, ada: Client, uma: Client, vic: Client, anonymous: Client, clock: ManualClock
 ) -> None:
-    await equip(uma, clock)
+    await enable_second_factor(uma, clock)
     member = world.actors.uma.member_id
     assert "second_factor" not in (await vic.get(f"/api/member/{member}")).json
     assert (await ada.get(f"/api/member/{member}")).json["second_factor"] is True
@@ -170,24 +170,24 @@ async def test_an_admin_resets_it_and_managers_see_who_has_one(
     done = await ada.delete(f"/api/member/{member}/second-factor")
     assert (done.status, done.json["second_factor"]) == (200, False)
     assert (await uma.get("/acme/task")).status == 401
-    assert "access_token" in (await login(stranger, "uma")).json
+    assert "access_token" in (await login(anonymous, "uma")).json
 
 
 async def test_an_organization_requires_it(
-    world: World, stranger: Client, clock: ManualClock
+    world: World, anonymous: Client, clock: ManualClock
 ) -> None:
     olga = world.client("olga")
     asked = {"second_factor_level": "user"}
     assert (await olga.put("/api/customer", asked)).code == "second_factor_off"
-    await equip(olga, clock)
+    await enable_second_factor(olga, clock)
     assert (await olga.put("/api/customer", {"second_factor_level": "god"})).status == 400
     assert (await olga.put("/api/customer", asked)).json["second_factor_level"] == "user"
     assert (await world.client("uma").get("/acme/task")).status == 401
     assert (await world.client("vic").get("/api/customer")).json["second_factor_level"] == "user"
-    record = (await login(stranger, "uma")).json
+    record = (await login(anonymous, "uma")).json
     assert record["second_factor"] == "setup"
-    setup = await stranger.post(f"{LOGIN}/second-factor/setup", {"ticket": record["ticket"]})
-    done = await trade(stranger, record["ticket"], code(setup.json["secret"], clock))
+    setup = await anonymous.post(f"{LOGIN}/second-factor/setup", {"ticket": record["ticket"]})
+    done = await exchange_ticket(anonymous, record["ticket"], code(setup.json["secret"], clock))
     assert done.status == 200 and len(done.json["recovery_codes"]) == 10
     uma = Client(world.app, done.json["access_token"], check=world.conformity)
     assert (await uma.get(BASE)).json["required"] is True
@@ -197,7 +197,7 @@ async def test_an_organization_requires_it(
 
 
 async def test_nothing_of_it_is_revealed(world: World, ada: Client, clock: ManualClock) -> None:
-    secret, codes = await equip(ada, clock)
+    secret, codes = await enable_second_factor(ada, clock)
     rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     told = (await ada.get("/api/audit?limit=1000")).text + str(rows)
     assert secret not in told

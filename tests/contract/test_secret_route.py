@@ -13,18 +13,18 @@ FORM_TYPE = {"content-type": FORM}
 
 
 @pytest.fixture
-def door(world: World, ada: Client) -> "Door":
-    return Door(world, ada)
+def secret_task(world: World, ada: Client) -> "TaskWithSecret":
+    return TaskWithSecret(world, ada)
 
 
-class Door:
+class TaskWithSecret:
     """A task of two arguments with its secret."""
 
     def __init__(self, world: World, ada: Client) -> None:
         self._world, self._ada = world, ada
         self.task = self.secret = ""
 
-    async def made(self) -> "Door":
+    async def create(self) -> "TaskWithSecret":
         self.task = await self._world.task(task_arguments=TWO)
         response = await self._ada.get(f"/acme/task/{self.task}/credentials")
         self.secret = response.json["secret"]
@@ -34,11 +34,11 @@ class Door:
         return f"/job/secret/{self.secret}?{urlencode(pairs)}"
 
 
-async def test_it_works(door: Door, stranger: Client) -> None:
+async def test_it_works(secret_task: TaskWithSecret, anonymous: Client) -> None:
     """application/json: the arguments in the body, customer and task in the query."""
-    await door.made()
-    target = door.target(("customer", "acme"), ("task", door.task))
-    response = await stranger.post(target, {"task_arguments": ["x y", "é"]})
+    await secret_task.create()
+    target = secret_task.target(("customer", "acme"), ("task", secret_task.task))
+    response = await anonymous.post(target, {"task_arguments": ["x y", "é"]})
     assert response.status == 200
     assert (response.json["lifecycle"], response.json["state"]) == ("ready", "in_progress")
     assert response.json["task_arguments_values"] == ["x y", "é"]
@@ -46,91 +46,105 @@ async def test_it_works(door: Door, stranger: Client) -> None:
     assert letters.missing(response.json, without_user) == []
 
 
-async def test_everything_may_be_in_the_json_body(door: Door, stranger: Client) -> None:
-    await door.made()
-    body = {"task": door.task, "customer": "acme", "task_arguments": ["x", "y"]}
-    assert (await stranger.post(f"/job/secret/{door.secret}", body)).status == 200
+async def test_everything_may_be_in_the_json_body(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
+    await secret_task.create()
+    body = {"task": secret_task.task, "customer": "acme", "task_arguments": ["x", "y"]}
+    assert (await anonymous.post(f"/job/secret/{secret_task.secret}", body)).status == 200
 
 
-async def test_a_form_repeats_task_arguments(door: Door, stranger: Client) -> None:
+async def test_a_form_repeats_task_arguments(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
     """application/x-www-form-urlencoded: task_arguments once per argument."""
-    await door.made()
+    await secret_task.create()
     raw = urlencode([("task_arguments", "x y"), ("task_arguments", "é&=")]).encode()
-    target = door.target(("customer", "acme"), ("task", door.task))
-    response = await stranger.post(target, raw=raw, headers=FORM_TYPE)
+    target = secret_task.target(("customer", "acme"), ("task", secret_task.task))
+    response = await anonymous.post(target, raw=raw, headers=FORM_TYPE)
     assert response.json["task_arguments_values"] == ["x y", "é&="]
 
 
-async def test_the_query_repeats_task_arguments_with_brackets(door: Door, stranger: Client) -> None:
+async def test_the_query_repeats_task_arguments_with_brackets(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
     """No body: the repeated query parameter task_arguments[], plus customer and task."""
-    await door.made()
+    await secret_task.create()
     given = [("task_arguments[]", "x y"), ("task_arguments[]", "é&=")]
-    response = await stranger.post(door.target(("customer", "acme"), ("task", door.task), *given))
+    response = await anonymous.post(
+        secret_task.target(("customer", "acme"), ("task", secret_task.task), *given)
+    )
     assert response.json["task_arguments_values"] == ["x y", "é&="]
 
 
-async def test_an_html_form_has_hidden_fields(door: Door, stranger: Client) -> None:
+async def test_an_html_form_has_hidden_fields(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
     """Hidden fields customer, task and task_arguments[] (repeated)."""
-    await door.made()
-    fields = [("customer", "acme"), ("task", door.task)]
+    await secret_task.create()
+    fields = [("customer", "acme"), ("task", secret_task.task)]
     fields += [("task_arguments[]", "x"), ("task_arguments[]", "y")]
     browser = {**FORM_TYPE, "origin": "https://elsewhere.test", "sec-fetch-site": "cross-site"}
     raw = urlencode(fields).encode()
-    response = await stranger.post(f"/job/secret/{door.secret}", raw=raw, headers=browser)
+    response = await anonymous.post(f"/job/secret/{secret_task.secret}", raw=raw, headers=browser)
     assert response.status == 200
     assert response.json["task_arguments_values"] == ["x", "y"]
 
 
-async def test_the_organization_may_be_in_the_path(door: Door, stranger: Client) -> None:
-    await door.made()
-    body = {"task": door.task, "task_arguments": ["x", "y"]}
-    assert (await stranger.post(f"/acme/job/secret/{door.secret}", body)).status == 200
+async def test_the_organization_may_be_in_the_path(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
+    await secret_task.create()
+    body = {"task": secret_task.task, "task_arguments": ["x", "y"]}
+    assert (await anonymous.post(f"/acme/job/secret/{secret_task.secret}", body)).status == 200
 
 
-async def test_the_job_has_no_user(door: Door, stranger: Client) -> None:
-    await door.made()
-    body = {"task": door.task, "customer": "acme", "task_arguments": ["x", "y"]}
-    job = (await stranger.post(f"/job/secret/{door.secret}", body)).json
+async def test_the_job_has_no_user(secret_task: TaskWithSecret, anonymous: Client) -> None:
+    await secret_task.create()
+    body = {"task": secret_task.task, "customer": "acme", "task_arguments": ["x", "y"]}
+    job = (await anonymous.post(f"/job/secret/{secret_task.secret}", body)).json
     assert job["user"] == {"id": "", "username": "", "email": ""} and job["user_id"] == ""
     assert job["origin"] == "secret"
 
 
-async def test_the_organization_is_required(door: Door, stranger: Client) -> None:
-    await door.made()
-    refused = await stranger.post(door.target(("task", door.task)), {"task_arguments": ["x", "y"]})
+async def test_the_organization_is_required(secret_task: TaskWithSecret, anonymous: Client) -> None:
+    await secret_task.create()
+    refused = await anonymous.post(
+        secret_task.target(("task", secret_task.task)), {"task_arguments": ["x", "y"]}
+    )
     assert (refused.status, refused.code) == (400, "customer_required")
 
 
-async def test_the_task_is_required(door: Door, stranger: Client) -> None:
-    await door.made()
-    refused = await stranger.post(door.target(("customer", "acme")), {})
+async def test_the_task_is_required(secret_task: TaskWithSecret, anonymous: Client) -> None:
+    await secret_task.create()
+    refused = await anonymous.post(secret_task.target(("customer", "acme")), {})
     assert (refused.status, refused.code) == (400, "task_required")
 
 
 async def test_every_mismatch_is_one_and_the_same_refusal(
-    door: Door, world: World, stranger: Client, ada: Client
+    secret_task: TaskWithSecret, world: World, anonymous: Client, ada: Client
 ) -> None:
-    await door.made()
+    await secret_task.create()
     other, theirs = await world.task("other"), await world.task(by="eve")
     deleted = await world.task("deleted")
     await ada.delete(f"/acme/task/{deleted}")
     disabled = await world.task("disabled", enable=False)
     cases = [
-        (quote("0" * 64), "acme", door.task),
-        (door.secret[:-1], "acme", door.task),
-        (door.secret.upper(), "acme", door.task),
-        ("%00", "acme", door.task),
-        (quote("é" * 10), "acme", door.task),
-        (door.secret, "globex", door.task),
-        (door.secret, "nowhere", door.task),
-        (door.secret, "a%20b", door.task),
-        (door.secret, "acme", other),
-        (door.secret, "acme", theirs),
-        (door.secret, "acme", deleted),
-        (door.secret, "acme", disabled),
-        (door.secret, "acme", "0" * 24),
-        (door.secret, "acme", "nonsense"),
-        (door.secret, "acme", "%00"),
+        (quote("0" * 64), "acme", secret_task.task),
+        (secret_task.secret[:-1], "acme", secret_task.task),
+        (secret_task.secret.upper(), "acme", secret_task.task),
+        ("%00", "acme", secret_task.task),
+        (quote("é" * 10), "acme", secret_task.task),
+        (secret_task.secret, "globex", secret_task.task),
+        (secret_task.secret, "nowhere", secret_task.task),
+        (secret_task.secret, "a%20b", secret_task.task),
+        (secret_task.secret, "acme", other),
+        (secret_task.secret, "acme", theirs),
+        (secret_task.secret, "acme", deleted),
+        (secret_task.secret, "acme", disabled),
+        (secret_task.secret, "acme", "0" * 24),
+        (secret_task.secret, "acme", "nonsense"),
+        (secret_task.secret, "acme", "%00"),
     ]
     said = []
     for n, (secret, customer, task) in enumerate(cases):
@@ -145,42 +159,52 @@ async def test_every_mismatch_is_one_and_the_same_refusal(
 
 
 async def test_a_right_secret_learns_what_is_wrong_with_the_request(
-    door: Door, stranger: Client
+    secret_task: TaskWithSecret, anonymous: Client
 ) -> None:
-    await door.made()
-    target = door.target(("customer", "acme"), ("task", door.task))
-    refused = await stranger.post(target, {"task_arguments": ["x"]})
+    await secret_task.create()
+    target = secret_task.target(("customer", "acme"), ("task", secret_task.task))
+    refused = await anonymous.post(target, {"task_arguments": ["x"]})
     assert (refused.status, refused.code) == (400, "missing_arguments")
 
 
-async def test_no_credential_counts_there(door: Door, world: World, ada: Client) -> None:
-    await door.made()
+async def test_no_credential_counts_there(
+    secret_task: TaskWithSecret, world: World, ada: Client
+) -> None:
+    await secret_task.create()
     cookie = {"cookie": f"belvedere={world.actors.tokens['ada']}"}
-    target = f"/job/secret/{'0' * 64}?customer=acme&task={door.task}"
+    target = f"/job/secret/{'0' * 64}?customer=acme&task={secret_task.task}"
     refused = await world.client().post(target, {"task_arguments": ["x", "y"]}, headers=cookie)
     assert refused.status == 403
     assert (await ada.post(target, {"task_arguments": ["x", "y"]})).status == 403
 
 
-async def test_body_and_query_that_disagree_are_refused(door: Door, stranger: Client) -> None:
-    await door.made()
-    target = door.target(("customer", "acme"), ("task", door.task), ("task_arguments[]", "z"))
-    refused = await stranger.post(target, {"task_arguments": ["x", "y"]})
+async def test_body_and_query_that_disagree_are_refused(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
+    await secret_task.create()
+    target = secret_task.target(
+        ("customer", "acme"), ("task", secret_task.task), ("task_arguments[]", "z")
+    )
+    refused = await anonymous.post(target, {"task_arguments": ["x", "y"]})
     assert (refused.status, refused.code) == (400, "disagree")
 
 
-async def test_other_content_types_are_refused(door: Door, stranger: Client) -> None:
-    await door.made()
-    target = door.target(("customer", "acme"), ("task", door.task))
+async def test_other_content_types_are_refused(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
+    await secret_task.create()
+    target = secret_task.target(("customer", "acme"), ("task", secret_task.task))
     for kind in ("text/plain", "multipart/form-data; boundary=x", "image/png"):
-        refused = await stranger.post(target, raw=b"x=y", headers={"content-type": kind})
+        refused = await anonymous.post(target, raw=b"x=y", headers={"content-type": kind})
         assert refused.status == 415, kind
 
 
-async def test_our_own_route_names_the_task_in_the_path(door: Door, stranger: Client) -> None:
-    await door.made()
+async def test_our_own_route_names_the_task_in_the_path(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
+    await secret_task.create()
     body = {"task_arguments": ["x", "y"]}
-    target = f"/task/{door.task}/secret/{door.secret}/job"
-    assert (await stranger.post(target, body)).status == 200
-    assert (await stranger.post(f"{target}?customer=acme", body)).status == 200
-    assert (await stranger.post(f"{target}?customer=globex", body)).status == 403
+    target = f"/task/{secret_task.task}/secret/{secret_task.secret}/job"
+    assert (await anonymous.post(target, body)).status == 200
+    assert (await anonymous.post(f"{target}?customer=acme", body)).status == 200
+    assert (await anonymous.post(f"{target}?customer=globex", body)).status == 403

@@ -29,7 +29,7 @@ async def put(ada: Client, name: str, value: str = CANARY, **more: Any) -> Any:
     return answer.json
 
 
-async def ordered(world: World, ada: Client, task: str, given: list[Any] | None = None) -> Any:
+async def next_order(world: World, ada: Client, task: str, given: list[Any] | None = None) -> Any:
     """The order that an agent gets for a new job of the task."""
     async with world.agent() as agent:
         await create(ada, task, given or [])
@@ -43,13 +43,13 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert letters.missing(found, RECORD) == []
     assert (found["name"], found["secret"], found["task_id"]) == ("API_KEY", True, None)
     assert found["updated_by"] == "ada@acme.test" and "value" not in found
-    order = await ordered(world, ada, await world.task())
+    order = await next_order(world, ada, await world.task())
     assert order.env["API_KEY"] == CANARY and order.masks == [CANARY]
     listed = await ada.get("/secret?customer=acme")
     assert (listed.status, listed.json) == (200, [found])
     gone = await ada.delete("/acme/secret/API_KEY")
     assert (gone.status, gone.json) == (200, found)
-    order = await ordered(world, ada, await world.task("other"))
+    order = await next_order(world, ada, await world.task("other"))
     assert "API_KEY" not in order.env and order.masks == []
 
 
@@ -58,7 +58,7 @@ async def test_the_next_script_gets_the_new_value(world: World, ada: Client) -> 
     for n in range(3):
         found = await put(ada, "API_KEY", f"{CANARY}-{n}")
         assert found["version"] == n + 1
-        assert (await ordered(world, ada, task)).env["API_KEY"] == f"{CANARY}-{n}"
+        assert (await next_order(world, ada, task)).env["API_KEY"] == f"{CANARY}-{n}"
 
 
 async def test_the_nearer_to_the_task_the_stronger(world: World, ada: Client) -> None:
@@ -69,24 +69,24 @@ async def test_the_nearer_to_the_task_the_stronger(world: World, ada: Client) ->
         await put(ada, name, "of the organization")
     for name, value in names.items():
         assert (await put(ada, name, value, task_id=task))["task_id"] == task
-    env = (await ordered(world, ada, task)).env
+    env = (await next_order(world, ada, task)).env
     assert {name: env[name] for name in "ABCD"} == {
         "A": "of the task",
         "B": "of the task",
         "C": "in the definition",
         "D": "of the organization",
     }
-    assert (await ordered(world, ada, other)).env["A"] == "of the organization"
+    assert (await next_order(world, ada, other)).env["A"] == "of the organization"
     listed = (await ada.get(f"/acme/secret?where[task_id]={task}")).json
     assert [item["name"] for item in listed] == ["A", "B"]
     await ada.delete(f"/acme/secret/A?task_id={task}")
-    assert (await ordered(world, ada, task)).env["A"] == "of the organization"
+    assert (await next_order(world, ada, task)).env["A"] == "of the organization"
 
 
 async def test_a_variable_may_be_read_and_is_not_hidden(world: World, ada: Client) -> None:
     found = await put(ada, "REGION", "eu", secret=False)
     assert (found["secret"], found["value"]) == (False, "eu")
-    order = await ordered(world, ada, await world.task())
+    order = await next_order(world, ada, await world.task())
     assert (order.env["REGION"], order.masks) == ("eu", [])
 
 
@@ -98,7 +98,7 @@ async def test_masked_arguments_are_hidden_too(world: World, ada: Client) -> Non
         {"type": "input", "label": "pin", "masked": True, "required": False},
     ]
     task = await world.task(task_arguments=expected)
-    order = await ordered(world, ada, task, ["Ada", CANARY, ""])
+    order = await next_order(world, ada, task, ["Ada", CANARY, ""])
     assert order.arguments == ["Ada", CANARY, "fixed-key", ""]
     assert order.masks == [CANARY, "fixed-key"]
 
@@ -111,7 +111,7 @@ async def test_it_is_stored_nowhere_in_clear(
     task = await world.task()
     await put(ada, "API_KEY")
     await put(ada, "API_KEY", f"{CANARY}-2", task_id=task)
-    await ordered(world, ada, task)
+    await next_order(world, ada, task)
     (job,) = (await ada.get("/acme/job")).json
     await ada.put("/acme/secret/1X", {"value": CANARY})
     await ada.put("/acme/secret/API_KEY", {"value": CANARY + "\0"})
@@ -140,7 +140,7 @@ async def test_a_sealed_value_cannot_be_moved(world: World, ada: Client) -> None
         lambda tx: tx.execute("update secrets set name = 'OTHER'"),
     )
     await put(ada, "PLAIN", "value", secret=False)
-    order = await ordered(world, ada, await world.task())
+    order = await next_order(world, ada, await world.task())
     assert order.env["PLAIN"] == "value"
     assert "OTHER" not in order.env and order.masks == []
 

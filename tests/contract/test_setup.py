@@ -11,14 +11,14 @@ from belvedere.server.agents.endpoint import serve
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import setup_code
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.conformity import Conformity
 from contract.world import World
 from people import PASSWORD
 
 
 @pytest.fixture
-def nobody(runtime: ServerRuntime) -> Client:
+def anonymous(runtime: ServerRuntime) -> Client:
     """A stranger at an empty server."""
     return Client(App(runtime, runtime.router, serve), check=Conformity(runtime.router))
 
@@ -29,73 +29,73 @@ def offer(runtime: ServerRuntime) -> str:
     return code
 
 
-async def set_up(client: Client, code: str, **more: Any) -> Answer:
+async def set_up(client: Client, code: str, **more: Any) -> Response:
     body = {"organization": "initech", "email": "bill@initech.test", "password": PASSWORD}
     return await client.post("/-/setup", {"code": code, **body, **more})
 
 
-async def needed(client: Client) -> bool:
+async def is_setup_needed(client: Client) -> bool:
     told: bool = (await client.get("/-/setup")).json["needed"]
     return told
 
 
-async def test_it_works(nobody: Client, runtime: ServerRuntime, quick_passwords: None) -> None:
-    assert await needed(nobody)
+async def test_it_works(anonymous: Client, runtime: ServerRuntime, quick_passwords: None) -> None:
+    assert await is_setup_needed(anonymous)
     code = offer(runtime)
     assert re.fullmatch(r"([A-Z2-9]{4}-){3}[A-Z2-9]{4}", code)
-    done = await set_up(nobody, code)
+    done = await set_up(anonymous, code)
     assert done.status == 201, done.body
     assert "set-cookie" in done.headers
-    owner = Client(nobody.app, done.json["access_token"])
+    owner = Client(anonymous.app, done.json["access_token"])
     profile = (await owner.get("/api/session/profile")).json
     assert (profile["email"], profile["credential"]) == ("bill@initech.test", "owner")
     assert profile["current_customer"]["name"] == "initech"
-    assert not await needed(nobody)
+    assert not await is_setup_needed(anonymous)
 
 
 async def test_the_code_is_read_as_people_type_it(
-    nobody: Client, runtime: ServerRuntime, quick_passwords: None
+    anonymous: Client, runtime: ServerRuntime, quick_passwords: None
 ) -> None:
     code = offer(runtime)
-    assert (await set_up(nobody, f" {code.lower().replace('-', ' ')} ")).status == 201
+    assert (await set_up(anonymous, f" {code.lower().replace('-', ' ')} ")).status == 201
 
 
 async def test_it_works_only_once(
-    nobody: Client, runtime: ServerRuntime, quick_passwords: None
+    anonymous: Client, runtime: ServerRuntime, quick_passwords: None
 ) -> None:
     first, second = offer(runtime), offer(runtime)
-    assert (await set_up(nobody, first)).status == 201
+    assert (await set_up(anonymous, first)).status == 201
     for code in (first, second):
-        late = await set_up(nobody, code, organization="other", email="eve@other.test")
+        late = await set_up(anonymous, code, organization="other", email="eve@other.test")
         assert (late.status, late.code) == (409, "already_set_up")
     assert runtime.db.write_blocking(setup_code.offer, runtime.keyring) is None
 
 
 async def test_of_two_at_once_one_wins(
-    nobody: Client, runtime: ServerRuntime, quick_passwords: None
+    anonymous: Client, runtime: ServerRuntime, quick_passwords: None
 ) -> None:
     codes = offer(runtime), offer(runtime)
     done = await asyncio.gather(
         *(
-            set_up(nobody, code, organization=f"org{n}", email=f"a@org{n}.test")
+            set_up(anonymous, code, organization=f"org{n}", email=f"a@org{n}.test")
             for n, code in enumerate(codes)
         )
     )
     assert sorted(item.status for item in done) == [201, 409]
 
 
-async def test_a_wrong_code_opens_nothing(nobody: Client, runtime: ServerRuntime) -> None:
+async def test_a_wrong_code_opens_nothing(anonymous: Client, runtime: ServerRuntime) -> None:
     for code in ("", "AAAA-AAAA-AAAA-AAAA"):
-        refused = await set_up(nobody, code)
+        refused = await set_up(anonymous, code)
         assert (refused.status, refused.code) == (403, "bad_code")
     offer(runtime)
-    assert (await set_up(nobody, "AAAA-AAAA-AAAA-AAAA")).code == "bad_code"
-    assert await needed(nobody)
+    assert (await set_up(anonymous, "AAAA-AAAA-AAAA-AAAA")).code == "bad_code"
+    assert await is_setup_needed(anonymous)
 
 
-async def test_a_guesser_is_stopped(nobody: Client, runtime: ServerRuntime) -> None:
+async def test_a_guesser_is_stopped(anonymous: Client, runtime: ServerRuntime) -> None:
     offer(runtime)
-    codes = [(await set_up(nobody, "AAAA-AAAA-AAAA-AAAA")).status for _ in range(25)]
+    codes = [(await set_up(anonymous, "AAAA-AAAA-AAAA-AAAA")).status for _ in range(25)]
     assert codes[-1] == 429
 
 
@@ -104,14 +104,14 @@ async def test_a_guesser_is_stopped(nobody: Client, runtime: ServerRuntime) -> N
     [{"password": "short"}, {"organization": "api"}, {"organization": ""}, {"email": "nobody"}],
 )
 async def test_what_is_refused_uses_no_code_up(
-    nobody: Client, runtime: ServerRuntime, quick_passwords: None, wrong: dict[str, str]
+    anonymous: Client, runtime: ServerRuntime, quick_passwords: None, wrong: dict[str, str]
 ) -> None:
     code = offer(runtime)
-    assert (await set_up(nobody, code, **wrong)).status == 400
-    assert await needed(nobody)
-    assert (await set_up(nobody, code)).status == 201
+    assert (await set_up(anonymous, code, **wrong)).status == 400
+    assert await is_setup_needed(anonymous)
+    assert (await set_up(anonymous, code)).status == 201
 
 
 async def test_a_server_with_an_organization_needs_no_setup(world: World, db: Database) -> None:
-    assert not await needed(world.client())
+    assert not await is_setup_needed(world.client())
     assert (await set_up(world.client(), "x")).code == "already_set_up"

@@ -1,14 +1,14 @@
 """GET /tag: every tag that stands on something."""
 
 from contract.client import Client
-from contract.flowing import made
+from contract.flowing import create_workflow
 from contract.world import World
 
 
 async def test_it_works(world: World, ada: Client, uma: Client, eve: Client) -> None:
     await world.task("a", tags=["deploy", "Blue"])
     await world.task("hidden", tags=["secret"], acl=[])
-    await made(world, ada, tags=["deploy", "release"])
+    await create_workflow(world, ada, tags=["deploy", "release"])
     await ada.post("/acme/indicator", {"title": "x", "type": "text", "tags": ["tile"]})
     await ada.post("/acme/monitor", {"name": "x", "type": "push", "tags": ["watched"]})
     await ada.post("/acme/file", {"filename": "a.sh", "source": "x", "tags": ["lib"]})

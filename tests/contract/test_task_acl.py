@@ -88,7 +88,7 @@ async def test_entries_may_be_user_names(world: World, max_: Client) -> None:
 async def test_a_user_may_not(world: World, uma: Client, method: str) -> None:
     task = await world.task()
     body = {"users": [UMA], "action": "add"}
-    refused = await uma.ask(method, f"/acme/task/{task}/acl", body)
+    refused = await uma.request(method, f"/acme/task/{task}/acl", body)
     assert (refused.status, refused.code) == (403, "level")
 
 
@@ -96,7 +96,7 @@ async def test_a_user_may_not(world: World, uma: Client, method: str) -> None:
 async def test_another_organization_finds_no_task(world: World, eve: Client, method: str) -> None:
     task = await world.task()
     body = {"users": ["eve@globex.test"], "action": "add"}
-    response = await eve.ask(method, f"/task/{task}/acl", body)
+    response = await eve.request(method, f"/task/{task}/acl", body)
     assert (response.status, response.code) == (404, "task_not_found")
 
 

@@ -12,16 +12,16 @@ async def secret_of(ada: Client, task: str) -> str:
     return found
 
 
-async def test_it_works(world: World, ada: Client, stranger: Client) -> None:
+async def test_it_works(world: World, ada: Client, anonymous: Client) -> None:
     task = await world.task()
     secret = await secret_of(ada, task)
     assert re.fullmatch(r"[0-9a-f]{64}", secret)
-    response = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
+    response = await anonymous.post(f"/job/secret/{secret}?customer=acme", {"task": task})
     assert response.status == 200
 
 
 async def test_a_changed_key_revokes_the_old_one_at_once(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await world.task()
     old = await secret_of(ada, task)
@@ -30,20 +30,20 @@ async def test_a_changed_key_revokes_the_old_one_at_once(
     new = rotated.json["secret"]
     assert new != old and await secret_of(ada, task) == new
     body = {"task": task}
-    assert (await stranger.post(f"/job/secret/{old}?customer=acme", body)).status == 403
-    assert (await stranger.post(f"/job/secret/{new}?customer=acme", body)).status == 200
+    assert (await anonymous.post(f"/job/secret/{old}?customer=acme", body)).status == 403
+    assert (await anonymous.post(f"/job/secret/{new}?customer=acme", body)).status == 200
 
 
 async def test_the_old_one_may_live_on_for_a_while(
-    world: World, ada: Client, stranger: Client, clock: ManualClock
+    world: World, ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     task = await world.task()
     old = await secret_of(ada, task)
     await ada.post(f"/acme/task/{task}/credentials/rotate", {"overlap": 60})
     target, body = f"/job/secret/{old}?customer=acme", {"task": task}
-    assert (await stranger.post(target, body)).status == 200
+    assert (await anonymous.post(target, body)).status == 200
     clock.move(61)
-    assert (await stranger.post(target, body)).status == 403
+    assert (await anonymous.post(target, body)).status == 403
 
 
 async def test_every_reading_is_audited(world: World, ada: Client) -> None:
@@ -71,10 +71,10 @@ async def test_it_is_in_no_record_list_event_or_audit(world: World, ada: Client)
 
 
 async def test_the_key_of_a_deleted_task_opens_nothing(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await world.task()
     secret = await secret_of(ada, task)
     await ada.delete(f"/acme/task/{task}")
-    refused = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
+    refused = await anonymous.post(f"/job/secret/{secret}?customer=acme", {"task": task})
     assert (refused.status, refused.code) == (403, "wrong_secret")

@@ -5,13 +5,13 @@ from contract.world import World
 from manual_clock import ManualClock
 
 
-async def test_it_works(world: World, stranger: Client) -> None:
+async def test_it_works(world: World, anonymous: Client) -> None:
     """As the header Authorization: Bearer, or as the query parameter access_token."""
     token = world.things.integration["acme"]
     by_header = await world.client("token").get("/acme/task")
-    by_query = await stranger.get(f"/acme/task?access_token={token}")
+    by_query = await anonymous.get(f"/acme/task?access_token={token}")
     assert by_header.status == by_query.status == 200
-    assert (await stranger.get(f"/task?access_token={token}&customer=acme")).status == 200
+    assert (await anonymous.get(f"/task?access_token={token}&customer=acme")).status == 200
 
 
 async def test_the_same_token_twice_is_one(world: World) -> None:
@@ -27,8 +27,8 @@ async def test_two_different_tokens_are_refused(world: World, ada: Client) -> No
     assert (await world.client().get(f"/acme/task?{twice}")).status == 400
 
 
-async def test_no_token_is_401_and_says_what_to_send(stranger: Client) -> None:
-    refused = await stranger.get("/acme/task")
+async def test_no_token_is_401_and_says_what_to_send(anonymous: Client) -> None:
+    refused = await anonymous.get("/acme/task")
     assert (refused.status, refused.code) == (401, "unauthenticated")
     assert refused.headers["www-authenticate"] == "Bearer"
 
@@ -46,15 +46,15 @@ async def test_any_invalid_token_is_401(world: World) -> None:
     assert all(item == said[0] for item in said)
 
 
-async def test_other_schemes_are_no_token(stranger: Client) -> None:
+async def test_other_schemes_are_no_token(anonymous: Client) -> None:
     for value in ("Basic YTpi", "Bearer", "Bearer ", "Token x", ""):
-        refused = await stranger.get("/acme/task", headers={"authorization": value})
+        refused = await anonymous.get("/acme/task", headers={"authorization": value})
         assert refused.status == 401, value
 
 
-async def test_the_scheme_has_no_case(world: World, stranger: Client) -> None:
+async def test_the_scheme_has_no_case(world: World, anonymous: Client) -> None:
     headers = {"authorization": f"bEARER {world.things.integration['acme']}"}
-    assert (await stranger.get("/acme/task", headers=headers)).status == 200
+    assert (await anonymous.get("/acme/task", headers=headers)).status == 200
 
 
 async def test_an_expired_token_is_dead(world: World, ada: Client, clock: ManualClock) -> None:

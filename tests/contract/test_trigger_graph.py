@@ -3,7 +3,7 @@
 from typing import Any
 
 from contract.client import Client
-from contract.flowing import made
+from contract.flowing import create_workflow
 from contract.world import World
 
 MISSING = "0" * 24
@@ -13,7 +13,9 @@ async def chain(world: World, ada: Client, **more: Any) -> dict[str, str]:
     """A webhook starts a, which starts b and, when it fails, the workflow c."""
     ids = {"a": await world.task("a"), "b": await world.task("b", **more)}
     ids["c"] = (
-        await made(world, ada, name="c", graph={"nodes": [{"id": "x", "task_id": ids["b"]}]})
+        await create_workflow(
+            world, ada, name="c", graph={"nodes": [{"id": "x", "task_id": ids["b"]}]}
+        )
     )["id"]
     hook = await ada.post("/acme/webhook", {"name": "push", "tasks": [ids["a"]]})
     ids["push"] = hook.json["id"]
@@ -22,7 +24,7 @@ async def chain(world: World, ada: Client, **more: Any) -> dict[str, str]:
     return ids
 
 
-def drawn(graph: Any) -> set[tuple[str, str]]:
+def edge_names(graph: Any) -> set[tuple[str, str]]:
     """Its edges, by the names of what they join."""
     names = {node["v"]: node["value"]["name"] for node in graph["nodes"]}
     return {(names[edge["v"]], names[edge["w"]]) for edge in graph["edges"]}
@@ -31,7 +33,7 @@ def drawn(graph: Any) -> set[tuple[str, str]]:
 async def test_it_works(world: World, ada: Client) -> None:
     ids = await chain(world, ada)
     graph = (await ada.get("/acme/workflows/triggers")).json
-    assert drawn(graph) == {
+    assert edge_names(graph) == {
         *{("push", "trigger"), ("trigger", "a")},
         *{("a", "success"), ("success", "b")},
         *{("a", "failure"), ("failure", "c")},
@@ -45,18 +47,18 @@ async def test_it_works(world: World, ada: Client) -> None:
 async def test_of_one_node_it_shows_what_leads_there_and_on(world: World, ada: Client) -> None:
     ids = await chain(world, ada)
     part = (await ada.get(f"/acme/workflows/triggers?node={ids['b']}")).json
-    assert drawn(part) == {
+    assert edge_names(part) == {
         *{("push", "trigger"), ("trigger", "a"), ("a", "success"), ("success", "b")}
     }
     all_of_it = (await ada.get(f"/acme/workflows/triggers?node={ids['a']}")).json
-    assert len(drawn(all_of_it)) == 6
+    assert len(edge_names(all_of_it)) == 6
     for missing in (MISSING, "x"):
         assert (await ada.get(f"/acme/workflows/triggers?node={missing}")).status == 404
 
 
 async def test_it_shows_only_what_one_may_see(world: World, ada: Client, uma: Client) -> None:
     ids = await chain(world, ada, acl=[])
-    seen = drawn((await uma.get("/acme/workflows/triggers")).json)
+    seen = edge_names((await uma.get("/acme/workflows/triggers")).json)
     assert ("success", "b") not in seen and ("failure", "c") in seen
     assert (await uma.get(f"/acme/workflows/triggers?node={ids['b']}")).status == 404
     empty = (await world.client("eve").get("/globex/workflows/triggers")).json

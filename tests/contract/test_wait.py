@@ -3,13 +3,13 @@
 import asyncio
 
 from contract import interface_fields as letters
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.over_socket import every_transport
 from contract.running import show
 from contract.world import World
 
 
-async def asking(client: Client, target: str, body: object) -> "asyncio.Task[Answer]":
+async def start_request(client: Client, target: str, body: object) -> "asyncio.Task[Response]":
     return asyncio.create_task(client.post(target, body))
 
 
@@ -17,7 +17,7 @@ async def asking(client: Client, target: str, body: object) -> "asyncio.Task[Ans
 async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
-        waits = await asking(uma, "/acme/job?wait_result=true", {"task": task})
+        waits = await start_request(uma, "/acme/job?wait_result=true", {"task": task})
         order = await agent.order()
         await agent.end(order, lastline='["a"]', log='["a"]\n')
         done = await waits
@@ -30,7 +30,7 @@ async def test_it_works(world: World, uma: Client) -> None:
 async def test_it_may_be_in_the_body(world: World, uma: Client) -> None:
     body = {"task": await world.task(), "wait_result": True}
     async with world.agent() as agent:
-        waits = await asking(uma, "/acme/job", body)
+        waits = await start_request(uma, "/acme/job", body)
         await agent.end(await agent.order())
         assert (await waits).json["lifecycle"] == "finished"
 
@@ -43,19 +43,19 @@ async def test_a_job_that_takes_longer_is_202_with_the_job(world: World, uma: Cl
     assert (late.json["lifecycle"], late.json["state"]) == ("ready", "in_progress")
 
 
-async def test_a_secret_may_wait_too(world: World, ada: Client, stranger: Client) -> None:
+async def test_a_secret_may_wait_too(world: World, ada: Client, anonymous: Client) -> None:
     task = await world.task(acl=[])
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     target = f"/job/secret/{secret}?customer=acme&task={task}&wait_result=true"
     async with world.agent() as agent:
-        waits = await asking(stranger, target, {})
+        waits = await start_request(anonymous, target, {})
         await agent.end(await agent.order(), code=4)
         done = await waits
     assert (done.status, done.json["state"], done.json["result"]["code"]) == (200, "failure", 4)
 
 
 async def test_a_cancelled_job_ends_the_waiting(world: World, uma: Client) -> None:
-    waits = await asking(uma, "/acme/job?wait_result=true", {"task": await world.task()})
+    waits = await start_request(uma, "/acme/job?wait_result=true", {"task": await world.task()})
     while not (jobs := (await uma.get("/acme/job")).json):
         await asyncio.sleep(0)
     await uma.put(f"/acme/job/{jobs[0]['id']}/cancel")
@@ -89,7 +89,7 @@ async def test_the_caller_may_ask_for_the_result_only(world: World, uma: Client)
     }
     async with world.agent() as agent:
         for option, value in expected.items():
-            waits = await asking(uma, f"/acme/job?wait_result=true&{option}", {"task": task})
+            waits = await start_request(uma, f"/acme/job?wait_result=true&{option}", {"task": task})
             await agent.end(await agent.order(), lastline=last_line, log=f"{last_line}\n")
             body = (await waits).json
             selected = {"result": "lastline", "full": "lifecycle"}.get(option)

@@ -7,7 +7,7 @@ import pytest
 from belvedere.jobs.lifecycle import timeouts
 from contract import interface_fields as letters
 from contract.client import Client
-from contract.test_webhooks import JSON, arguments, jobs, made, secret_of
+from contract.test_webhooks import JSON, arguments, create_webhook, jobs, secret_of
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -21,7 +21,7 @@ async def deliveries(ada: Client, hook: Any, query: str = "") -> list[dict[str, 
     return listed
 
 
-async def opened(ada: Client, hook: Any, delivery_id: str) -> dict[str, Any]:
+async def read_delivery(ada: Client, hook: Any, delivery_id: str) -> dict[str, Any]:
     response = await ada.get(f"/acme/webhook/{hook['id']}/delivery/{delivery_id}")
     assert response.status == 200, response.body
     record: dict[str, Any] = response.json
@@ -29,7 +29,7 @@ async def opened(ada: Client, hook: Any, delivery_id: str) -> dict[str, Any]:
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    hook = await made(ada, await world.task())
+    hook = await create_webhook(ada, await world.task())
     secret = await secret_of(ada, hook["id"])
     stranger = world.client(address="203.0.113.7")
     sent = {**JSON, "user-agent": "forge/1", "x-api-key": "canary", "cookie": "a=canary"}
@@ -43,13 +43,13 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert kept["headers"]["user-agent"] == "forge/1"
     assert (kept["headers"]["x-api-key"], kept["headers"]["cookie"]) == ("***", "***")
     assert "body" not in kept and secret not in str(kept)
-    whole = await opened(ada, hook, kept["id"])
+    whole = await read_delivery(ada, hook, kept["id"])
     assert (whole["body"], whole["size"]) == ('["x", 1.0]', 10)
     assert {**whole, "body": 0} == {**kept, "body": 0}
 
 
 async def test_a_token_says_whose_it_is(ada: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
     (kept,) = await deliveries(ada, hook)
     assert (kept["door"], kept["user"]) == ("token", "ada@acme.test")
@@ -57,7 +57,7 @@ async def test_a_token_says_whose_it_is(ada: Client) -> None:
 
 
 async def test_refused_deliveries_are_stored_with_their_reason(world: World, ada: Client) -> None:
-    hook = await made(ada, await world.task(task_arguments=arguments(2)))
+    hook = await create_webhook(ada, await world.task(task_arguments=arguments(2)))
     target = f"/acme/webhook/{hook['id']}/trigger"
     await ada.post(target, ["x"])
     await ada.post(target, raw=b"[", headers=JSON)
@@ -74,7 +74,7 @@ async def test_refused_deliveries_are_stored_with_their_reason(world: World, ada
 
 
 async def test_the_list_is_newest_first_and_can_be_narrowed(ada: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     target = f"/acme/webhook/{hook['id']}/trigger"
     for raw in (b"[1]", b"[2]", b"["):
         await ada.post(target, raw=raw, headers=JSON)
@@ -87,12 +87,12 @@ async def test_the_list_is_newest_first_and_can_be_narrowed(ada: Client) -> None
 
 async def test_masked_arguments_stay_masked(world: World, ada: Client) -> None:
     masked = [*arguments(1), *arguments(1, masked=True)]
-    hook = await made(ada, await world.task(task_arguments=masked))
+    hook = await create_webhook(ada, await world.task(task_arguments=masked))
     target = f"/acme/webhook/{hook['id']}/trigger"
     for raw in (b'["seen", "canary", 1.0]', b'["seen", "canary"', b'"seen"', b""):
         await ada.post(target, raw=raw, headers=JSON)
     bodies = [
-        (await opened(ada, hook, delivery["id"]))["body"]
+        (await read_delivery(ada, hook, delivery["id"]))["body"]
         for delivery in await deliveries(ada, hook)
     ]
     assert bodies == ["", '["seen"]', "***", '["seen","***",1.0]']
@@ -122,7 +122,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 async def test_a_body_is_for_admins_and_without_credentials(
     world: World, ada: Client, raw: bytes, headers: dict[str, str]
 ) -> None:
-    hook = await made(ada, await world.task(task_arguments=arguments(1)))
+    hook = await create_webhook(ada, await world.task(task_arguments=arguments(1)))
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=headers)
     (first,) = await deliveries(ada, hook)
     path = f"/acme/webhook/{hook['id']}/delivery"
@@ -130,7 +130,7 @@ async def test_a_body_is_for_admins_and_without_credentials(
         for who in ("vic", "uma", "max"):
             assert (await world.client(who).get(address)).status == 403
         assert "canary" not in (await ada.get(address)).text
-    assert "***" in (await opened(ada, hook, first["id"]))["body"]
+    assert "***" in (await read_delivery(ada, hook, first["id"]))["body"]
     events = world.runtime.db.write_blocking(
         lambda tx: tx.rows("select data from events where kind like 'webhook.%'")
     )
@@ -142,7 +142,7 @@ async def test_a_body_is_for_admins_and_without_credentials(
 
 async def test_a_delivery_is_run_once_more(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=arguments(1))
-    hook = await made(ada, task)
+    hook = await create_webhook(ada, task)
     target = f"/acme/webhook/{hook['id']}"
     await ada.post(f"{target}/trigger", ["x"], headers={"idempotency-key": "k"})
     (first,) = await deliveries(ada, hook)
@@ -157,7 +157,7 @@ async def test_a_delivery_is_run_once_more(world: World, ada: Client) -> None:
 
 async def test_one_that_was_refused_can_be_run_once_it_is_right(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=arguments(1))
-    hook = await made(ada, task, enable=False)
+    hook = await create_webhook(ada, task, enable=False)
     target = f"/acme/webhook/{hook['id']}"
     await ada.post(f"{target}/trigger", ["x"])
     (kept,) = await deliveries(ada, hook)
@@ -170,7 +170,7 @@ async def test_one_that_was_refused_can_be_run_once_it_is_right(world: World, ad
 
 
 async def test_a_delivery_belongs_to_its_webhook(ada: Client) -> None:
-    hook, other = await made(ada), await made(ada, name="other")
+    hook, other = await create_webhook(ada), await create_webhook(ada, name="other")
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
     (kept,) = await deliveries(ada, hook)
     for webhook_id, delivery_id in ((other["id"], kept["id"]), (hook["id"], MISSING)):
@@ -181,13 +181,13 @@ async def test_a_delivery_belongs_to_its_webhook(ada: Client) -> None:
 
 @pytest.mark.parametrize("header", ["idempotency-key", "x-github-delivery"])
 async def test_the_same_delivery_starts_nothing_twice(
-    world: World, ada: Client, stranger: Client, header: str
+    world: World, ada: Client, anonymous: Client, header: str
 ) -> None:
-    hook = await made(ada, await world.task("a"), await world.task("b"))
+    hook = await create_webhook(ada, await world.task("a"), await world.task("b"))
     secret = await secret_of(ada, hook["id"])
     target = f"/acme/webhook/{hook['id']}/trigger/secret/{secret}"
-    first = await stranger.post(target, [1], headers={header: "7d3f"})
-    second = await stranger.post(target, [1], headers={header: "7d3f"})
+    first = await anonymous.post(target, [1], headers={header: "7d3f"})
+    second = await anonymous.post(target, [1], headers={header: "7d3f"})
     assert (second.status, second.json) == (200, first.json)
     assert second.headers["idempotency-replayed"] == "true"
     assert "idempotency-replayed" not in first.headers
@@ -199,13 +199,13 @@ async def test_the_same_delivery_starts_nothing_twice(
     assert [delivery["delivery"] for delivery in await deliveries(ada, hook)] == ["7d3f", "7d3f"]
     assert (await ada.get(f"/acme/webhook/{hook['id']}")).json["trigger_count"] == 1
     # Another id is another delivery; another caller's ids are its own.
-    await stranger.post(target, [1], headers={header: "7d40"})
+    await anonymous.post(target, [1], headers={header: "7d40"})
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [1], headers={header: "7d3f"})
     assert len(await jobs(ada)) == 6
 
 
 async def test_an_id_that_comes_with_another_body_is_refused(world: World, ada: Client) -> None:
-    hook = await made(ada, await world.task())
+    hook = await create_webhook(ada, await world.task())
     target, key = f"/acme/webhook/{hook['id']}/trigger", {"idempotency-key": "k"}
     await ada.post(target, [1], headers=key)
     refused = await ada.post(target, [2], headers=key)
@@ -215,7 +215,7 @@ async def test_an_id_that_comes_with_another_body_is_refused(world: World, ada: 
 
 async def test_a_refused_delivery_may_come_again(world: World, ada: Client) -> None:
     task = await world.task(enable=False)
-    hook = await made(ada, task)
+    hook = await create_webhook(ada, task)
     target, key = f"/acme/webhook/{hook['id']}/trigger", {"x-github-delivery": "k"}
     assert (await ada.post(target, [1], headers=key)).status == 409
     await ada.patch(f"/acme/task/{task}", {"enable": True})
@@ -224,7 +224,7 @@ async def test_a_refused_delivery_may_come_again(world: World, ada: Client) -> N
 
 
 async def test_an_id_is_remembered_for_a_day(world: World, ada: Client, clock: ManualClock) -> None:
-    hook = await made(ada, await world.task())
+    hook = await create_webhook(ada, await world.task())
     target, key = f"/acme/webhook/{hook['id']}/trigger", {"idempotency-key": "k"}
     for hours, count in ((0, 1), (23, 1), (2, 2)):
         clock.move(hours * 3_600)
@@ -235,7 +235,7 @@ async def test_an_id_is_remembered_for_a_day(world: World, ada: Client, clock: M
 
 @pytest.mark.parametrize("key", ["", "x" * 256])
 async def test_an_id_has_a_length(ada: Client, key: str) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     refused = await ada.post(
         f"/acme/webhook/{hook['id']}/trigger", [], headers={"x-github-delivery": key}
     )

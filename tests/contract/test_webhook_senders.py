@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from contract.client import Answer, Client
-from contract.test_webhook_signatures import BODY, Caller, caller, mac
-from contract.test_webhooks import arguments, jobs, made
+from contract.client import Client, Response
+from contract.test_webhook_signatures import BODY, WebhookSender, caller, mac
+from contract.test_webhooks import arguments, create_webhook, jobs
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -32,11 +32,11 @@ SIGNED = {"stripe": stripe, "slack": slack}
 IDS = {"stripe": "id", "slack": "event_id"}
 
 
-async def keep(ada: Client, out: Caller, body: Any) -> Answer:
+async def keep(ada: Client, out: WebhookSender, body: Any) -> Response:
     return await ada.post(f"/acme/webhook/{out.webhook_id}/credentials/rotate", body)
 
 
-async def verdicts(ada: Client, out: Caller) -> list[str]:
+async def verdicts(ada: Client, out: WebhookSender) -> list[str]:
     response = await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")
     return [record["verdict"] for record in response.json]
 
@@ -48,7 +48,7 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock, kind: str
     kept = await keep(ada, out, {"secret": SECRET})
     assert (kept.status, kept.json["secret"]) == (200, SECRET)
     out.secret = SECRET
-    fired = await out.signed(SIGNED[kind](SECRET, clock()))
+    fired = await out.send_signed(SIGNED[kind](SECRET, clock()))
     assert (fired.status, len(fired.json["jobs"])) == (200, 1)
     assert (await out.by_secret(SIGNED[kind](SECRET, clock()))).status == 200
     assert (await out.by_secret({})).code == "wrong_signature"
@@ -63,9 +63,9 @@ async def test_an_old_signature_is_reported_to_the_signer(
 ) -> None:
     out = await caller(world, ada, kind)
     late = SIGNED[kind](out.secret, clock() - 301_000)
-    refused = await out.signed(late)
+    refused = await out.send_signed(late)
     assert (refused.status, refused.code) == (403, "signature_too_old")
-    forged = await out.signed(SIGNED[kind]("0" * 64, clock() - 301_000))
+    forged = await out.send_signed(SIGNED[kind]("0" * 64, clock() - 301_000))
     assert (forged.status, forged.code) == (403, "wrong_signature")
     assert await jobs(ada) == []
 
@@ -81,7 +81,7 @@ async def test_a_delivery_runs_once_though_it_is_signed_again(
         body = json.dumps({IDS[kind]: "evt_1", "pending_webhooks": tries}).encode()
         # Nobody signs this one, so it does not make it another delivery.
         headers = {**SIGNED[kind](out.secret, clock(), body), "idempotency-key": f"k{tries}"}
-        answers.append(await out.signed(headers, body))
+        answers.append(await out.send_signed(headers, body))
         clock.move(400)
     assert [answer.status for answer in answers] == [200, 200, 200]
     assert answers[0].json == answers[1].json == answers[2].json
@@ -97,10 +97,10 @@ async def test_a_call_without_an_id_cannot_be_repeated_either(
     out = await caller(world, ada, kind)
     body = b'{"text": "no id"}'
     overheard = SIGNED[kind](out.secret, clock(), body)
-    assert [(await out.signed(overheard, body)).status for _ in range(2)] == [200, 200]
+    assert [(await out.send_signed(overheard, body)).status for _ in range(2)] == [200, 200]
     assert len(await jobs(ada)) == 1
     clock.move(2)
-    assert (await out.signed(SIGNED[kind](out.secret, clock(), body), body)).status == 200
+    assert (await out.send_signed(SIGNED[kind](out.secret, clock(), body), body)).status == 200
     assert len(await jobs(ada)) == 2
 
 
@@ -109,9 +109,9 @@ async def test_a_signed_challenge_of_slack_is_answered(
 ) -> None:
     out = await caller(world, ada, "slack")
     body = b'{"token": "t", "challenge": "3eZbrw1a<b>", "type": "url_verification"}'
-    refused = await out.signed(slack("0" * 64, clock(), body), body)
+    refused = await out.send_signed(slack("0" * 64, clock(), body), body)
     assert (refused.status, refused.code) == (403, "wrong_signature")
-    answered = await out.signed(slack(out.secret, clock(), body), body)
+    answered = await out.send_signed(slack(out.secret, clock(), body), body)
     assert (answered.status, answered.text) == (200, "3eZbrw1a<b>")
     assert answered.headers["content-type"].startswith("text/plain")
     assert await jobs(ada) == []
@@ -128,7 +128,7 @@ async def test_a_signed_body_that_is_no_text_is_refused(
 ) -> None:
     out = await caller(world, ada, kind)
     body = b'{"id": "\xff\xfe"}'
-    refused = await out.signed(SIGNED[kind](out.secret, clock(), body), body)
+    refused = await out.send_signed(SIGNED[kind](out.secret, clock(), body), body)
     assert (refused.status, await jobs(ada)) == (400, [])
     assert len(await verdicts(ada, out)) == 1
 
@@ -140,12 +140,12 @@ async def test_two_secrets_live_while_the_sender_changes_its_own(
     await keep(ada, out, {"secret": SECRET})
     await keep(ada, out, {"secret": f"{SECRET}_2", "overlap": 60})
     statuses = [
-        (await out.signed(stripe(secret, clock()))).status
+        (await out.send_signed(stripe(secret, clock()))).status
         for secret in (out.secret, SECRET, f"{SECRET}_2")
     ]
     assert statuses == [403, 200, 200]
     clock.move(61)
-    assert (await out.signed(stripe(SECRET, clock()))).status == 403
+    assert (await out.send_signed(stripe(SECRET, clock()))).status == 403
 
 
 @pytest.mark.parametrize("kind", ["x-slack-signature", "x-slack-request-timestamp"])
@@ -155,7 +155,7 @@ async def test_a_duplicate_header_is_refused(
     out = await caller(world, ada, "slack")
     right = slack(out.secret, clock())
     # Two names that are one: the client sends both lines.
-    refused = await out.signed({**right, kind.upper(): right[kind]})
+    refused = await out.send_signed({**right, kind.upper(): right[kind]})
     assert (refused.status, refused.code) == (403, "wrong_signature")
 
 
@@ -174,7 +174,7 @@ async def test_a_bad_secret_is_refused(world: World, ada: Client, secret: Any) -
 async def test_a_chosen_secret_is_not_part_of_the_address(
     world: World, ada: Client, uma: Client
 ) -> None:
-    hook = await made(ada, await world.task(task_arguments=arguments(1)))
+    hook = await create_webhook(ada, await world.task(task_arguments=arguments(1)))
     target = f"/acme/webhook/{hook['id']}/credentials/rotate"
     refused = await ada.post(target, {"secret": SECRET})
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "secret")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from contract.client import Answer, Client
-from contract.test_webhooks import JSON, arguments, jobs, made, secret_of
+from contract.client import Client, Response
+from contract.test_webhooks import JSON, arguments, create_webhook, jobs, secret_of
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -18,33 +18,33 @@ def mac(secret: str, signed: bytes) -> str:
     return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
 
-def plain(secret: str, body: bytes = BODY) -> str:
+def sign(secret: str, body: bytes = BODY) -> str:
     return f"sha256={mac(secret, body)}"
 
 
-def timed(secret: str, seconds: int, body: bytes = BODY) -> str:
+def sign_with_time(secret: str, seconds: int, body: bytes = BODY) -> str:
     return f"t={seconds},sha256={mac(secret, str(seconds).encode() + b'.' + body)}"
 
 
-class Caller:
+class WebhookSender:
     """Somebody outside who calls one webhook."""
 
     def __init__(self, client: Client, webhook_id: str, secret: str) -> None:
         self.client, self.webhook_id, self.secret = client, webhook_id, secret
 
-    async def signed(self, headers: dict[str, str], body: bytes = BODY) -> Answer:
+    async def send_signed(self, headers: dict[str, str], body: bytes = BODY) -> Response:
         target = f"/acme/webhook/{self.webhook_id}/trigger/signed"
         return await self.client.post(target, raw=body, headers={**JSON, **headers})
 
-    async def by_secret(self, headers: dict[str, str], body: bytes = BODY) -> Answer:
+    async def by_secret(self, headers: dict[str, str], body: bytes = BODY) -> Response:
         target = f"/acme/webhook/{self.webhook_id}/trigger/secret/{self.secret}"
         return await self.client.post(target, raw=body, headers={**JSON, **headers})
 
 
-async def caller(world: World, ada: Client, signature: str, **more: Any) -> Caller:
+async def caller(world: World, ada: Client, signature: str, **more: Any) -> WebhookSender:
     task = await world.task(task_arguments=arguments(1))
-    hook = await made(ada, task, signature=signature, **more)
-    return Caller(world.client(), hook["id"], await secret_of(ada, hook["id"]))
+    hook = await create_webhook(ada, task, signature=signature, **more)
+    return WebhookSender(world.client(), hook["id"], await secret_of(ada, hook["id"]))
 
 
 HEADER = {"hmac-sha256": "x-belvedere-signature", "github": "x-hub-signature-256"}
@@ -54,7 +54,7 @@ HEADER = {"hmac-sha256": "x-belvedere-signature", "github": "x-hub-signature-256
 async def test_it_works(world: World, ada: Client, kind: str) -> None:
     """The signature alone lets a call in: no secret stands in the address."""
     out = await caller(world, ada, kind)
-    fired = await out.signed({HEADER[kind]: plain(out.secret)})
+    fired = await out.send_signed({HEADER[kind]: sign(out.secret)})
     assert fired.status == 200
     assert len(fired.json["jobs"]) == 1
     (job,) = await jobs(ada)
@@ -66,10 +66,10 @@ async def test_it_works(world: World, ada: Client, kind: str) -> None:
 async def test_gitlab_sends_its_token_and_an_id(world: World, ada: Client) -> None:
     out = await caller(world, ada, "gitlab")
     headers = {"x-gitlab-token": out.secret, "x-gitlab-event-uuid": "u-1"}
-    fired, again = [await out.signed(headers) for _ in range(2)]
+    fired, again = [await out.send_signed(headers) for _ in range(2)]
     assert (fired.status, again.json) == (200, fired.json)
     assert again.headers["idempotency-replayed"] == "true"
-    refused = await out.signed({"x-gitlab-token": out.secret[:-1]})
+    refused = await out.send_signed({"x-gitlab-token": out.secret[:-1]})
     assert (refused.status, refused.code) == (403, "wrong_signature")
     (kept,) = [
         record
@@ -86,7 +86,7 @@ async def test_a_secret_in_the_address_is_not_enough_then(
     out = await caller(world, ada, kind)
     refused = await out.by_secret({})
     assert (refused.status, refused.code) == (403, "wrong_signature")
-    assert (await out.by_secret({HEADER[kind]: plain(out.secret)})).status == 200
+    assert (await out.by_secret({HEADER[kind]: sign(out.secret)})).status == 200
     verdicts = [
         record["verdict"]
         for record in (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
@@ -99,15 +99,15 @@ async def test_a_secret_in_the_address_is_not_enough_then(
 async def test_every_invalid_signature_is_refused(world: World, ada: Client, kind: str) -> None:
     out = await caller(world, ada, kind)
     other = HEADER["github" if kind == "hmac-sha256" else "hmac-sha256"]
-    right = plain(out.secret)
+    right = sign(out.secret)
     wrong: list[dict[str, str]] = [
         {},
         {HEADER[kind]: ""},
         {HEADER[kind]: right[:-1]},
         {HEADER[kind]: right.upper()},
         {HEADER[kind]: right.removeprefix("sha256=")},
-        {HEADER[kind]: plain(out.secret, b"{}")},
-        {HEADER[kind]: plain("0" * 64)},
+        {HEADER[kind]: sign(out.secret, b"{}")},
+        {HEADER[kind]: sign("0" * 64)},
         {HEADER[kind]: f"{right},{right}"},
         {HEADER[kind]: "sha256=" + "é" * 64},
         {other: right},
@@ -115,12 +115,12 @@ async def test_every_invalid_signature_is_refused(world: World, ada: Client, kin
     said = []
     for n, headers in enumerate(wrong):
         out.client = world.client(address=f"198.51.100.{n}")
-        refused = await out.signed(headers)
+        refused = await out.send_signed(headers)
         assert refused.status == 403, headers
         said.append({**refused.json, "request_id": ""})
     out.client = world.client(address="198.51.100.99")
     out.webhook_id = "0" * 24
-    said.append({**(await out.signed({HEADER[kind]: right})).json, "request_id": ""})
+    said.append({**(await out.send_signed({HEADER[kind]: right})).json, "request_id": ""})
     assert all(item == said[0] for item in said)
     assert await jobs(ada) == []
 
@@ -128,7 +128,7 @@ async def test_every_invalid_signature_is_refused(world: World, ada: Client, kin
 async def test_without_a_signature_set_none_is_good(world: World, ada: Client) -> None:
     out = await caller(world, ada, "none")
     for header in HEADER.values():
-        refused = await out.signed({header: plain(out.secret)})
+        refused = await out.send_signed({header: sign(out.secret)})
         assert (refused.status, refused.code) == (403, "wrong_signature")
     assert (await out.by_secret({})).status == 200
 
@@ -139,11 +139,11 @@ async def test_a_signed_moment_is_good_for_minutes(
     out = await caller(world, ada, "hmac-sha256")
     now = clock() // 1_000
     for seconds, status in ((now, 200), (now - 290, 200), (now + 290, 200), (now - 400, 403)):
-        header = {"x-belvedere-signature": timed(out.secret, seconds)}
-        assert (await out.signed(header)).status == status, seconds - now
+        header = {"x-belvedere-signature": sign_with_time(out.secret, seconds)}
+        assert (await out.send_signed(header)).status == status, seconds - now
     # The moment itself is signed.
-    moved = timed(out.secret, now - 400).replace(f"t={now - 400}", f"t={now}")
-    assert (await out.signed({"x-belvedere-signature": moved})).status == 403
+    moved = sign_with_time(out.secret, now - 400).replace(f"t={now - 400}", f"t={now}")
+    assert (await out.send_signed({"x-belvedere-signature": moved})).status == 403
 
 
 async def test_two_secrets_live_while_one_is_changed(
@@ -158,8 +158,8 @@ async def test_two_secrets_live_while_one_is_changed(
 
     async def passes(secret: str) -> list[int]:
         out.secret = secret
-        header = {"x-belvedere-signature": plain(secret)}
-        return [(await out.signed(header)).status, (await out.by_secret(header)).status]
+        header = {"x-belvedere-signature": sign(secret)}
+        return [(await out.send_signed(header)).status, (await out.by_secret(header)).status]
 
     assert await passes(old) == [200, 200]
     assert await passes(new) == [200, 200]
@@ -189,7 +189,7 @@ async def test_a_right_secret_is_limited_by_the_setting(
     said = [await out.by_secret({}) for _ in range(4)]
     assert [item.status for item in said] == [200, 200, 200, 429]
     assert said[-1].headers["retry-after"] == "1"
-    header = {"x-hub-signature-256": plain(other.secret)}
-    assert [(await other.signed(header)).status for _ in range(4)] == [200, 200, 200, 429]
+    header = {"x-hub-signature-256": sign(other.secret)}
+    assert [(await other.send_signed(header)).status for _ in range(4)] == [200, 200, 200, 429]
     clock.move(1.1)
     assert (await out.by_secret({})).status == 200

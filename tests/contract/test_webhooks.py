@@ -28,7 +28,7 @@ def arguments(count: int, **more: Any) -> list[dict[str, Any]]:
     return [{"type": "input", "label": f"a{n}", **more} for n in range(count)]
 
 
-async def made(ada: Client, *tasks: str, **more: Any) -> Any:
+async def create_webhook(ada: Client, *tasks: str, **more: Any) -> Any:
     answer = await ada.post("/acme/webhook", {"name": "push", "tasks": list(tasks), **more})
     assert answer.status == 200, answer.body
     return answer.json
@@ -52,7 +52,7 @@ async def secret_of(ada: Client, webhook_id: str) -> str:
 async def test_it_works(world: World, ada: Client, vic: Client) -> None:
     """POST, GET one and GET all."""
     task = await world.task()
-    hook = await made(ada, task)
+    hook = await create_webhook(ada, task)
     assert letters.missing(hook, RECORD) == []
     assert (hook["name"], hook["enable"], hook["tasks"]) == ("push", True, [task])
     assert (hook["_type"], hook["workflows"], hook["signature"]) == ("Webhook", [], "none")
@@ -65,7 +65,7 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
 
 
 async def test_the_secret_is_in_no_record(ada: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     secret = await secret_of(ada, hook["id"])
     assert re.fullmatch("[0-9a-f]{64}", secret)
     await ada.post(f"/acme/webhook/{hook['id']}/trigger/secret/{secret}")
@@ -75,7 +75,7 @@ async def test_the_secret_is_in_no_record(ada: Client) -> None:
 
 async def test_put_changes_it(world: World, ada: Client) -> None:
     one, two = sorted([await world.task("one"), await world.task("two")])
-    hook = await made(ada, one)
+    hook = await create_webhook(ada, one)
     target = f"/acme/webhook/{hook['id']}"
     changed = await ada.put(target, {"name": "renamed", "tasks": [two, one, two]})
     assert changed.status == 200
@@ -90,28 +90,28 @@ async def test_put_changes_it(world: World, ada: Client) -> None:
 
 
 async def test_a_record_can_be_sent_back_as_it_was_shown(world: World, ada: Client) -> None:
-    hook = await made(ada, await world.task(), signature="github")
+    hook = await create_webhook(ada, await world.task(), signature="github")
     assert (await ada.put(f"/acme/webhook/{hook['id']}", hook)).json == hook
 
 
 async def test_a_stale_edit_is_refused(ada: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     target, old = f"/acme/webhook/{hook['id']}", {"if-match": "1"}
     assert (await ada.patch(target, {"name": "a"}, headers=old)).status == 200
     refused = await ada.put(target, {"name": "b"}, headers=old)
     assert (refused.status, refused.code) == (412, "stale")
 
 
-async def test_delete_revokes_remote_access(world: World, ada: Client, stranger: Client) -> None:
+async def test_delete_revokes_remote_access(world: World, ada: Client, anonymous: Client) -> None:
     task = await world.task()
-    hook = await made(ada, task)
+    hook = await create_webhook(ada, task)
     secret = await secret_of(ada, hook["id"])
     target = f"/acme/webhook/{hook['id']}"
     gone = await ada.delete(target)
     assert (gone.status, gone.json) == (200, hook)
     for again in (await ada.get(target), await ada.delete(target), await ada.put(target, {})):
         assert (again.status, again.code) == (404, "webhook_not_found")
-    refused = await stranger.post(f"{target}/trigger/secret/{secret}", [])
+    refused = await anonymous.post(f"{target}/trigger/secret/{secret}", [])
     assert (refused.status, refused.code) == (403, "wrong_secret")
     assert (await ada.get(f"/acme/task/{task}")).json["triggers"] == []
     assert (await ada.get("/acme/webhook")).json == []
@@ -148,7 +148,7 @@ async def test_a_task_of_another_organization_is_not_there(world: World, ada: Cl
 
 async def test_attached_targets_are_visible_from_both_sides(world: World, ada: Client) -> None:
     task = await world.task()
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     event = f"webhook:{hook['id']}:trigger"
     changed = await ada.patch(f"/acme/task/{task}", {"triggers": [event]})
     assert changed.json["triggers"] == [event]
@@ -163,7 +163,7 @@ async def test_attached_targets_are_visible_from_both_sides(world: World, ada: C
 
 async def test_a_task_that_a_webhook_runs_is_not_deleted(world: World, ada: Client) -> None:
     task = await world.task()
-    hook = await made(ada, task)
+    hook = await create_webhook(ada, task)
     refused = await ada.delete(f"/acme/task/{task}")
     assert (refused.status, refused.code) == (409, "task_in_use")
     await ada.patch(f"/acme/webhook/{hook['id']}", {"tasks": []})
@@ -181,7 +181,7 @@ async def test_an_admin_triggers_it(world: World, ada: Client) -> None:
             await world.task("two", task_arguments=arguments(1)),
         ]
     )
-    hook = await made(ada, one, two)
+    hook = await create_webhook(ada, one, two)
     fired = await ada.post(f"/acme/webhook/{hook['id']}/trigger", ["x", 5])
     assert fired.status == 200
     found = await jobs(ada)
@@ -201,23 +201,23 @@ async def test_an_admin_triggers_it(world: World, ada: Client) -> None:
     assert letters.moment(after["last_triggered"])
 
 
-async def test_the_secret_triggers_it(world: World, ada: Client, stranger: Client) -> None:
+async def test_the_secret_triggers_it(world: World, ada: Client, anonymous: Client) -> None:
     """POST /{customer}/webhook/{id}/trigger/secret/{secret}."""
     task = await world.task(task_arguments=arguments(1))
-    hook = await made(ada, task)
+    hook = await create_webhook(ada, task)
     secret = await secret_of(ada, hook["id"])
     target = f"/webhook/{hook['id']}/trigger/secret/{secret}"
     for path in (f"/acme{target}", f"{target}?customer=acme", f"{target}?customer=ACME"):
-        fired = await stranger.post(path, ["x"])
+        fired = await anonymous.post(path, ["x"])
         assert fired.status == 200
         assert [job["task_id"] for job in fired.json["jobs"]] == [task]
-    refused = await stranger.post(target, ["x"])
+    refused = await anonymous.post(target, ["x"])
     assert (refused.status, refused.code) == (400, "customer_required")
     assert len(await jobs(ada)) == 3
 
 
 async def test_every_mismatch_is_one_and_the_same_refusal(world: World, ada: Client) -> None:
-    hook, other = await made(ada), await made(ada, name="other")
+    hook, other = await create_webhook(ada), await create_webhook(ada, name="other")
     secret, task = await secret_of(ada, hook["id"]), await world.task()
     tasks_own = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     cases = [
@@ -269,7 +269,7 @@ async def test_each_element_becomes_text(
     if values is None:
         values = [item.strip().strip('"') for item in raw.decode()[1:-1].split(",")]
     expected = 1 if b"ignored" in raw else len(values)
-    hook = await made(ada, await world.task(task_arguments=arguments(expected)))
+    hook = await create_webhook(ada, await world.task(task_arguments=arguments(expected)))
     fired = await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=JSON)
     assert fired.status == 200, fired.body
     (job,) = await jobs(ada)
@@ -298,7 +298,7 @@ async def test_each_element_becomes_text(
 async def test_what_cannot_be_delivered_is_refused(
     world: World, ada: Client, raw: bytes, code: str
 ) -> None:
-    hook = await made(ada, await world.task(task_arguments=arguments(1)))
+    hook = await create_webhook(ada, await world.task(task_arguments=arguments(1)))
     refused = await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=JSON)
     assert (refused.status, refused.code) == (400, code)
     assert await jobs(ada) == []
@@ -307,7 +307,7 @@ async def test_what_cannot_be_delivered_is_refused(
 
 
 async def test_a_depth_of_a_hundred_is_fine(world: World, ada: Client) -> None:
-    hook = await made(ada, await world.task(task_arguments=arguments(1)))
+    hook = await create_webhook(ada, await world.task(task_arguments=arguments(1)))
     raw = b"[" * 100 + b"]" * 100
     fired = await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=JSON)
     assert fired.status == 200
@@ -329,7 +329,7 @@ async def test_a_depth_of_a_hundred_is_fine(world: World, ada: Client) -> None:
 async def test_other_encodings(
     world: World, ada: Client, kind: str, raw: bytes, values: list[str]
 ) -> None:
-    hook = await made(ada, await world.task(task_arguments=arguments(1)))
+    hook = await create_webhook(ada, await world.task(task_arguments=arguments(1)))
     headers = {"content-type": kind} if kind else {}
     fired = await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=headers)
     assert fired.status == 200, fired.body
@@ -338,7 +338,7 @@ async def test_other_encodings(
 
 @pytest.mark.parametrize("kind", ["image/png", "multipart/form-data; boundary=x", FORM])
 async def test_other_types_are_refused(ada: Client, kind: str) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     refused = await ada.post(
         f"/acme/webhook/{hook['id']}/trigger", raw=b"[1]", headers={"content-type": kind}
     )
@@ -346,7 +346,7 @@ async def test_other_types_are_refused(ada: Client, kind: str) -> None:
 
 
 async def test_no_body_is_no_arguments(world: World, ada: Client) -> None:
-    hook = await made(ada, await world.task())
+    hook = await create_webhook(ada, await world.task())
     assert len((await ada.post(f"/acme/webhook/{hook['id']}/trigger")).json["jobs"]) == 1
 
 
@@ -354,7 +354,7 @@ async def test_all_or_nothing(world: World, ada: Client) -> None:
     """Rule 5: when a task has arguments the request must supply them; else nothing runs."""
     modest = await world.task("modest")
     greedy = await world.task("greedy", task_arguments=arguments(2))
-    hook = await made(ada, modest, greedy)
+    hook = await create_webhook(ada, modest, greedy)
     refused = await ada.post(f"/acme/webhook/{hook['id']}/trigger", ["x"])
     assert (refused.status, refused.code) == (400, "missing_arguments")
     assert "'greedy'" in refused.json["message"] and greedy in refused.json["message"]
@@ -368,7 +368,9 @@ async def test_all_or_nothing(world: World, ada: Client) -> None:
 
 
 async def test_a_disabled_task_stops_all_of_them(world: World, ada: Client) -> None:
-    hook = await made(ada, await world.task("good"), await world.task("off", enable=False))
+    hook = await create_webhook(
+        ada, await world.task("good"), await world.task("off", enable=False)
+    )
     refused = await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
     assert (refused.status, refused.code) == (409, "task_disabled")
     assert "'off'" in refused.json["message"]
@@ -376,21 +378,21 @@ async def test_a_disabled_task_stops_all_of_them(world: World, ada: Client) -> N
 
 
 async def test_a_disabled_webhook_starts_nothing(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
-    hook = await made(ada, await world.task(), enable=False)
+    hook = await create_webhook(ada, await world.task(), enable=False)
     secret = await secret_of(ada, hook["id"])
     target = f"/acme/webhook/{hook['id']}/trigger"
     for refused in (
         await ada.post(target, []),
-        await stranger.post(f"{target}/secret/{secret}", []),
+        await anonymous.post(f"{target}/secret/{secret}", []),
     ):
         assert (refused.status, refused.code) == (409, "webhook_disabled")
     assert await jobs(ada) == []
 
 
 async def test_with_nothing_attached_it_starts_nothing(ada: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     fired = await ada.post(f"/acme/webhook/{hook['id']}/trigger", [1])
     assert (fired.status, fired.json) == (200, {"message": "success", "jobs": []})
     assert (await ada.get(f"/acme/webhook/{hook['id']}")).json["trigger_count"] == 1
@@ -400,13 +402,13 @@ async def test_fixed_arguments_keep_their_place(world: World, ada: Client) -> No
     """Index n is argument n of all definitions."""
     fixed = {"type": "fixed", "label": "f", "value": "mine"}
     task = await world.task(task_arguments=[*arguments(1), fixed, *arguments(1)])
-    hook = await made(ada, task)
+    hook = await create_webhook(ada, task)
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", ["a", "theirs", "c"])
     assert (await jobs(ada))[0]["task_arguments_values"] == ["a", "mine", "c"]
 
 
 async def test_a_body_over_the_limit_is_refused(ada: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     raw = json.dumps(["x" * (1 << 20)]).encode()
     refused = await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=JSON)
     assert (refused.status, refused.code) == (413, "too_large")
@@ -416,7 +418,7 @@ async def test_a_body_over_the_limit_is_refused(ada: Client) -> None:
 
 
 async def test_levels(world: World, ada: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     target = f"/acme/webhook/{hook['id']}"
     doors = [
         ("POST", "/acme/webhook", {"name": "x"}),
@@ -432,7 +434,7 @@ async def test_levels(world: World, ada: Client) -> None:
     ]
     for who in ("max", "uma", "vic", "web-1", ""):
         for method, path, body in doors:
-            refused = await world.client(who).ask(method, path, body)
+            refused = await world.client(who).request(method, path, body)
             assert refused.status == (401 if who == "" else 403), (who, method, path)
     for who, status in (("vic", 200), ("uma", 200), ("web-1", 403), ("", 401)):
         assert (await world.client(who).get(target)).status == status
@@ -440,7 +442,7 @@ async def test_levels(world: World, ada: Client) -> None:
 
 
 async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> None:
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
     (kept,) = (await ada.get(f"/acme/webhook/{hook['id']}/delivery")).json
     for method, rest, body in (
@@ -456,14 +458,14 @@ async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> N
         ("POST", f"/delivery/{kept['id']}/replay", {}),
     ):
         for webhook_id in (hook["id"], MISSING):
-            answer = await eve.ask(method, f"/globex/webhook/{webhook_id}{rest}", body)
+            answer = await eve.request(method, f"/globex/webhook/{webhook_id}{rest}", body)
             assert (answer.status, answer.code) == (404, "webhook_not_found"), rest
     assert (await eve.get("/globex/webhook")).json == []
 
 
 async def test_changes_are_audited(world: World, ada: Client) -> None:
     task = await world.task()
-    hook = await made(ada)
+    hook = await create_webhook(ada)
     target = f"/acme/webhook/{hook['id']}"
     await ada.patch(target, {"tasks": [task]})
     await ada.get(f"{target}/credentials")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contract.client import Client
-from contract.flowing import made, run, step
+from contract.flowing import create_workflow, run, step
 from contract.world import World
 
 AGAIN = {"source": "b", "target": "a", "on": "failure", "max_visits": 1}
@@ -17,7 +17,7 @@ async def round_trip(world: World, ada: Client, back: dict[str, Any]) -> dict[st
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    flow = await made(world, ada, graph=await round_trip(world, ada, AGAIN))
+    flow = await create_workflow(world, ada, graph=await round_trip(world, ada, AGAIN))
     assert (flow["start"], flow["graph"]["edges"][1]) == ("a", AGAIN)
     assert flow["graph"]["edges"][0] == {"source": "a", "target": "b", "on": "success"}
     job = await run(ada, flow)
@@ -50,7 +50,7 @@ async def test_a_circle_without_a_bound_is_400_with_its_nodes(world: World, ada:
 
 
 async def test_a_recipe_carries_the_bound(world: World, ada: Client) -> None:
-    flow = await made(world, ada, graph=await round_trip(world, ada, AGAIN))
+    flow = await create_workflow(world, ada, graph=await round_trip(world, ada, AGAIN))
     recipe = (await ada.get(f"/acme/workflows/{flow['id']}/serialize")).json
     (host,) = (await ada.get("/acme/host")).json[:1]
     there = f"/acme/workflows/import?hostname={host['hostname']}"

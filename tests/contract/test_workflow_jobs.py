@@ -7,7 +7,7 @@ import pytest
 
 from contract import interface_fields as letters
 from contract.client import FORM, Client
-from contract.flowing import made, run, secret_of, step
+from contract.flowing import create_workflow, run, secret_of, step
 from contract.test_triggers import react
 from contract.world import World
 
@@ -18,7 +18,9 @@ TWO = [{"type": "input", "label": "a"}, {"type": "input", "label": "b"}]
 async def taking_two(world: World, ada: Client, **more: Any) -> dict[str, Any]:
     """A workflow whose first task takes two arguments."""
     task = await world.task("first", task_arguments=TWO)
-    return await made(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]}, **more)
+    return await create_workflow(
+        world, ada, graph={"nodes": [{"id": "a", "task_id": task}]}, **more
+    )
 
 
 async def steps(client: Client, flow: Any, job: Any, query: str = "") -> list[dict[str, Any]]:
@@ -29,7 +31,7 @@ async def steps(client: Client, flow: Any, job: Any, query: str = "") -> list[di
 
 
 async def test_it_works(world: World, ada: Client, uma: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     job = await run(uma, flow)
     assert (job["_type"], job["name"], job["task_id"]) == ("WorkflowJob", "release", None)
     assert (job["lifecycle"], job["state"]) == ("ready", "in_progress")
@@ -73,7 +75,7 @@ async def test_arguments_that_do_not_fit_start_nothing(
 
 
 async def test_another_start_can_be_named(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     target = f"/acme/workflows/{flow['id']}/job"
     for name in ("b", flow["graph"]["nodes"][1]["task_id"]):
         job = (await ada.post(target, {"task": name})).json
@@ -85,7 +87,7 @@ async def test_another_start_can_be_named(world: World, ada: Client) -> None:
 async def test_who_may_run_it(
     world: World, ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:
-    flow = await made(world, ada, acl=["vic"])
+    flow = await create_workflow(world, ada, acl=["vic"])
     target = f"/acme/workflows/{flow['id']}/job"
     for client, status in ((vic, 403), (uma, 404), (world.client("max"), 403), (eve, 403)):
         assert (await client.post(target, [])).status == status
@@ -94,13 +96,13 @@ async def test_who_may_run_it(
 
 
 async def test_a_disabled_one_does_not_run(world: World, ada: Client) -> None:
-    flow = await made(world, ada, enable=False)
+    flow = await create_workflow(world, ada, enable=False)
     refused = await ada.post(f"/acme/workflows/{flow['id']}/job", [])
     assert (refused.status, refused.code) == (409, "workflow_disabled")
 
 
 async def test_one_key_makes_one_job(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     target, key = f"/acme/workflows/{flow['id']}/job", {"idempotency-key": "k"}
     first = await ada.post(target, [], headers=key)
     again = await ada.post(target, [], headers=key)
@@ -113,7 +115,7 @@ async def test_one_key_makes_one_job(world: World, ada: Client) -> None:
 
 async def test_a_caller_can_wait_for_the_end(world: World, ada: Client) -> None:
     task = await world.task("note", type="notification", subject="x")
-    flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
+    flow = await create_workflow(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
     target = f"/acme/workflows/{flow['id']}/job?wait_result=true&wait_timeout=0"
     late = await ada.post(target, [])
     assert (late.status, late.json["lifecycle"]) == (202, "ready")
@@ -124,25 +126,25 @@ async def test_a_caller_can_wait_for_the_end(world: World, ada: Client) -> None:
 # By its secret key
 
 
-async def test_json_by_secret(world: World, ada: Client, stranger: Client) -> None:
+async def test_json_by_secret(world: World, ada: Client, anonymous: Client) -> None:
     """interface.md: JSON body with task_arguments (array)."""
     flow = await taking_two(world, ada)
     target = f"/workflows/{flow['id']}/secret/{await secret_of(ada, flow)}/job?customer=acme"
-    answer = await stranger.post(target, {"task_arguments": ["x", "y"]})
+    answer = await anonymous.post(target, {"task_arguments": ["x", "y"]})
     assert answer.status == 200
     job = answer.json
     assert (job["_type"], job["origin"], job["lifecycle"]) == ("WorkflowJob", "secret", "ready")
     assert job["user"] == {"id": "", "username": "", "email": ""}
     (first,) = await steps(ada, flow, job, "?include[task_arguments_values]=1")
     assert first["task_arguments_values"] == ["x", "y"]
-    assert (await stranger.post(target, {"task_arguments": ["x"]})).status == 400
+    assert (await anonymous.post(target, {"task_arguments": ["x"]})).status == 400
 
 
-async def test_an_html_form_by_secret(world: World, ada: Client, stranger: Client) -> None:
+async def test_an_html_form_by_secret(world: World, ada: Client, anonymous: Client) -> None:
     """interface.md: an HTML form with hidden customer and task_arguments[] fields."""
     flow = await taking_two(world, ada)
     fields = [("customer", "acme"), ("task_arguments[]", "x y"), ("task_arguments[]", "é")]
-    answer = await stranger.post(
+    answer = await anonymous.post(
         f"/workflows/{flow['id']}/secret/{await secret_of(ada, flow)}/job",
         raw=urlencode(fields).encode(),
         headers={"content-type": FORM, "origin": "https://elsewhere.test"},
@@ -153,15 +155,15 @@ async def test_an_html_form_by_secret(world: World, ada: Client, stranger: Clien
 
 
 async def test_all_invalid_requests_get_the_same_refusal(
-    world: World, ada: Client, eve: Client, stranger: Client
+    world: World, ada: Client, eve: Client, anonymous: Client
 ) -> None:
-    flow, other = await made(world, ada), await made(world, ada, name="other")
+    flow, other = await create_workflow(world, ada), await create_workflow(world, ada, name="other")
     secret = await secret_of(ada, flow)
     theirs = await world.task(by="eve")
     graph = {"nodes": [{"id": "a", "task_id": theirs}]}
     foreign = (await eve.post("/globex/workflows", {"name": "x", "graph": graph})).json
     answers = [
-        await stranger.post(f"/workflows/{workflow}/secret/{key}/job?customer={customer}", [])
+        await anonymous.post(f"/workflows/{workflow}/secret/{key}/job?customer={customer}", [])
         for workflow, key, customer in (
             (flow["id"], "0" * 64, "acme"),
             (flow["id"], "x", "acme"),
@@ -177,30 +179,30 @@ async def test_all_invalid_requests_get_the_same_refusal(
 
 
 async def test_the_organization_may_be_left_out(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     path = f"/workflows/{flow['id']}/secret/{await secret_of(ada, flow)}/job"
-    assert (await stranger.post(path, [])).json["customer_name"] == "acme"
-    refused = await stranger.post(path.replace(flow["id"], MISSING), [])
+    assert (await anonymous.post(path, [])).json["customer_name"] == "acme"
+    refused = await anonymous.post(path.replace(flow["id"], MISSING), [])
     assert (refused.status, refused.code) == (403, "wrong_secret")
 
 
-async def test_a_rotated_secret_opens_nothing(world: World, ada: Client, stranger: Client) -> None:
-    flow = await made(world, ada)
+async def test_a_rotated_secret_opens_nothing(world: World, ada: Client, anonymous: Client) -> None:
+    flow = await create_workflow(world, ada)
     old = await secret_of(ada, flow)
     await ada.post(f"/acme/workflows/{flow['id']}/credentials/rotate", {})
     new = await secret_of(ada, flow)
     for secret, status in ((old, 403), (new, 200)):
         target = f"/workflows/{flow['id']}/secret/{secret}/job?customer=acme"
-        assert (await stranger.post(target, [])).status == status
+        assert (await anonymous.post(target, [])).status == status
 
 
 # Its jobs
 
 
 async def test_the_list_contains_the_workflow_job_and_its_steps(world: World, ada: Client) -> None:
-    flow, other = await made(world, ada), await made(world, ada, name="other")
+    flow, other = await create_workflow(world, ada), await create_workflow(world, ada, name="other")
     job = await run(ada, flow)
     await run(ada, other)
     records = (await ada.get(f"/acme/workflows/{flow['id']}/job")).json
@@ -211,14 +213,14 @@ async def test_the_list_contains_the_workflow_job_and_its_steps(world: World, ad
 
 
 async def test_jobs_are_found_by_the_acl_of_the_workflow(world: World, ada: Client) -> None:
-    flow = await made(world, ada, acl=["uma"])
+    flow = await create_workflow(world, ada, acl=["uma"])
     await run(ada, flow)
     for entry, count in (("uma@acme.test", 2), ("vic@acme.test", 0)):
         assert len((await ada.get(f"/acme/job?where[acl]={entry}")).json) == count
 
 
 async def test_a_job_belongs_to_its_workflow(world: World, ada: Client, eve: Client) -> None:
-    flow, other = await made(world, ada), await made(world, ada, name="other")
+    flow, other = await create_workflow(world, ada), await create_workflow(world, ada, name="other")
     job = await run(ada, flow)
     (first,) = await steps(ada, flow, job)
     place = f"/acme/workflows/{other['id']}/job/{job['id']}"
@@ -235,7 +237,7 @@ async def test_a_job_belongs_to_its_workflow(world: World, ada: Client, eve: Cli
 
 
 async def test_cancel_ends_every_step(world: World, ada: Client, vic: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     job = await run(ada, flow)
     target = f"/acme/workflows/{flow['id']}/job/{job['id']}/cancel"
     assert (await vic.put(target)).status == 403
@@ -248,7 +250,7 @@ async def test_cancel_ends_every_step(world: World, ada: Client, vic: Client) ->
 
 
 async def test_restart_goes_on_from_the_failed_step(world: World, ada: Client, vic: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     job = await run(ada, flow)
     target = f"/acme/workflows/{flow['id']}/job/{job['id']}/restart"
     assert (await ada.put(target)).code == "wrong_lifecycle"
@@ -305,7 +307,7 @@ async def test_a_succeeded_job_runs_again_from_the_start(
 
 async def test_a_job_says_what_it_waits_for(world: World, ada: Client) -> None:
     task = await world.task("ask", type="approval", approvers=["max"])
-    flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
+    flow = await create_workflow(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
     job = await run(ada, flow)
     target = f"/acme/workflows/{flow['id']}/job/{job['id']}"
     record = (await ada.get(target)).json
@@ -318,7 +320,7 @@ async def test_a_job_says_what_it_waits_for(world: World, ada: Client) -> None:
 
 
 async def test_history_is_deleted_with_its_steps(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     async with world.agent() as agent:
         await run(ada, flow)
         await step(world, agent)
@@ -336,7 +338,7 @@ async def test_history_is_deleted_with_its_steps(world: World, ada: Client) -> N
 async def test_a_lost_secret_is_not_in_its_records(world: World, ada: Client) -> None:
     masked = [{"type": "input", "label": "a", "masked": True}]
     task = await world.task("first", task_arguments=masked)
-    flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
+    flow = await create_workflow(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
     job = await run(ada, flow, "canary")
     for target in (
         f"/acme/workflows/{flow['id']}/job/{job['id']}",

@@ -6,7 +6,7 @@ from belvedere.db import Tx
 from belvedere.server.background import loops
 from belvedere.workflows.execution import advance
 from contract.client import Client
-from contract.flowing import made, run, step
+from contract.flowing import create_workflow, run, step
 from contract.test_triggers import indicator, react
 from contract.world import World
 from manual_clock import ManualClock
@@ -23,7 +23,7 @@ async def jobs(ada: Client, kind: str = "WorkflowJob") -> list[dict[str, Any]]:
 async def single(world: World, ada: Client, name: str, **more: Any) -> dict[str, Any]:
     task = await world.task(name, hostname="web-2", task_arguments=ONE)
     graph = {"nodes": [{"id": "a", "task_id": task}]}
-    return await made(world, ada, name=name, graph=graph, **more)
+    return await create_workflow(world, ada, name=name, graph=graph, **more)
 
 
 async def test_it_works(world: World, ada: Client) -> None:
@@ -40,7 +40,7 @@ async def test_it_works(world: World, ada: Client) -> None:
 
 
 async def test_a_webhook_starts_tasks_and_workflows_all_or_nothing(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     flow = await single(world, ada, "w")
     task = await world.task("t")
@@ -58,13 +58,13 @@ async def test_a_webhook_starts_tasks_and_workflows_all_or_nothing(
     again = await ada.post(f"{target}/trigger", ["x"], headers={"idempotency-key": "k"})
     assert again.json == fired.json
     secret = (await ada.get(f"{target}/credentials")).json["secret"]
-    assert (await stranger.post(f"{target}/trigger/secret/{secret}", ["y"])).status == 200
+    assert (await anonymous.post(f"{target}/trigger/secret/{secret}", ["y"])).status == 200
     assert len(await jobs(ada)) == 2
 
 
 async def test_the_inbox_masks_what_the_first_step_masks(world: World, ada: Client) -> None:
     task = await world.task("t", task_arguments=[{**ONE[0], "masked": True}])
-    flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
+    flow = await create_workflow(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
     body = {"name": "push", "workflows": [flow["id"]]}
     hook = (await ada.post("/acme/webhook", body)).json
     target = f"/acme/webhook/{hook['id']}"
@@ -85,7 +85,7 @@ async def test_the_end_of_a_task_starts_it_with_the_output(world: World, ada: Cl
 
 
 async def test_the_end_of_a_workflow_starts_others(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     for name in ("success", "failure", "canceled"):
         await world.task(name, hostname="web-2", triggers=[f"workflow:{flow['id']}:{name}"])
     async with world.agent() as agent:
@@ -111,7 +111,7 @@ async def test_they_get_what_its_last_steps_gave(world: World, ada: Client) -> N
             {"source": "b", "target": "c", "on": "never"},
         ],
     }
-    flow = await made(world, ada, graph=graph)
+    flow = await create_workflow(world, ada, graph=graph)
     two = [*ONE, {"type": "input", "label": "y", "required": False}]
     for name in ("success", "failure"):
         await world.task(
@@ -144,7 +144,9 @@ def _forget(tx: Tx, job_id: str) -> None:
 
 
 async def test_a_deleted_history_provides_no_arguments(world: World, ada: Client) -> None:
-    flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": await world.task("a")}]})
+    flow = await create_workflow(
+        world, ada, graph={"nodes": [{"id": "a", "task_id": await world.task("a")}]}
+    )
     await world.task("t", hostname="web-2", triggers=[f"workflow:{flow['id']}:success"])
     async with world.agent() as agent:
         job = await run(ada, flow)
@@ -157,7 +159,7 @@ async def test_a_deleted_history_provides_no_arguments(world: World, ada: Client
 
 
 async def test_a_monitor_of_workflows_events_is_listed(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     found = [e for e in (await ada.get("/acme/event")).json if e["emitter_id"] == flow["id"]]
     assert [event["name"] for event in found] == ["success", "failure", "canceled"]
     assert {event["_type"] for event in found} == {"WorkflowEvent"}
@@ -178,7 +180,7 @@ async def test_a_refused_start_is_reported(world: World, ada: Client) -> None:
 
 async def test_it_cannot_start_itself(world: World, ada: Client) -> None:
     """Neither by its own end nor by the end of a task that it runs, over any detour."""
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     inner = flow["graph"]["nodes"][1]["task_id"]
     target = f"/acme/workflows/{flow['id']}"
     detour = await world.task("detour", triggers=[f"task:{inner}:success"])

@@ -7,7 +7,7 @@ import pytest
 
 from contract import interface_fields as letters
 from contract.client import Client
-from contract.flowing import made, run, secret_of
+from contract.flowing import create_workflow, run, secret_of
 from contract.world import World
 
 MISSING = "0" * 24
@@ -25,7 +25,7 @@ RECORD: dict[str, letters.Kind] = {
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    flow = await made(world, ada, tags=["blue"], description="Ships it.")
+    flow = await create_workflow(world, ada, tags=["blue"], description="Ships it.")
     assert letters.missing(flow, RECORD) == []
     assert (flow["_type"], flow["start"], flow["version"]) == ("Workflow", "a", 1)
     assert (flow["enable"], flow["multitasking"]) == (True, True)
@@ -38,7 +38,10 @@ async def test_it_works(world: World, ada: Client) -> None:
 
 
 async def test_the_list_is_narrowed_sorted_and_counted(world: World, ada: Client) -> None:
-    first, second = await made(world, ada), await made(world, ada, name="nightly", enable=False)
+    first, second = (
+        await create_workflow(world, ada),
+        await create_workflow(world, ada, name="nightly", enable=False),
+    )
     assert (await ada.get("/acme/workflows")).json == [first, second]
     assert (await ada.get("/workflows?customer=acme&where[name]=nightly")).json == [second]
     assert (await ada.get("/acme/workflows?where[enable]=true")).json == [first]
@@ -52,7 +55,7 @@ async def test_the_list_is_narrowed_sorted_and_counted(world: World, ada: Client
 async def test_only_those_whom_the_acl_names_see_it(
     world: World, ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:
-    flow = await made(world, ada, acl=["uma"])
+    flow = await create_workflow(world, ada, acl=["uma"])
     target = f"/acme/workflows/{flow['id']}"
     assert (await uma.get(target)).json["acl"] == []
     assert (await world.client("max").get(target)).json["acl"] == ["uma@acme.test"]
@@ -112,7 +115,7 @@ async def test_a_task_of_another_organization_is_not_there(world: World, ada: Cl
 
 
 async def test_it_is_changed_partially_or_replaced(world: World, ada: Client) -> None:
-    flow = await made(world, ada, description="old", tags=["blue"])
+    flow = await create_workflow(world, ada, description="old", tags=["blue"])
     target = f"/acme/workflows/{flow['id']}"
     part = (await ada.patch(target, {"enable": False})).json
     assert (part["enable"], part["description"], part["version"]) == (False, "old", 2)
@@ -125,7 +128,7 @@ async def test_it_is_changed_partially_or_replaced(world: World, ada: Client) ->
 
 
 async def test_a_stale_edit_is_refused(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     target = f"/acme/workflows/{flow['id']}"
     stale = await ada.patch(target, {"name": "x"}, headers={"if-match": "7"})
     assert (stale.status, stale.code) == (412, "stale")
@@ -133,19 +136,19 @@ async def test_a_stale_edit_is_refused(world: World, ada: Client) -> None:
 
 
 async def test_a_smaller_graph_begins_where_it_can(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     graph = {"nodes": flow["graph"]["nodes"][1:], "edges": []}
     changed = await ada.patch(f"/acme/workflows/{flow['id']}", {"graph": graph})
     assert changed.json["start"] == "b"
 
 
 async def test_a_deleted_workflow_keeps_its_tasks(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     target = f"/acme/workflows/{flow['id']}"
     secret = await secret_of(ada, flow)
     assert (await ada.delete(target)).json["id"] == flow["id"]
     for method, path in (("GET", target), ("DELETE", target), ("POST", f"{target}/job")):
-        answer = await ada.ask(method, path)
+        answer = await ada.request(method, path)
         assert (answer.status, answer.code) == (404, "workflow_not_found")
     dead = await world.client().post(f"/workflows/{flow['id']}/secret/{secret}/job?customer=acme")
     assert dead.status == 403
@@ -153,7 +156,7 @@ async def test_a_deleted_workflow_keeps_its_tasks(world: World, ada: Client) -> 
 
 
 async def test_a_task_that_it_runs_cannot_be_deleted(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     task = flow["graph"]["nodes"][1]["task_id"]
     refused = await ada.delete(f"/acme/task/{task}")
     assert (refused.status, refused.code) == (409, "task_in_use")
@@ -163,7 +166,7 @@ async def test_a_task_that_it_runs_cannot_be_deleted(world: World, ada: Client) 
 
 
 async def test_one_that_a_webhook_runs_cannot_be_deleted(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     body = {"name": "push", "workflows": [flow["id"]]}
     hook = (await ada.post("/acme/webhook", body)).json
     assert hook["workflows"] == [flow["id"]]
@@ -176,7 +179,7 @@ async def test_one_that_a_webhook_runs_cannot_be_deleted(world: World, ada: Clie
 
 
 async def test_its_secret_key_is_read_and_changed_by_admins(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     target = f"/acme/workflows/{flow['id']}/credentials"
     secret = await secret_of(ada, flow)
     assert len(secret) == 64
@@ -189,7 +192,7 @@ async def test_its_secret_key_is_read_and_changed_by_admins(world: World, ada: C
 
 
 async def test_the_four_rows_of_its_acl(world: World, ada: Client) -> None:
-    flow = await made(world, ada, acl=[])
+    flow = await create_workflow(world, ada, acl=[])
     max_ = world.client("max")
     target = f"/workflows/{flow['id']}/acl?customer=acme"
     uma, vic = "uma@acme.test", "vic@acme.test"
@@ -215,7 +218,7 @@ async def test_the_acl_of_a_workflow_covers_its_tasks_and_jobs(
         "nodes": [{"id": n, "task_id": t} for n, t in zip("ab", tasks, strict=True)],
         "edges": [{"source": "a", "target": "b"}],
     }
-    flow = await made(world, ada, graph=graph, acl=["uma"])
+    flow = await create_workflow(world, ada, graph=graph, acl=["uma"])
     job = await run(uma, flow)
     steps = (await uma.get(f"/acme/workflows/{flow['id']}/job/{job['id']}/jobs")).json
     assert [step["task_id"] for step in steps] == [tasks[0]]
@@ -223,7 +226,7 @@ async def test_the_acl_of_a_workflow_covers_its_tasks_and_jobs(
 
 
 async def test_changes_are_audited_and_written_as_events(world: World, ada: Client) -> None:
-    flow = await made(world, ada)
+    flow = await create_workflow(world, ada)
     await ada.patch(f"/acme/workflows/{flow['id']}", {"enable": False})
     await ada.delete(f"/acme/workflows/{flow['id']}")
     rows = (await ada.get(f"/api/audit?object_id={flow['id']}")).json

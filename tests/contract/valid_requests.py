@@ -5,8 +5,8 @@ from typing import Any
 
 from belvedere.access import Actor
 from belvedere.rest.route import Route
-from contract.fixtures_all_kinds import LOGO, WHO, Estate, Place
-from contract.matrix import Principal, Which
+from contract.fixtures_all_kinds import LOGO, WHO, AllKinds, OrganizationIds
+from contract.matrix import PathOwner, Principal
 from people import PASSWORD, Actors
 
 # What the job of each place has left.
@@ -20,7 +20,7 @@ def noun(route: Route) -> str:
     return {"script": "file", "scheduler": "schedule", "oidc": "provider"}.get(before, before)
 
 
-def home(estate: Estate, principal: Principal) -> tuple[Place, Place]:
+def home(estate: AllKinds, principal: Principal) -> tuple[OrganizationIds, OrganizationIds]:
     """The organization of whoever asks, and the other one."""
     if principal.name.endswith("organization"):
         return estate.globex, estate.acme
@@ -28,7 +28,13 @@ def home(estate: Estate, principal: Principal) -> tuple[Place, Place]:
 
 
 def address(
-    route: Route, estate: Estate, actors: Actors, principal: Principal, which: Which, *, v1: bool
+    route: Route,
+    estate: AllKinds,
+    actors: Actors,
+    principal: Principal,
+    which: PathOwner,
+    *,
+    v1: bool,
 ) -> str:
     """The path, and what must stand in the query."""
     here, there = home(estate, principal)
@@ -36,23 +42,23 @@ def address(
     # Sessions are the one thing that belongs to a person, not to the organization.
     mine: Actor = getattr(actors, WHO.get(principal.name, "ada"))
 
-    def known(name: str) -> str:
+    def id_of(name: str) -> str:
         return {
-            Which.OWN: here.ids.get(name, mine.credential_id),
-            Which.OTHER: there.ids.get(name, stranger.credential_id),
-            Which.MISSING: MISSING,
-            Which.MALFORMED: MALFORMED,
+            PathOwner.OWN: here.ids.get(name, mine.credential_id),
+            PathOwner.OTHER: there.ids.get(name, stranger.credential_id),
+            PathOwner.MISSING: MISSING,
+            PathOwner.MALFORMED: MALFORMED,
         }[which]
 
-    found = known("task" if route.path == "/job/secret/{secret}" else noun(route))
+    found = id_of("task" if route.path == "/job/secret/{secret}" else noun(route))
     secret = here.texts["job_secret" if route.path.endswith("/result") else "secret"]
     path = route.path.replace("{id}", found).replace("{secret}", secret)
-    path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
+    path = re.sub(r"\{(\w+)_id\}", lambda inner: id_of(inner[1]), path)
     path = path.replace("{filename}", FILE)
     for word in ("title", "token", "hostname", "link", "slug"):
-        texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
+        texts = {PathOwner.OWN: here.texts[word], PathOwner.OTHER: there.texts[word]}
         path = path.replace(f"{{{word}}}", texts.get(which, MISSING))
-    named = {Which.OWN: here.texts["name"], Which.OTHER: there.texts["name"]}
+    named = {PathOwner.OWN: here.texts["name"], PathOwner.OTHER: there.texts["name"]}
     path = path.replace("{name}", named.get(which, "NOBODY"))
     if v1:
         path = f"/{here.name}{path}"
@@ -61,7 +67,7 @@ def address(
     return f"{path}?q=x" if path.endswith("/search") else path
 
 
-def bodies(estate: Estate, here: Place) -> dict[str, Any]:
+def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
     """For every door that reads a body, one that it accepts."""
     login = {"email": "uma@acme.test", "password": PASSWORD}
     file = {"filename": "a.sh", "source": "x"}

@@ -9,11 +9,11 @@ from typing import Any
 
 from belvedere.server.main import build_server
 from belvedere.server.runtime import ServerRuntime
-from contract.client import NOTHING, Answer
+from contract.client import NOTHING, Response
 
 
 @contextlib.asynccontextmanager
-async def listening(runtime: ServerRuntime) -> AsyncIterator[int]:
+async def run_server(runtime: ServerRuntime) -> AsyncIterator[int]:
     """The server as `belvedere server` runs it, on a port that the system chose."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setblocking(False)
@@ -37,7 +37,7 @@ class Socket:
         self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
         self.opened = 0
 
-    async def ask(
+    async def request(
         self,
         method: str,
         target: str,
@@ -45,7 +45,7 @@ class Socket:
         *,
         headers: Mapping[str, str] | None = None,
         pieces: list[bytes] | None = None,
-    ) -> Answer:
+    ) -> Response:
         """`body` as JSON; `pieces` one by one, chunked, for who does not know the length."""
         sent = {"host": f"127.0.0.1:{self._port}", **(headers or {})}
         raw = b""
@@ -75,9 +75,9 @@ class Socket:
         self._idle.clear()
 
 
-async def _answer(reader: asyncio.StreamReader) -> Answer:
+async def _answer(reader: asyncio.StreamReader) -> Response:
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     pairs = (line.partition(":") for line in lines if line)
     headers = {name.lower(): value.strip() for name, _, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Answer(int(first.split()[1]), headers, body)
+    return Response(int(first.split()[1]), headers, body)

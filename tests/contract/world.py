@@ -24,7 +24,7 @@ SOURCE = "#!/bin/sh\necho hello\n"
 
 
 @dataclass(frozen=True)
-class Things:
+class InitialObjects:
     """What is there before a test begins."""
 
     hosts: dict[str, Enrolment]
@@ -32,11 +32,11 @@ class Things:
     integration: dict[str, str]
 
 
-def furnish(tx: Tx, keys: Keyring, actors: Actors) -> Things:
+def create_objects(tx: Tx, keys: Keyring, actors: Actors) -> InitialObjects:
     owners = {"acme": actors.ada, "globex": actors.eve}
     places = {"web-1": actors.ada, "web-2": actors.ada, "box-1": actors.eve}
-    made = Things(
-        hosts={name: _enrolled(tx, keys, actor, name) for name, actor in places.items()},
+    made = InitialObjects(
+        hosts={name: _enrol(tx, keys, actor, name) for name, actor in places.items()},
         integration={
             name: tokens.create_token(tx, keys, actor, f"token of {name}")[1]
             for name, actor in owners.items()
@@ -47,7 +47,7 @@ def furnish(tx: Tx, keys: Keyring, actors: Actors) -> Things:
     return made
 
 
-def _enrolled(tx: Tx, keys: Keyring, actor: Actor, hostname: str) -> Enrolment:
+def _enrol(tx: Tx, keys: Keyring, actor: Actor, hostname: str) -> Enrolment:
     _, text = enrolment.create_enrolment(tx, keys, actor)
     return enrol(tx, keys, text, hostname, f"machine-of-{hostname}", ADDRESS)
 
@@ -64,7 +64,7 @@ class World:
     runtime: ServerRuntime
     app: App
     actors: Actors
-    things: Things
+    things: InitialObjects
     conformity: Conformity
 
     def client(self, who: str = "", **more: Any) -> Client:
@@ -101,7 +101,7 @@ class World:
         return replace(self, runtime=runtime, app=App(runtime, runtime.router, serve, respond))
 
 
-def opened(runtime: ServerRuntime, actors: Actors) -> World:
-    things = runtime.db.write_blocking(furnish, runtime.keyring, actors)
+def open_world(runtime: ServerRuntime, actors: Actors) -> World:
+    things = runtime.db.write_blocking(create_objects, runtime.keyring, actors)
     app = App(runtime, runtime.router, serve, respond)
     return World(runtime, app, actors, things, Conformity(runtime.router))

@@ -31,7 +31,7 @@ class NotifyListener:
         self.words: list[str] = []
         connection.execute(f"listen {CHANNEL}")
 
-    def say(self, word: str) -> None:
+    def send_messages(self, word: str) -> None:
         self._connection.execute("select pg_notify(%s, %s)", (CHANNEL, word))
 
     def until(self, word: str) -> None:
@@ -85,20 +85,20 @@ def test_one_that_is_alone_does_not_ring(postgres: Postgres, listener: NotifyLis
         clock.now += HERE_S
         alone.notify({host_ready("unheard")})
         # Somebody comes.
-        listener.say(HELLO)
+        listener.send_messages(HELLO)
         listener.until(HERE)
         alone.notify({host_ready("heard")})
         listener.until("host:heard")
         # What others ring counts as a word, too; theirs is no news of work.
         clock.now += PEER_TIMEOUT_S - 1
-        listener.say("host:theirs")
+        listener.send_messages("host:theirs")
         assert heard.get(timeout=PATIENCE_S) == {host_ready("theirs")}
         clock.now += PEER_TIMEOUT_S - 1
         alone.notify({host_ready("still")})
         listener.until("host:still")
         clock.now += PEER_TIMEOUT_S
         alone.notify({host_ready("gone")})
-        listener.say(HELLO)
+        listener.send_messages(HELLO)
         listener.words.remove(HERE)
         listener.until(HERE)
     assert "host:unheard" not in listener.words and "host:gone" not in listener.words

@@ -99,7 +99,7 @@ def server(
     address = f"{parts.username}@{FAR}:{programs.PORT}"
     server = Server(tmp_path / "data", urlunsplit(parts._replace(netloc=address, query="")))
     server.command = near.command(*BELVEDERE)
-    assert server.start(), server.said()
+    assert server.start(), server.read_log()
     yield server
     server.kill()
 

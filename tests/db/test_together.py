@@ -8,33 +8,33 @@ from belvedere.db.postgres.transaction import PostgresTx
 
 
 def test_it_works(db: Database) -> None:
-    def ask(tx: Tx) -> list[list[tuple[object, ...]]]:
+    def run_pipeline(tx: Tx) -> list[list[tuple[object, ...]]]:
         return list(tx.pipeline(("select 1", ()), ("select ? || 'b'", ("a",)), ("select 3", ())))
 
-    assert db.write_blocking(ask) == [[(1,)], [("ab",)], [(3,)]]
+    assert db.write_blocking(run_pipeline) == [[(1,)], [("ab",)], [(3,)]]
 
 
 def test_writes_that_wait_go_first(db: Database) -> None:
-    def ask(tx: Tx) -> list[list[tuple[object, ...]]]:
+    def run_pipeline(tx: Tx) -> list[list[tuple[object, ...]]]:
         tx.execute_many("insert into cursors (name, xid, id) values (?, ?, ?)", [("x", 0, 7)])
         count = ("select id from cursors where name = ?", ("x",))
         return list(tx.pipeline(count, count))
 
-    assert db.write_blocking(ask) == [[(7,)], [(7,)]]
+    assert db.write_blocking(run_pipeline) == [[(7,)], [(7,)]]
 
 
 def test_a_fault_in_one_undoes_all(db: Database) -> None:
-    def ask(tx: Tx) -> None:
+    def run_pipeline(tx: Tx) -> None:
         tx.execute_many("insert into cursors (name, xid, id) values (?, ?, ?)", [("x", 0, 7)])
         list(tx.pipeline(("select 1", ()), ("select missing from nowhere", ())))
 
     with pytest.raises(Exception, match="no such|does not exist"):
-        db.write_blocking(ask)
+        db.write_blocking(run_pipeline)
     assert db.write_blocking(lambda tx: tx.rows("select name from cursors where name = 'x'")) == []
 
 
 def test_a_list_finds_its_members(db: Database) -> None:
-    def ask(tx: Tx) -> list[tuple[object, ...]]:
+    def run_pipeline(tx: Tx) -> list[tuple[object, ...]]:
         rows = [("a", 0, 1), ("b", 0, 2), ("c", 0, 3)]
         tx.execute_many("insert into cursors (name, xid, id) values (?, ?, ?)", rows)
         return tx.rows(
@@ -44,7 +44,7 @@ def test_a_list_finds_its_members(db: Database) -> None:
             "[3, 9]",
         )
 
-    assert db.write_blocking(ask) == [("a",), ("c",)]
+    assert db.write_blocking(run_pipeline) == [("a",), ("c",)]
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

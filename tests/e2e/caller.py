@@ -20,7 +20,7 @@ LINES = (0, 1, 1, 10, 2_000, 20_000)
 
 
 @dataclass
-class Asked:
+class JobAttempt:
     """One job that was asked for: under which key, with what, and what came of it."""
 
     key: str
@@ -46,20 +46,20 @@ class Caller(threading.Thread):
         self._stop_asking = threading.Event()
         self._mark = f"{seed:x}"
         self._open: deque[str] = deque()
-        self.asked: list[Asked] = []
+        self.asked: list[JobAttempt] = []
         self.replays = 0
         self.fault: BaseException | None = None
 
     def run(self) -> None:
         try:
             while not self._stop_asking.wait(self._pause_s()):
-                self._ask(self._new())
+                self._request(self._new())
         except BaseException as fault:
             self.fault = fault
         finally:
             self._client.close()
 
-    def finish(self) -> list[Asked]:
+    def finish(self) -> list[JobAttempt]:
         """Let the last question be answered; everything that was asked."""
         self._stop_asking.set()
         self.join(60)
@@ -79,15 +79,15 @@ class Caller(threading.Thread):
         except Problem:
             return False
 
-    def _new(self) -> Asked:
+    def _new(self) -> JobAttempt:
         pick = self._random.choice
         key = f"{self._mark}-{len(self.asked)}"
         task_id, retries = pick(list(self._tasks.items()))
-        made = Asked(key, task_id, retries, pick(CODES), pick(PAUSES), pick(LINES))
+        made = JobAttempt(key, task_id, retries, pick(CODES), pick(PAUSES), pick(LINES))
         self.asked.append(made)
         return made
 
-    def _ask(self, wanted: Asked) -> None:
+    def _request(self, wanted: JobAttempt) -> None:
         wanted.job_id = self._create(wanted)
         self._open.append(wanted.job_id)
         chance = self._random.random()
@@ -97,7 +97,7 @@ class Caller(threading.Thread):
             wanted.wants_cancel = True
             self._until_answered("PUT", f"/job/{wanted.job_id}/cancel", None, (409,))
 
-    def _create(self, wanted: Asked) -> str:
+    def _create(self, wanted: JobAttempt) -> str:
         arguments = [self._ledger, str(wanted.code), wanted.pause, str(wanted.lines)]
         body = {"task": wanted.task_id, "task_arguments": arguments}
         answer = self._until_answered("POST", "/job", body, key=wanted.key)

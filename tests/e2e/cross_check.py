@@ -7,7 +7,7 @@ from typing import Any
 
 from belvedere.base.clock import Millis, parse_iso
 from e2e import ledger
-from e2e.caller import Asked
+from e2e.caller import JobAttempt
 from e2e.ledger import Run
 from e2e.world import World
 
@@ -29,7 +29,7 @@ class Evidence:
         return any(begin - SLACK <= died_at <= end + SLACK for died_at in deaths)
 
 
-def check(world: World, asked: list[Asked], path: Path, evidence: Evidence) -> Counter[str]:
+def check(world: World, asked: list[JobAttempt], path: Path, evidence: Evidence) -> Counter[str]:
     """How many jobs ended how; an assertion tells the first one whose story does not hold."""
     runs = ledger.read(path)
     known = {each.job_id for each in asked}
@@ -50,7 +50,7 @@ def all_jobs(world: World) -> list[Job]:
     return world.api.read_list("/job", {"limit": 1_000})
 
 
-def _check(world: World, asked: Asked, job: Job, runs: list[Run], evidence: Evidence) -> None:
+def _check(world: World, asked: JobAttempt, job: Job, runs: list[Run], evidence: Evidence) -> None:
     told = (asked, job, runs)
     fences = [attempt["fence"] for attempt in job["attempts"] if attempt["state"] != "returned"]
     ran = [run.fence for run in runs]
@@ -78,7 +78,7 @@ def _check(world: World, asked: Asked, job: Job, runs: list[Run], evidence: Evid
             raise AssertionError(told)
 
 
-def _check_output(world: World, asked: Asked, job: Job) -> None:
+def _check_output(world: World, asked: JobAttempt, job: Job) -> None:
     expected, result = ledger.output(asked.lines), job["result"]
     assert result["log_bytes"] == len(expected), job
     assert result["log_sha256"] == ledger.digest(expected), job

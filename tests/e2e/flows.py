@@ -44,14 +44,14 @@ class Flow:
 
 
 @dataclass
-class Plant:
+class WorkflowTasks:
     """The tasks and workflows of an installation."""
 
     tasks: dict[str, str] = field(default_factory=dict)
     workflows: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, world: World, agent: Agent) -> "Plant":
+    def build(cls, world: World, agent: Agent) -> "WorkflowTasks":
         ledger = world.folder / "ledger"
         ledger.touch()
         made = cls()
@@ -80,7 +80,7 @@ def _workflow(world: World, kind: str, edges: list[str], tasks: dict[str, str]) 
 class Person(threading.Thread):
     """Works until `finish`; repeats whatever was not answered."""
 
-    def __init__(self, client: Client, plant: Plant, seed: int) -> None:
+    def __init__(self, client: Client, plant: WorkflowTasks, seed: int) -> None:
         super().__init__(daemon=True)
         self._client = client
         self._plant = plant
@@ -94,7 +94,7 @@ class Person(threading.Thread):
         try:
             while not self._stop_starting.wait(PAUSE_S):
                 self._work()
-            while self._undecided():
+            while self._open_flows():
                 self._decide_all()
                 self._stop_starting.wait(AWAY_S)
         except BaseException as fault:
@@ -106,13 +106,13 @@ class Person(threading.Thread):
         """Let everything be decided; all that was started. The server must stay."""
         self._stop_starting.set()
         self.join(60)
-        assert not self.is_alive(), f"not decided: {self._undecided()}"
+        assert not self.is_alive(), f"not decided: {self._open_flows()}"
         if self.fault is not None:
             raise self.fault
         return self.flows
 
     def _work(self) -> None:
-        if len(self._undecided()) < MAX_OPEN:
+        if len(self._open_flows()) < MAX_OPEN:
             self._start(self._new())
         self._decide_all()
 
@@ -133,11 +133,11 @@ class Person(threading.Thread):
         flow.job_id = self._until_answered("POST", path, body or [], key=flow.key).body["id"]
         flow.vote_id = flow.job_id if flow.kind == "approval" else ""
 
-    def _undecided(self) -> list[Flow]:
+    def _open_flows(self) -> list[Flow]:
         return [flow for flow in self.flows if flow.answered is None]
 
     def _decide_all(self) -> None:
-        for flow in self._undecided():
+        for flow in self._open_flows():
             if not flow.vote_id:
                 flow.vote_id = self._asking(flow)
             if flow.vote_id:

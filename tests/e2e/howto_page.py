@@ -113,14 +113,14 @@ class _Reader:
         elif fence["file"]:
             self.page.steps.append(Step("\n".join(body) + "\n", file=fence["file"]))
         elif fence["language"] == "sh":
-            self.page.steps.append(Step("\n".join(body), typed=self._taken()))
+            self.page.steps.append(Step("\n".join(body), typed=self._take_typed()))
         elif fence["language"] == "console":
             self.page.steps.extend(self._commands(body, first, fence["indent"]))
             self.is_ordered = True
         elif not fence["language"]:
             self.page.unmarked.append(first)
 
-    def _taken(self) -> str:
+    def _take_typed(self) -> str:
         typed, self.typed = self.typed, ""
         return typed
 
@@ -133,7 +133,7 @@ class _Reader:
             )
             yield Step(
                 "\n".join([body[position].removeprefix("$ "), *body[position + 1 : end]]),
-                typed=self._taken(),
+                typed=self._take_typed(),
                 output=body[end:after],
                 is_ordered=self.is_ordered,
                 first=first + end,

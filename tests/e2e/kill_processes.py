@@ -71,9 +71,9 @@ class Killer:
                 agents.result()
             self._serve_agents()
             server.kill()
-            is_there = self._world.start(**_armed(point, dice))
+            is_there = self._world.start(**_failpoint(point, dice))
             died = not is_there or server.dies(_life_s(point, dice))
-            self._note(point, died, "server", server.said())
+            self._note(point, died, "server", server.read_log())
         server.kill()
         # At last it stays, for those who still kill agents.
         assert self._world.start()
@@ -95,8 +95,8 @@ class Killer:
 
     def _kill_agent(self, agent: Agent, point: str, dice: random.Random) -> None:
         agent.kill()
-        agent.start(self._world.url, **_armed(point, dice))
-        self._note(point, self._reaches(point, agent.dies, dice), "agent", agent.said())
+        agent.start(self._world.url, **_failpoint(point, dice))
+        self._note(point, self._reaches(point, agent.dies, dice), "agent", agent.read_log())
         agent.kill()
         agent.start(self._world.url)
 
@@ -105,10 +105,10 @@ class Killer:
         agent.kill()
         for pid in leftovers.keepers(agent.state):
             self._end(pid)
-        agent.start(self._world.url, **_armed(point, dice))
+        agent.start(self._world.url, **_failpoint(point, dice))
         keeper = agent.keeper()
         died = self._reaches(point, partial(_dies, keeper), dice)
-        self._note(point, died, "keeper", agent.said())
+        self._note(point, died, "keeper", agent.read_log())
         self._end(keeper)
 
     def _reaches(self, point: str, dies: Callable[[float], bool], dice: random.Random) -> bool:
@@ -135,7 +135,7 @@ class Killer:
         self.deaths[point or who] += 1
 
 
-def _armed(point: str, dice: random.Random) -> dict[str, str]:
+def _failpoint(point: str, dice: random.Random) -> dict[str, str]:
     return {"BELVEDERE_FAILPOINT": f"{point}:{dice.randint(1, 3)}"} if point else {}
 
 

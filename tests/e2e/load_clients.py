@@ -1,7 +1,7 @@
 """Those who use the product while its processes die: two callers and somebody who watches."""
 
 from e2e import ledger
-from e2e.caller import Asked, Caller
+from e2e.caller import Caller, JobAttempt
 from e2e.programs import Agent
 from e2e.wait_until import until
 from e2e.watcher import Watcher
@@ -10,7 +10,7 @@ from e2e.world import World
 RETRIES = 2
 
 
-class Crowd:
+class LoadClients:
     """At work from the start on, until `finish`."""
 
     def __init__(self, world: World, agents: list[Agent], seed: int) -> None:
@@ -31,7 +31,7 @@ class Crowd:
         for caller in self._callers:
             caller.start()
 
-    def finish(self) -> list[Asked]:
+    def finish(self) -> list[JobAttempt]:
         """Let the last questions be answered; everything that was asked."""
         return [item for caller in self._callers for item in caller.finish()]
 

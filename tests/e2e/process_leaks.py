@@ -12,7 +12,7 @@ from e2e.wait_until import until
 COOKIE = b"BELVEDERE_COOKIE="
 
 
-def everyone() -> list[int]:
+def all_pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
@@ -37,7 +37,7 @@ def of_folder(folder: Path) -> list[int]:
     """Living processes that were told this folder, stand in it, or bear a cookie of an agent
     whose state folder lies in it; our own does not count."""
     signs = [os.fsencode(folder), *map(_cookie, _folders(folder))]
-    found = [pid for pid in everyone() if _bears(pid, signs) or _stands_in(pid, folder)]
+    found = [pid for pid in all_pids() if _bears(pid, signs) or _stands_in(pid, folder)]
     return [pid for pid in found if pid != os.getpid() and is_alive(pid)]
 
 
@@ -66,24 +66,24 @@ def scripts(state: Path) -> list[int]:
     if not state.exists():
         return []
     cookie = _cookie(state)
-    return [pid for pid in everyone() if _bears(pid, [cookie]) and is_alive(pid)]
+    return [pid for pid in all_pids() if _bears(pid, [cookie]) and is_alive(pid)]
 
 
 def keepers(state: Path) -> list[int]:
     """Keepers of this state folder; there should never be two."""
     return [
         pid
-        for pid in everyone()
+        for pid in all_pids()
         if b"belvedere.agent.keeper.program" in (line := read(pid, "cmdline"))
         and os.fsencode(state) in line.split(b"\0")
         and is_alive(pid)
     ]
 
 
-def below(root: int) -> list[int]:
+def descendants(root: int) -> list[int]:
     """Living descendants by the parents that the kernel names. A keeper adopts what loses its
     parent, so nothing that it started can be anywhere else."""
-    parents = {pid: int(fields[1]) for pid in everyone() if (fields := _fields(pid))}
+    parents = {pid: int(fields[1]) for pid in all_pids() if (fields := _fields(pid))}
     found, queue = [], [root]
     while queue:
         above = queue.pop()
@@ -93,11 +93,15 @@ def below(root: int) -> list[int]:
     return found
 
 
-def gone(folder: Path, within_s: float = 10.0) -> None:
+def check_gone(folder: Path, within_s: float = 10.0) -> None:
     """Fail unless everything of this folder ends by itself; then end it, so that one failing
     test does not disturb the next."""
     try:
-        until(lambda: not of_folder(folder), within_s, lambda: f"left behind: {_told(folder)}")
+        until(
+            lambda: not of_folder(folder),
+            within_s,
+            lambda: f"left behind: {_command_lines(folder)}",
+        )
     finally:
         end(folder)
 
@@ -108,7 +112,7 @@ def end(folder: Path) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _told(folder: Path) -> list[str]:
+def _command_lines(folder: Path) -> list[str]:
     lines = [(pid, read(pid, "cmdline").replace(b"\0", b" ")) for pid in of_folder(folder)]
     return [f"{pid} {line.decode(errors='replace')[:200]}" for pid, line in lines]
 

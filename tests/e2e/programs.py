@@ -74,7 +74,7 @@ class Program:
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def said(self) -> str:
+    def read_log(self) -> str:
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def kill(self) -> None:
@@ -107,11 +107,11 @@ class Server(Program):
 
     def start(self, *words: str, **env: str) -> bool:
         """Until it says where it is, on a port that the system chose; false when it died before."""
-        before = len(self.said())
+        before = len(self.read_log())
         self.launch("--port", "0", *words, **env)
         give_up_at = time.monotonic() + START_S
         while self.is_running and time.monotonic() < give_up_at:
-            found = re.search(r"ready at (\S+)\n", self.said()[before:])
+            found = re.search(r"ready at (\S+)\n", self.read_log()[before:])
             if found is not None:
                 self.url = found[1]
                 return True
@@ -119,7 +119,7 @@ class Server(Program):
         if self.is_running:
             # Python's fault handler then tells where it hangs.
             self.stop(signal.SIGABRT)
-            raise AssertionError(f"no address within {START_S} s:\n{self.said()[before:]}")
+            raise AssertionError(f"no address within {START_S} s:\n{self.read_log()[before:]}")
         return False
 
 
@@ -137,7 +137,7 @@ class Agent(Program):
 
     def keeper(self) -> int:
         """The one keeper of this agent, which may be about to come."""
-        return until(lambda: leftovers.keepers(self.state), 15, self.said)[0]
+        return until(lambda: leftovers.keepers(self.state), 15, self.read_log)[0]
 
     def scripts(self) -> list[int]:
         return leftovers.scripts(self.state)

@@ -28,7 +28,7 @@ class Recording:
         self.lines.append(Line(at_s, terminal, kind, text))
 
     def texts(self) -> list[str]:
-        return [line.text for line in self._sorted()]
+        return [line.text for line in self._by_time()]
 
     def svg(self, label: str) -> str:
         moments = self._moments()
@@ -50,12 +50,12 @@ class Recording:
             parts += self._terminal(number, top, rows[number])
         return "\n".join([*parts, "</svg>", ""])
 
-    def _sorted(self) -> list[Line]:
+    def _by_time(self) -> list[Line]:
         return sorted(self.lines, key=lambda line: line.at_s)
 
     def _moments(self) -> list[float]:
         """When each line appears, in the order of their times."""
-        times = [line.at_s for line in self._sorted()]
+        times = [line.at_s for line in self._by_time()]
         gaps = [
             min(after - before, MAX_GAP_S) for before, after in zip(times, times[1:], strict=False)
         ]
@@ -64,7 +64,7 @@ class Recording:
     def _rows(self, terminal: int) -> list[tuple[int, Line]]:
         return [
             (number, line)
-            for number, line in enumerate(self._sorted())
+            for number, line in enumerate(self._by_time())
             if line.terminal == terminal
         ]
 

@@ -13,7 +13,7 @@ from e2e.world import World
 
 
 @dataclass(frozen=True)
-class Pair:
+class ServerPair:
     """We talk to `world.server`; the agent hangs on `far`, through a gate of its own. On SQLite,
     which only one process may hold, they are the same."""
 
@@ -28,7 +28,7 @@ class Pair:
 
 
 @contextmanager
-def pair(folder: Path, database: str, command: tuple[str, ...] = ()) -> Iterator[Pair]:
+def run_pair(folder: Path, database: str, command: tuple[str, ...] = ()) -> Iterator[ServerPair]:
     env = {"BELVEDERE_SECRET_KEY": secrets.token_hex(32)}
     with World(folder, database, **env) as world:
         far = Server(folder / "far", database, **env) if database else world.server
@@ -39,7 +39,7 @@ def pair(folder: Path, database: str, command: tuple[str, ...] = ()) -> Iterator
                 server.start()
             world.proxy.lead_to(world.server.url)
             gate.lead_to(far.url)
-            yield Pair(world, far, gate, _agent(world, gate))
+            yield ServerPair(world, far, gate, _agent(world, gate))
         finally:
             far.kill()
             gate.close()
@@ -48,5 +48,5 @@ def pair(folder: Path, database: str, command: tuple[str, ...] = ()) -> Iterator
 def _agent(world: World, gate: Proxy) -> Agent:
     agent = world.agents["web"] = Agent(world.folder / "web", "web")
     agent.start(gate.url, BELVEDERE_ENROLMENT_TOKEN=world.enrolment())
-    world.connected(agent)
+    world.wait_connected(agent)
     return agent

@@ -25,7 +25,7 @@ class Site:
 
     def run(self, source: str, *arguments: str, **fields: Any) -> dict[str, Any]:
         """The same, to its end."""
-        return self.world.ended(self.start(source, *arguments, **fields))
+        return self.world.wait_ended(self.start(source, *arguments, **fields))
 
     def says(self, job_id: str, word: bytes, within_s: float = 20.0) -> None:
         """Wait until the script has printed this."""
@@ -33,12 +33,16 @@ class Site:
 
     def cancel(self, job_id: str) -> dict[str, Any]:
         self.world.api.put(f"/job/{job_id}/cancel")
-        return self.world.ended(job_id)
+        return self.world.wait_ended(job_id)
 
     def is_empty(self, within_s: float = 3.0) -> None:
         """Nothing is left of any script: not below the keeper, not anywhere with its cookie."""
         keeper = self.agent.keeper()
-        until(lambda: not leftovers.below(keeper), within_s, lambda: leftovers.below(keeper))
+        until(
+            lambda: not leftovers.descendants(keeper),
+            within_s,
+            lambda: leftovers.descendants(keeper),
+        )
         until(lambda: not self.agent.scripts(), within_s, self.agent.scripts)
 
     def listen(self, job_id: str, offset: int = 0) -> Iterator[tuple[str, Any]]:

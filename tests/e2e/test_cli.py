@@ -25,7 +25,7 @@ Ran = subprocess.CompletedProcess[str]
 
 
 @dataclass
-class House:
+class Installation:
     """An installation that runs, and somebody who is signed in to it."""
 
     data: Path
@@ -99,10 +99,10 @@ def end(running: Up) -> tuple[int, str, str]:
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     data = tmp_path_factory.mktemp("runtime")
     env = {name: value for name, value in os.environ.items() if not name.startswith("BELVEDERE_")}
-    made = House(data, {**env, "XDG_CONFIG_HOME": str(data / "config")})
+    made = Installation(data, {**env, "XDG_CONFIG_HOME": str(data / "config")})
     made.start()
     try:
         words = ("login", "--server", made.url, "--email", "admin@localhost")
@@ -116,10 +116,10 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         # A keeper waits a minute for its agent to come back; nobody does here.
         for pid in leftovers.keepers(data / "data" / "agent"):
             os.kill(pid, signal.SIGTERM)
-        leftovers.gone(data)
+        leftovers.check_gone(data)
 
 
-def test_it_works(runtime: House) -> None:
+def test_it_works(runtime: Installation) -> None:
     script = '#!/bin/sh\necho "hello $1"\necho aside >&2\nexit "$2"\n'
     runtime.task("hello", script, "--argument", "who", "--argument", "code")
     ran = runtime.run("run", "hello", "wörld; rm -rf $HOME", "3", "--follow")
@@ -129,13 +129,13 @@ def test_it_works(runtime: House) -> None:
     assert "\x1b" not in ran.stdout + ran.stderr
 
 
-def test_arguments_that_look_like_options_reach_the_script(runtime: House) -> None:
+def test_arguments_that_look_like_options_reach_the_script(runtime: Installation) -> None:
     runtime.task("echo", '#!/bin/sh\nprintf "<%s>" "$@"\n', "--argument", "a", "--argument", "b")
     ran = runtime.run("run", "echo", "--follow", "--", "--wait", "-- ''")
     assert (ran.returncode, ran.stdout) == (0, "<--wait><-- ''>")
 
 
-def test_a_file_argument_arrives_as_a_file(runtime: House) -> None:
+def test_a_file_argument_arrives_as_a_file(runtime: Installation) -> None:
     runtime.task("read", '#!/bin/sh\nbasename "$1"; cat "$1"\n', "--argument", "f:file")
     path = runtime.data / "größe.txt"
     path.write_text("inhalt\n")
@@ -143,7 +143,7 @@ def test_a_file_argument_arrives_as_a_file(runtime: House) -> None:
     assert ran.stdout.splitlines()[-1] == "inhalt"
 
 
-def test_long_output_is_followed_byte_for_byte(runtime: House) -> None:
+def test_long_output_is_followed_byte_for_byte(runtime: Installation) -> None:
     runtime.task("flood", '#!/bin/sh\nyes "0123456789 äöü€" | head -n 60000\n')
     ran = runtime.run("run", "flood", "--follow")
     assert ran.returncode == 0
@@ -152,7 +152,7 @@ def test_long_output_is_followed_byte_for_byte(runtime: House) -> None:
     assert runtime.run("job", "log", job_id).stdout == ran.stdout
 
 
-def test_output_is_shown_while_the_script_runs(runtime: House) -> None:
+def test_output_is_shown_while_the_script_runs(runtime: Installation) -> None:
     gate = runtime.data / "gate"
     script = f'#!/bin/sh\necho first\nwhile [ ! -e "{gate}" ]; do sleep 0.05; done\necho last\n'
     runtime.task("wait", script)
@@ -162,7 +162,7 @@ def test_output_is_shown_while_the_script_runs(runtime: House) -> None:
     assert end(running)[:2] == (0, "last\n")
 
 
-def test_no_line_is_lost_when_the_server_restarts(runtime: House) -> None:
+def test_no_line_is_lost_when_the_server_restarts(runtime: Installation) -> None:
     gate = runtime.data / "restarted"
     script = (
         "#!/bin/sh\nfor n in $(seq 1 200); do echo line $n; done\n"
@@ -182,7 +182,7 @@ def test_no_line_is_lost_when_the_server_restarts(runtime: House) -> None:
     assert told.count("Reconnecting; no output is lost.") == 1
 
 
-def test_ctrl_c_leaves_the_job_running(runtime: House) -> None:
+def test_ctrl_c_leaves_the_job_running(runtime: Installation) -> None:
     runtime.task("sleep", "#!/bin/sh\necho begun\nexec sleep 60\n")
     running = runtime.begin("run", "sleep", "--follow")
     assert stream(running).readline() == "begun\n"
@@ -198,18 +198,18 @@ def test_ctrl_c_leaves_the_job_running(runtime: House) -> None:
     assert runtime.json("job", "show", job["id"])["state"] == "canceled"
 
 
-def test_a_timeout_is_status_124(runtime: House) -> None:
+def test_a_timeout_is_status_124(runtime: Installation) -> None:
     runtime.task("late", "#!/bin/sh\nexec sleep 60\n", "--timeout", "500ms")
     ran = runtime.run("run", "late", "--wait")
     assert (ran.returncode, ran.stdout) == (124, "")
 
 
-def test_what_cannot_be_started_is_status_125(runtime: House) -> None:
+def test_what_cannot_be_started_is_status_125(runtime: Installation) -> None:
     runtime.task("none", "x", "--runas", "/nowhere/interpreter %script%")
     assert runtime.run("run", "none", "--wait").returncode == 125
 
 
-def test_a_disabled_host_is_reported_and_waited_for(runtime: House) -> None:
+def test_a_disabled_host_is_reported_and_waited_for(runtime: Installation) -> None:
     runtime.task("patient", "#!/bin/sh\necho at last\n")
     runtime.run("host", "disable", runtime.hostname)
     running = runtime.begin("run", "patient", "--follow")
@@ -219,7 +219,7 @@ def test_a_disabled_host_is_reported_and_waited_for(runtime: House) -> None:
     assert end(running)[:2] == (0, "at last\n")
 
 
-def test_an_approval_is_given_and_refused(runtime: House) -> None:
+def test_an_approval_is_given_and_refused(runtime: Installation) -> None:
     runtime.json("task", "create", "may I", "--type", "approval", "--approver", "admin@localhost")
     job_id = runtime.json("run", "may I")["id"]
     assert "belvedere job approve" in runtime.run("job", "show", job_id).stdout
@@ -232,7 +232,7 @@ def test_an_approval_is_given_and_refused(runtime: House) -> None:
     assert runtime.run("job", "log", other, "--follow").returncode == 1
 
 
-def test_a_task_is_edited_without_touching_the_rest(runtime: House) -> None:
+def test_a_task_is_edited_without_touching_the_rest(runtime: Installation) -> None:
     runtime.task("edit", "#!/bin/sh\necho old\n", "--description", "kept")
     new = runtime.data / "new.sh"
     new.write_text("#!/bin/sh\necho new\n")
@@ -242,11 +242,11 @@ def test_a_task_is_edited_without_touching_the_rest(runtime: House) -> None:
     assert runtime.json("task", "timeout", "edit", "90s")["timeout"] == 90_000
 
 
-def test_an_invited_person_may_run_what_the_acl_allows(runtime: House) -> None:
+def test_an_invited_person_may_run_what_the_acl_allows(runtime: Installation) -> None:
     runtime.task("shared", "#!/bin/sh\necho for all\n")
     runtime.task("hidden", "#!/bin/sh\necho for admins\n")
     link = runtime.run("member", "invite", "uma@acme.example", "--level", "user").stdout
-    uma = House(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "uma")})
+    uma = Installation(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "uma")})
     assert uma.run("login", "--link", stdin=f"{link}another long password\n").returncode == 0
     assert uma.json("task", "list") == []
     assert runtime.run("acl", "add", "shared", "uma@acme.example").returncode == 0
@@ -258,21 +258,21 @@ def test_an_invited_person_may_run_what_the_acl_allows(runtime: House) -> None:
     assert "belvedere login" in uma.run("task", "list").stderr
 
 
-def test_a_token_works_until_it_is_deleted(runtime: House) -> None:
+def test_a_token_works_until_it_is_deleted(runtime: Installation) -> None:
     token = runtime.run("token", "create", "ci").stdout.strip()
-    program = House(runtime.data, {**runtime.env, "BELVEDERE_TOKEN": token})
+    program = Installation(runtime.data, {**runtime.env, "BELVEDERE_TOKEN": token})
     assert program.run("task", "list").returncode == 0
     assert runtime.run("token", "delete", "ci").returncode == 0
     assert program.run("task", "list").returncode == 1
 
 
-def test_the_operator_makes_organizations_with_and_without_a_server(runtime: House) -> None:
+def test_the_operator_makes_organizations_with_and_without_a_server(runtime: Installation) -> None:
     data = ("--data", str(runtime.data / "data"))
     runtime.stop()
     runtime.start("--no-agent")
     made = runtime.run("organization", "create", "globex", "--email", "eve@globex.example", *data)
     link = made.stdout.splitlines()[-1]
-    eve = House(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "eve")})
+    eve = Installation(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "eve")})
     assert eve.run("login", "--link", stdin=f"{link}\na password of eve\n").returncode == 0
     assert eve.json("task", "list") == []
     taken = runtime.run("organization", "create", "globex", "--email", "x@y.example", *data)
@@ -285,17 +285,19 @@ def test_the_operator_makes_organizations_with_and_without_a_server(runtime: Hou
     assert eve.run(*words, stdin=told.stdout).returncode == 0
 
 
-def test_a_second_server_on_the_same_data_refuses_in_one_line(runtime: House) -> None:
+def test_a_second_server_on_the_same_data_refuses_in_one_line(runtime: Installation) -> None:
     ran = runtime.run("up", "--data", str(runtime.data / "data"), "--port", "0")
     assert ran.returncode != 0
     assert ran.stderr.startswith("belvedere: ") and ran.stderr.count("\n") == 1
 
 
-def test_logging_out_ends_the_session(runtime: House) -> None:
-    other = House(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "other")})
+def test_logging_out_ends_the_session(runtime: Installation) -> None:
+    other = Installation(
+        runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "other")}
+    )
     words = ("login", "--server", runtime.url, "--email", "admin@localhost")
     assert other.run(*words, stdin=f"{PASSWORD}\n").returncode == 0
     record = json.loads((runtime.data / "other" / "belvedere" / "config.json").read_text())
     assert other.run("logout").returncode == 0
-    ended = House(runtime.data, {**other.env, "BELVEDERE_TOKEN": record["token"]})
+    ended = Installation(runtime.data, {**other.env, "BELVEDERE_TOKEN": record["token"]})
     assert "belvedere login" in ended.run("whoami").stderr

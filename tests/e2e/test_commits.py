@@ -11,7 +11,7 @@ import engines
 from e2e import cross_check as truth
 from e2e.breaking_connections import CuttingPostgres
 from e2e.cross_check import Evidence
-from e2e.load_clients import Crowd
+from e2e.load_clients import LoadClients
 from e2e.wait_until import until
 from e2e.world import FINAL, World
 
@@ -30,18 +30,18 @@ def url(postgres_template: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def cutting(url: str) -> Iterator[CuttingPostgres]:
+def cutting_postgres(url: str) -> Iterator[CuttingPostgres]:
     made = CuttingPostgres(url, SEED)
     yield made
     made.close()
 
 
-def start(world: World) -> Crowd:
+def start(world: World) -> LoadClients:
     world.start()
-    return Crowd(world, [world.agent("one"), world.agent("two")], SEED)
+    return LoadClients(world, [world.agent("one"), world.agent("two")], SEED)
 
 
-def check(world: World, crowd: Crowd) -> None:
+def check(world: World, crowd: LoadClients) -> None:
     """Everything ends, nothing is lost: no keeper died."""
     asked = crowd.finish()
     # Agents came and went meanwhile, so that most of what was asked for still waits.
@@ -59,13 +59,13 @@ def still_open(world: World) -> list[object]:
 @pytest.mark.parametrize(
     "cuts", [50, pytest.param(2_000, marks=[pytest.mark.prove, pytest.mark.limit(2_400)])]
 )
-def test_it_works(cutting: CuttingPostgres, tmp_path: Path, cuts: int) -> None:
+def test_it_works(cutting_postgres: CuttingPostgres, tmp_path: Path, cuts: int) -> None:
     """The commit is done, its answer never comes."""
-    with World(tmp_path, cutting.url) as world:
+    with World(tmp_path, cutting_postgres.url) as world:
         crowd = start(world)
-        cutting.percent = 15
-        until(lambda: cutting.cuts >= cuts, 120 + cuts, lambda: cutting.cuts)
-        cutting.percent = 0
+        cutting_postgres.percent = 15
+        until(lambda: cutting_postgres.cuts >= cuts, 120 + cuts, lambda: cutting_postgres.cuts)
+        cutting_postgres.percent = 0
         check(world, crowd)
 
 

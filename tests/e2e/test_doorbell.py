@@ -17,9 +17,9 @@ from e2e import cross_check as truth
 from e2e import servers
 from e2e import without_signals as deaf
 from e2e.cross_check import Evidence
-from e2e.load_clients import Crowd
+from e2e.load_clients import LoadClients
 from e2e.programs import CUSTOMER
-from e2e.servers import Pair
+from e2e.servers import ServerPair
 from e2e.wait_until import until
 from e2e.watcher import Watcher
 
@@ -32,24 +32,26 @@ WAITING = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\necho 
 
 
 @pytest.fixture
-def quiet(database: str, tmp_path: Path) -> Iterator[Pair]:
+def pair_without_signals(database: str, tmp_path: Path) -> Iterator[ServerPair]:
     """Nobody hears a bell: on PostgreSQL we stand at another server than the agent."""
-    with servers.pair(tmp_path, database, (sys.executable, deaf.__file__)) as made:
+    with servers.run_pair(tmp_path, database, (sys.executable, deaf.__file__)) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def two(postgres_template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def server_pair(
+    postgres_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServerPair]:
     """Two servers that hear each other; who stops one starts it again."""
     folder = tmp_path_factory.mktemp("two")
-    with engines.postgres_copy(postgres_template) as url, servers.pair(folder, url) as made:
+    with engines.postgres_copy(postgres_template) as url, servers.run_pair(folder, url) as made:
         yield made
 
 
 @pytest.fixture
-def fresh(postgres_template: str, tmp_path: Path) -> Iterator[Pair]:
+def empty_pair(postgres_template: str, tmp_path: Path) -> Iterator[ServerPair]:
     """The same, with nothing in it."""
-    with engines.postgres_copy(postgres_template) as url, servers.pair(tmp_path, url) as made:
+    with engines.postgres_copy(postgres_template) as url, servers.run_pair(tmp_path, url) as made:
         yield made
 
 
@@ -57,22 +59,22 @@ def waited_ms(job: dict[str, Any]) -> int:
     return parse_iso(job["assigned_at"]) - parse_iso(job["creation_date"])
 
 
-def test_it_works(quiet: Pair) -> None:
+def test_it_works(pair_without_signals: ServerPair) -> None:
     """Without bells: run, wait, follow, cancel, revoke, each within a poll or two."""
-    _work_starts(quiet)
-    _a_waiting_caller_is_answered(quiet)
-    _output_and_end_are_followed(quiet)
-    _a_cancel_arrives(quiet)
-    _events_are_told(quiet)
-    _a_revoked_token_is_refused(quiet)
+    _work_starts(pair_without_signals)
+    _a_waiting_caller_is_answered(pair_without_signals)
+    _output_and_end_are_followed(pair_without_signals)
+    _a_cancel_arrives(pair_without_signals)
+    _events_are_told(pair_without_signals)
+    _a_revoked_token_is_refused(pair_without_signals)
 
 
-def _work_starts(quiet: Pair) -> None:
+def _work_starts(quiet: ServerPair) -> None:
     jobs = [quiet.site.run("#!/bin/sh\nexit 0\n") for _ in range(3)]
     assert max(map(waited_ms, jobs)) <= SOON_MS
 
 
-def _a_waiting_caller_is_answered(quiet: Pair) -> None:
+def _a_waiting_caller_is_answered(quiet: ServerPair) -> None:
     task = quiet.world.task("#!/bin/sh\nsleep 0.3\n", quiet.agent)
     job = quiet.world.api.post("/job", {"task": task}, {"wait_result": "true"})
     assert job["lifecycle"] == "finished"
@@ -80,22 +82,22 @@ def _a_waiting_caller_is_answered(quiet: Pair) -> None:
     assert now - parse_iso(job["ended_at"]) <= SOON_MS
 
 
-def _output_and_end_are_followed(quiet: Pair) -> None:
+def _output_and_end_are_followed(quiet: ServerPair) -> None:
     job_id = quiet.site.start("#!/bin/sh\necho one\nsleep 1.5\necho two\n")
     events = list(quiet.site.listen(job_id))
     assert "".join(said for kind, said in events if kind == "output") == "one\ntwo\n"
 
 
-def _a_cancel_arrives(quiet: Pair) -> None:
+def _a_cancel_arrives(quiet: ServerPair) -> None:
     job_id = quiet.site.start("#!/bin/sh\necho begun\nsleep 600\n")
     quiet.site.says(job_id, b"begun")
     asked = quiet.world.api.put(f"/job/{job_id}/cancel")
-    job = quiet.world.ended(job_id)
+    job = quiet.world.wait_ended(job_id)
     assert (job["lifecycle"], job["state"]) == ("terminated", "canceled")
     assert parse_iso(job["ended_at"]) - parse_iso(asked["last_update"]) <= SOON_MS
 
 
-def _events_are_told(quiet: Pair) -> None:
+def _events_are_told(quiet: ServerPair) -> None:
     watcher = Watcher(quiet.world.client())
     watcher.start()
     # Whatever happens before the stream is open is not told on it.
@@ -106,7 +108,7 @@ def _events_are_told(quiet: Pair) -> None:
     watcher.check(job)
 
 
-def _a_revoked_token_is_refused(quiet: Pair) -> None:
+def _a_revoked_token_is_refused(quiet: ServerPair) -> None:
     person = quiet.world.person()
     made = person.post("/api/token", {"name": "short"})
     with Client(quiet.far.url, made["token"], CUSTOMER) as bearer:
@@ -123,48 +125,48 @@ def _status(bearer: Client) -> int:
         return refusal.status
 
 
-def test_a_job_created_at_one_server_runs_at_the_other(two: Pair) -> None:
-    jobs = [two.site.run("#!/bin/sh\nexit 0\n") for _ in range(8)]
+def test_a_job_created_at_one_server_runs_at_the_other(server_pair: ServerPair) -> None:
+    jobs = [server_pair.site.run("#!/bin/sh\nexit 0\n") for _ in range(8)]
     assert {job["state"] for job in jobs} == {"normal"}
     # A poll would take half a second on average: this was the bell.
     assert sorted(map(waited_ms, jobs))[6] < 300
-    _a_cancel_arrives(two)
+    _a_cancel_arrives(server_pair)
 
 
-def test_an_agent_goes_elsewhere_when_its_server_is_killed(two: Pair) -> None:
-    word = two.world.folder / "go on"
-    job_id = two.site.start(WAITING, str(word))
-    two.site.says(job_id, b"begun")
-    two.far.kill()
-    two.gate.lead_to(two.world.server.url)
-    waiting = two.site.start("#!/bin/sh\nexit 0\n")
+def test_an_agent_goes_elsewhere_when_its_server_is_killed(server_pair: ServerPair) -> None:
+    word = server_pair.world.folder / "go on"
+    job_id = server_pair.site.start(WAITING, str(word))
+    server_pair.site.says(job_id, b"begun")
+    server_pair.far.kill()
+    server_pair.gate.lead_to(server_pair.world.server.url)
+    waiting = server_pair.site.start("#!/bin/sh\nexit 0\n")
     word.touch()
-    job = two.world.ended(job_id)
+    job = server_pair.world.wait_ended(job_id)
     assert (job["lifecycle"], job["result"]["code"], job["attempt_count"]) == ("finished", 6, 1)
-    assert two.world.log(job_id) == b"begun\nover\n"
-    assert two.world.ended(waiting)["state"] == "normal"
-    two.far.start()
-    two.gate.lead_to(two.far.url)
-    two.gate.drop()
+    assert server_pair.world.log(job_id) == b"begun\nover\n"
+    assert server_pair.world.wait_ended(waiting)["state"] == "normal"
+    server_pair.far.start()
+    server_pair.gate.lead_to(server_pair.far.url)
+    server_pair.gate.drop()
 
 
-def test_servers_may_be_restarted_one_after_the_other(two: Pair) -> None:
+def test_servers_may_be_restarted_one_after_the_other(server_pair: ServerPair) -> None:
     """With the agent moving between them, while jobs run."""
     ids = []
     for how in (signal.SIGTERM, signal.SIGKILL):
-        word = two.world.folder / f"go on {how}"
-        ids.append(two.site.start(WAITING, str(word)))
-        two.site.says(ids[-1], b"begun")
-        two.gate.lead_to(two.world.server.url)
-        two.far.stop(how)
-        two.site.says(two.site.start("#!/bin/sh\necho elsewhere\n"), b"elsewhere")
-        two.far.start()
-        two.gate.lead_to(two.far.url)
-        two.gate.drop()
+        word = server_pair.world.folder / f"go on {how}"
+        ids.append(server_pair.site.start(WAITING, str(word)))
+        server_pair.site.says(ids[-1], b"begun")
+        server_pair.gate.lead_to(server_pair.world.server.url)
+        server_pair.far.stop(how)
+        server_pair.site.says(server_pair.site.start("#!/bin/sh\necho elsewhere\n"), b"elsewhere")
+        server_pair.far.start()
+        server_pair.gate.lead_to(server_pair.far.url)
+        server_pair.gate.drop()
         word.touch()
-    jobs = [two.world.ended(job_id) for job_id in ids]
+    jobs = [server_pair.world.wait_ended(job_id) for job_id in ids]
     assert [(job["result"]["code"], job["attempt_count"]) for job in jobs] == [(6, 1)] * 2
-    assert [two.world.log(job_id) for job_id in ids] == [b"begun\nover\n"] * 2
+    assert [server_pair.world.log(job_id) for job_id in ids] == [b"begun\nover\n"] * 2
 
 
 @pytest.mark.parametrize(
@@ -174,16 +176,16 @@ def test_servers_may_be_restarted_one_after_the_other(two: Pair) -> None:
         pytest.param(300, marks=[pytest.mark.prove, pytest.mark.limit(1_800)]),
     ],
 )
-def test_an_agent_may_hop_between_servers(fresh: Pair, rounds: int) -> None:
+def test_an_agent_may_hop_between_servers(empty_pair: ServerPair, rounds: int) -> None:
     """What one server still does for the old connection meets what the other does for the new."""
-    crowd = Crowd(fresh.world, [fresh.agent], SEED)
+    crowd = LoadClients(empty_pair.world, [empty_pair.agent], SEED)
     for number in range(rounds):
         crowd.asks_for(7)
-        fresh.gate.lead_to((fresh.world.server, fresh.far)[number % 2].url)
-        fresh.gate.drop()
+        empty_pair.gate.lead_to((empty_pair.world.server, empty_pair.far)[number % 2].url)
+        empty_pair.gate.drop()
     asked = crowd.finish()
     for each in asked:
-        fresh.world.ended(each.job_id, 60)
-    truth.check(fresh.world, asked, crowd.ledger, Evidence({}))
+        empty_pair.world.wait_ended(each.job_id, 60)
+    truth.check(empty_pair.world, asked, crowd.ledger, Evidence({}))
     crowd.watcher.leave()
-    fresh.world.doctor()
+    empty_pair.world.doctor()

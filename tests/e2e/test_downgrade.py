@@ -23,6 +23,6 @@ def test_a_server_does_not_start_on_a_database_of_a_newer_version(
     finally:
         server.kill()
     assert server.process.returncode != 0
-    message = server.said()
+    message = server.read_log()
     assert "9999_future" in message and "Start that version" in message, message
     assert "Traceback" not in message

@@ -15,72 +15,78 @@ from e2e.world import World
 
 
 @pytest.fixture
-def second(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Agent]:
+def second_agent(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Agent]:
     """Another host, not enrolled yet; gone at the end of the test."""
     agent = Agent(tmp_path / "second", f"host-{abs(hash(request.node.name))}")
     yield agent
     agent.retire()
-    leftovers.gone(agent.state)
+    leftovers.check_gone(agent.state)
 
 
-def test_it_works(site: Site, second: Agent, tmp_path: Path) -> None:
+def test_it_works(site: Site, second_agent: Agent, tmp_path: Path) -> None:
     """By a token from a file; from then on the agent has a credential of its own."""
     path = tmp_path / "token"
     path.write_text(site.world.enrolment() + "\n")
-    second.start(site.world.url, "--token-file", str(path))
-    site.world.connected(second)
-    task = site.world.task("#!/bin/sh\necho there\n", second)
-    assert site.world.ended(site.world.run(task))["state"] == "normal"
-    second.stop()
+    second_agent.start(site.world.url, "--token-file", str(path))
+    site.world.wait_connected(second_agent)
+    task = site.world.task("#!/bin/sh\necho there\n", second_agent)
+    assert site.world.wait_ended(site.world.run(task))["state"] == "normal"
+    second_agent.stop()
     path.unlink()
-    second.start(site.world.url)
-    assert site.world.ended(site.world.run(task))["state"] == "normal"
-    assert os.stat(second.state / "credential.json").st_mode & 0o077 == 0
+    second_agent.start(site.world.url)
+    assert site.world.wait_ended(site.world.run(task))["state"] == "normal"
+    assert os.stat(second_agent.state / "credential.json").st_mode & 0o077 == 0
 
 
-def test_the_token_may_come_by_standard_input(site: Site, second: Agent) -> None:
+def test_the_token_may_come_by_standard_input(site: Site, second_agent: Agent) -> None:
     token = site.world.enrolment()
-    second.start(site.world.url, "--token-file", "-", stdin=token + "\n")
-    site.world.connected(second)
-    assert token.encode() not in leftovers.read(second.pid, "cmdline")
+    second_agent.start(site.world.url, "--token-file", "-", stdin=token + "\n")
+    site.world.wait_connected(second_agent)
+    assert token.encode() not in leftovers.read(second_agent.pid, "cmdline")
 
 
-def test_a_token_serves_as_often_as_it_says(site: Site, second: Agent, tmp_path: Path) -> None:
+def test_a_token_serves_as_often_as_it_says(
+    site: Site, second_agent: Agent, tmp_path: Path
+) -> None:
     token = site.world.enrolment(uses=1)
-    second.start(site.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
-    site.world.connected(second)
+    second_agent.start(site.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    site.world.wait_connected(second_agent)
     third = Agent(tmp_path / "third", "third")
     third.start(site.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
     assert third.process.wait(20) == 1
-    assert "enrolment token" in third.said()
-    assert "Traceback" not in third.said()
-    assert token not in third.said()
+    assert "enrolment token" in third.read_log()
+    assert "Traceback" not in third.read_log()
+    assert token not in third.read_log()
 
 
-def test_an_agent_without_a_token_says_what_it_needs(site: Site, second: Agent) -> None:
-    second.start(site.world.url)
-    assert second.process.wait(20) == 1
-    assert "--token-file" in second.said()
+def test_an_agent_without_a_token_says_what_it_needs(site: Site, second_agent: Agent) -> None:
+    second_agent.start(site.world.url)
+    assert second_agent.process.wait(20) == 1
+    assert "--token-file" in second_agent.read_log()
 
 
-def test_an_agent_waits_for_a_server_that_is_not_there_yet(site: Site, second: Agent) -> None:
+def test_an_agent_waits_for_a_server_that_is_not_there_yet(site: Site, second_agent: Agent) -> None:
     token = site.world.enrolment()
     site.world.proxy.cut()
-    second.start(site.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
-    until(lambda: "enrolment failed" in second.said(), 15, second.said)
+    second_agent.start(site.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    until(lambda: "enrolment failed" in second_agent.read_log(), 15, second_agent.read_log)
     site.world.proxy.mend()
-    site.world.connected(second)
+    site.world.wait_connected(second_agent)
 
 
-def test_a_certificate_must_be_trusted_by_name(world: World, second: Agent, tmp_path: Path) -> None:
+def test_a_certificate_must_be_trusted_by_name(
+    world: World, second_agent: Agent, tmp_path: Path
+) -> None:
     cert, key = self_signed(tmp_path)
     world.start("--tls-cert", str(cert), "--tls-key", str(key))
     world.trust(cert)
     token = world.enrolment()
-    second.start(world.server.url, BELVEDERE_ENROLMENT_TOKEN=token)
-    until(lambda: "The certificate is not valid" in second.said(), 15, second.said)
-    second.kill()
-    second.start(world.server.url, "--tls-ca", str(cert), BELVEDERE_ENROLMENT_TOKEN=token)
-    world.connected(second)
-    task = world.task("#!/bin/sh\nseq 1 20000\n", second)
-    assert world.ended(world.run(task))["result"]["log_lines"] == 20_000
+    second_agent.start(world.server.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    until(
+        lambda: "The certificate is not valid" in second_agent.read_log(), 15, second_agent.read_log
+    )
+    second_agent.kill()
+    second_agent.start(world.server.url, "--tls-ca", str(cert), BELVEDERE_ENROLMENT_TOKEN=token)
+    world.wait_connected(second_agent)
+    task = world.task("#!/bin/sh\nseq 1 20000\n", second_agent)
+    assert world.wait_ended(world.run(task))["result"]["log_lines"] == 20_000

@@ -82,7 +82,7 @@ def test_it_ends_two_hundred_children(site: Site) -> None:
     job_id = site.start(source)
     site.says(job_id, b"here")
     keeper = site.agent.keeper()
-    until(lambda: len(leftovers.below(keeper)) > 200)
+    until(lambda: len(leftovers.descendants(keeper)) > 200)
     job = site.cancel(job_id)
     assert (job["lifecycle"], job["state"]) == ("terminated", "canceled")
     site.is_empty()
@@ -95,6 +95,6 @@ def test_it_does_not_touch_its_neighbours(site: Site) -> None:
     loud = site.start(f"#!/bin/bash\n{many}\necho here\nwait\n")
     site.says(loud, b"here")
     assert site.cancel(loud)["state"] == "canceled"
-    job = site.world.ended(quiet)
+    job = site.world.wait_ended(quiet)
     assert (job["lifecycle"], job["result"]["code"]) == ("finished", 0)
     assert site.world.log(quiet) == b"here\ndone\n"

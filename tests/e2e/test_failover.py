@@ -23,7 +23,7 @@ LOGGED_AHEAD = 32
 
 
 @pytest.fixture
-def pair() -> Iterator[PostgresPair]:
+def postgres_pair() -> Iterator[PostgresPair]:
     with pgpair.postgres_pair() as made:
         engines.create_migrated(made.primary.url(), "belvedere")
         made.start_standby()
@@ -31,8 +31,8 @@ def pair() -> Iterator[PostgresPair]:
 
 
 @pytest.fixture
-def world(pair: PostgresPair, tmp_path: Path) -> Iterator[World]:
-    with World(tmp_path, pair.url("belvedere")) as made:
+def world(postgres_pair: PostgresPair, tmp_path: Path) -> Iterator[World]:
+    with World(tmp_path, postgres_pair.url("belvedere")) as made:
         made.start()
         yield made
 
@@ -52,7 +52,7 @@ class Site:
 
     def run(self) -> str:
         job_id = self.start()
-        assert self.world.ended(job_id)["state"] == "normal"
+        assert self.world.wait_ended(job_id)["state"] == "normal"
         return job_id
 
     def fences(self) -> list[int]:
@@ -76,17 +76,17 @@ def is_ready(world: World) -> bool:
         return False
 
 
-def test_no_fence_is_used_twice_after_a_failover(pair: PostgresPair, world: World) -> None:
+def test_no_fence_is_used_twice_after_a_failover(postgres_pair: PostgresPair, world: World) -> None:
     """More fences than a sequence is logged ahead are lost; none of them is used a second time,
     and work goes on without a restart."""
     site = Site(world)
     before = site.run()
-    fall_behind(pair)
+    fall_behind(postgres_pair)
     lost = [site.start() for _ in range(LOGGED_AHEAD + 8)]
     for job_id in lost:
-        world.ended(job_id)
-    fail_over(pair, world)
-    until(lambda: world.connected(site.agent))
+        world.wait_ended(job_id)
+    fail_over(postgres_pair, world)
+    until(lambda: world.wait_connected(site.agent))
     again = [site.run() for _ in range(LOGGED_AHEAD + 8)]
     assert world.job(before)["state"] == "normal"
     runs = ledger.read(site.path)
@@ -95,7 +95,9 @@ def test_no_fence_is_used_twice_after_a_failover(pair: PostgresPair, world: Worl
     world.doctor()
 
 
-def test_an_end_that_was_lost_is_an_unknown_outcome(pair: PostgresPair, world: World) -> None:
+def test_an_end_that_was_lost_is_an_unknown_outcome(
+    postgres_pair: PostgresPair, world: World
+) -> None:
     """The standby knows that the job was given to the agent, which has reported its end, and has
     forgotten it since."""
     site = Site(world)
@@ -103,26 +105,26 @@ def test_an_end_that_was_lost_is_an_unknown_outcome(pair: PostgresPair, world: W
     source = '#!/bin/sh\nuntil test -e "$1"; do sleep 0.02; done\n'
     task = world.task(source, site.agent, "word")
     job_id = world.run(task, str(word))
-    world.running(job_id)
-    fall_behind(pair)
+    world.wait_running(job_id)
+    fall_behind(postgres_pair)
     word.touch()
-    assert world.ended(job_id)["state"] == "normal"
-    fail_over(pair, world)
-    job = world.ended(job_id)
+    assert world.wait_ended(job_id)["state"] == "normal"
+    fail_over(postgres_pair, world)
+    job = world.wait_ended(job_id)
     assert (job["lifecycle"], job["state"], job["ran"]) == ("terminated", "lost", "maybe")
     assert len(job["attempts"]) == 1
 
 
-def test_a_job_whose_claim_was_lost_is_held(pair: PostgresPair, world: World) -> None:
+def test_a_job_whose_claim_was_lost_is_held(postgres_pair: PostgresPair, world: World) -> None:
     """The standby has it as queued, but it has run: it must not run again by itself."""
     site = Site(world)
     [host] = [host for host in world.hosts() if host["hostname"] == site.agent.hostname]
     world.api.put(f"/host/{host['id']}/disable")
     job_id = site.start()
-    fall_behind(pair)
+    fall_behind(postgres_pair)
     world.api.put(f"/host/{host['id']}/enable")
-    assert world.ended(job_id)["state"] == "normal"
-    fail_over(pair, world)
+    assert world.wait_ended(job_id)["state"] == "normal"
+    fail_over(postgres_pair, world)
     until(lambda: world.job(job_id)["waiting_reason"] == "restored", 30)
     world.api.put(f"/host/{host['id']}/enable")
     later = site.run()
@@ -130,22 +132,22 @@ def test_a_job_whose_claim_was_lost_is_held(pair: PostgresPair, world: World) ->
     world.doctor()
 
 
-def test_streams_and_consumers_go_on(pair: PostgresPair, world: World) -> None:
+def test_streams_and_consumers_go_on(postgres_pair: PostgresPair, world: World) -> None:
     """Numbers of transactions and events begin again where the standby was: who remembers later
     ones must not wait until they are reached."""
     site = Site(world)
     watcher = Watcher(world.client())
     watcher.start()
     until(lambda: site.run() and watcher.jobs)
-    fall_behind(pair)
+    fall_behind(postgres_pair)
     lost = [site.start() for _ in range(40)]
     until(lambda: watcher.jobs.keys() >= set(lost))
     for job_id in lost:
-        world.ended(job_id)
-    fail_over(pair, world)
-    until(lambda: world.connected(site.agent))
+        world.wait_ended(job_id)
+    fail_over(postgres_pair, world)
+    until(lambda: world.wait_connected(site.agent))
     # Once on the old connection, and once when it has come back: from then on it misses nothing.
-    until(lambda: watcher.resyncs >= 2, 30, lambda: world.server.said()[-3_000:])
+    until(lambda: watcher.resyncs >= 2, 30, lambda: world.server.read_log()[-3_000:])
     job = world.job(site.run())
     until(lambda: watcher.has_heard(job), 30)
     watcher.leave()
@@ -154,16 +156,16 @@ def test_streams_and_consumers_go_on(pair: PostgresPair, world: World) -> None:
 
 
 def test_a_task_that_was_changed_in_vain_runs_as_the_standby_knows_it(
-    pair: PostgresPair, world: World
+    postgres_pair: PostgresPair, world: World
 ) -> None:
     """Versions of the lost change are given again, to another change."""
     agent = world.agent("web")
     task = world.task('#!/bin/sh\necho "$WORD"\n', agent)
-    fall_behind(pair)
+    fall_behind(postgres_pair)
     world.api.patch(f"/task/{task}", {"env": {"WORD": "lost"}})
-    assert world.ended(world.run(task))["state"] == "normal"
-    fail_over(pair, world)
-    until(lambda: world.connected(agent))
+    assert world.wait_ended(world.run(task))["state"] == "normal"
+    fail_over(postgres_pair, world)
+    until(lambda: world.wait_connected(agent))
     world.api.patch(f"/task/{task}", {"env": {"WORD": "new"}})
-    job = world.ended(world.run(task))
+    job = world.wait_ended(world.run(task))
     assert world.log(job["id"]) == b"new\n"

@@ -54,6 +54,6 @@ def test_they_outlive_an_agent_that_dies_before_the_server_has_them(
     site.agent.kill()
     site.world.proxy.mend()
     site.agent.start(site.world.url)
-    assert site.world.ended(job_id)["result"]["files"] == 1
+    assert site.world.wait_ended(job_id)["result"]["files"] == 1
     with site.world.api.open(f"/job/{job_id}/files/late.txt") as response:
         assert response.read() == b"late\n"

@@ -16,7 +16,7 @@ import pytest
 from e2e import cross_check as truth
 from e2e import ledger
 from e2e import process_leaks as leftovers
-from e2e.flows import EDGES, Flow, Person, Plant
+from e2e.flows import EDGES, Flow, Person, WorkflowTasks
 from e2e.wait_until import until
 from e2e.world import FINAL, World
 
@@ -53,7 +53,7 @@ def test_it_works_for_long(world: World) -> None:
 def _kill(world: World, rounds: int, seed: int) -> None:
     print(f"seed {seed}")
     world.start("--no-demo")
-    plant = Plant.build(world, world.local_agent())
+    plant = WorkflowTasks.build(world, world.local_agent())
     person = Person(world.person(), plant, seed)
     person.start()
     try:
@@ -80,9 +80,9 @@ def _kill_server(world: World, rounds: int, dice: random.Random) -> Counter[str]
         _end(world, victim)
         is_there = world.start(BELVEDERE_FAILPOINT=f"{point}:{dice.randint(1, 3)}")
         assert not is_there or world.server.dies(POINT_S), f"{point} was not reached"
-        assert world.start(), world.server.said()[-2_000:]
+        assert world.start(), world.server.read_log()[-2_000:]
         deaths.update([victim, point])
-    world.connected(world.agents["local"])
+    world.wait_connected(world.agents["local"])
     return deaths
 
 
@@ -117,10 +117,10 @@ def _settle(world: World) -> None:
 
 def _stuck(world: World) -> str:
     jobs = [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
-    return f"{jobs[:3]}\n{world.server.said()[-4_000:]}"
+    return f"{jobs[:3]}\n{world.server.read_log()[-4_000:]}"
 
 
-def _check(world: World, plant: Plant, flow: Flow, may_lose: bool) -> str:
+def _check(world: World, plant: WorkflowTasks, flow: Flow, may_lose: bool) -> str:
     """How it ended, which must be what was wanted."""
     job = world.job(flow.job_id)
     steps = _steps(world, plant, flow)
@@ -149,7 +149,7 @@ def _nodes(kind: str) -> set[str]:
     return {name for edge in EDGES.get(kind, []) for name in edge.split("-")}
 
 
-def _steps(world: World, plant: Plant, flow: Flow) -> dict[str, str]:
+def _steps(world: World, plant: WorkflowTasks, flow: Flow) -> dict[str, str]:
     """The job of each node that was reached, each once."""
     if flow.kind not in EDGES:
         return {}
@@ -161,7 +161,7 @@ def _steps(world: World, plant: Plant, flow: Flow) -> dict[str, str]:
     return found
 
 
-def _check_runs(world: World, plant: Plant, flows: list[Flow]) -> None:
+def _check_runs(world: World, plant: WorkflowTasks, flows: list[Flow]) -> None:
     """The scripts' own word: each ran once, those that were lost at most once."""
     runs = ledger.read(world.folder / "ledger")
     scripts: dict[str, Job] = {}

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from e2e import cross_check as truth
-from e2e.caller import Asked
+from e2e.caller import JobAttempt
 from e2e.cross_check import Evidence
 from e2e.kill_processes import Killer
-from e2e.load_clients import Crowd
+from e2e.load_clients import LoadClients
 from e2e.programs import Agent
 from e2e.wait_until import until
 from e2e.watcher import Watcher
@@ -41,13 +41,13 @@ def _kill(world: World, rounds: int, seed: int) -> None:
     print(f"seed {seed}")
     world.start("--no-demo")
     local, steady, rough = world.local_agent(), world.agent("steady"), world.agent("rough")
-    crowd = Crowd(world, [local, steady, rough], seed)
+    crowd = LoadClients(world, [local, steady, rough], seed)
     killer = Killer(world, steady, rough, seed + 2)
     killer.kill(rounds)
     _heal(world, steady, rough)
     asked = crowd.finish()
     until(lambda: not _open(world), 90, lambda: _stuck(world), pause_s=0.2)
-    evidence = Evidence({world.connected(rough)["id"]: killer.keepers})
+    evidence = Evidence({world.wait_connected(rough)["id"]: killer.keepers})
     ends = truth.check(world, asked, crowd.ledger, evidence)
     print(f"{len(asked)} jobs, {crowd.replays} replays: {dict(ends)}; {dict(killer.deaths)}")
     assert killer.deaths.total() == 2 * rounds
@@ -60,7 +60,7 @@ def _heal(world: World, *others: Agent) -> None:
         agent.kill()
         agent.start(world.url)
     for agent in world.agents.values():
-        world.connected(agent)
+        world.wait_connected(agent)
 
 
 def _open(world: World) -> list[object]:
@@ -70,11 +70,11 @@ def _open(world: World) -> list[object]:
 def _stuck(world: World) -> str:
     """Everything that may tell why a job does not end."""
     programs = {"server": world.server, **world.agents}
-    logs = [f"{name}:\n{each.said()[-3_000:]}" for name, each in programs.items()]
+    logs = [f"{name}:\n{each.read_log()[-3_000:]}" for name, each in programs.items()]
     return "\n".join((str(_open(world)[:2]), str(world.hosts()), *logs))
 
 
-def _compare_events(world: World, watcher: Watcher, asked: list[Asked]) -> None:
+def _compare_events(world: World, watcher: Watcher, asked: list[JobAttempt]) -> None:
     jobs = [world.job(each.job_id) for each in asked]
     until(lambda: watcher.fault or all(map(watcher.has_heard, jobs)), 20)
     watcher.leave()

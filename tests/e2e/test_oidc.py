@@ -26,13 +26,13 @@ class Provider:
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
-        self.issuer = self._said(ADA)
+        self.issuer = self._set_person(ADA)
 
     def knows(self, **person: object) -> None:
         """Who signs in there next."""
-        assert self._said({**ADA, **person}) == "done"
+        assert self._set_person({**ADA, **person}) == "done"
 
-    def _said(self, person: dict[str, object]) -> str:
+    def _set_person(self, person: dict[str, object]) -> str:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(person) + "\n")
         self._process.stdin.flush()
@@ -40,7 +40,7 @@ class Provider:
 
 
 @contextmanager
-def running() -> Iterator[Provider]:
+def run_provider() -> Iterator[Provider]:
     with subprocess.Popen(
         [sys.executable, "-m", "providers.openid_server"],
         env={**os.environ, "PYTHONPATH": str(TESTS)},
@@ -94,43 +94,45 @@ class Browser:
 
 
 @pytest.fixture
-def inside(tmp_path: Path) -> Iterator[World]:
+def local_world(tmp_path: Path) -> Iterator[World]:
     """A server that may call this machine."""
     with World(tmp_path, BELVEDERE_INNER_NETWORKS="127.0.0.0/8") as made:
         made.start()
         yield made
 
 
-def test_it_works(inside: World) -> None:
-    with running() as provider, inside.person() as owner:
+def test_it_works(local_world: World) -> None:
+    with run_provider() as provider, local_world.person() as owner:
         body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}
         more = {"client_secret": SECRET, "level": "user", "domains": ["acme.test"]}
         made = owner.post("/api/provider", {**body, **more})
-        with inside.client("") as stranger:
+        with local_world.client("") as stranger:
             (door,) = stranger.get("/api/auth/methods")["providers"]
         assert (door["id"], door["name"]) == (made["id"], "Ours")
         ada = Browser()
-        end = ada.go(f"{inside.url}{door['begin']}?to=/ui/{CUSTOMER}/jobs")
-        assert end == f"{inside.url}/ui/{CUSTOMER}/jobs"
+        end = ada.go(f"{local_world.url}{door['begin']}?to=/ui/{CUSTOMER}/jobs")
+        assert end == f"{local_world.url}/ui/{CUSTOMER}/jobs"
         assert ada.been == [door["begin"], "/realm/authorize", f"/-/oidc/{made['id']}/callback"]
-        token = ada.cookies[urlsplit(inside.url).netloc]["belvedere"]
-        with inside.client(token) as client:
+        token = ada.cookies[urlsplit(local_world.url).netloc]["belvedere"]
+        with local_world.client(token) as client:
             who = client.get("/api/session/profile")
             assert (who["email"], who["credential"], who["name"]) == (ADA["email"], "user", "Ada")
         provider.knows(sub="s-eve", email="eve@evil.test")
-        assert Browser().go(f"{inside.url}{door['begin']}").endswith("?problem=email_not_allowed")
+        assert (
+            Browser().go(f"{local_world.url}{door['begin']}").endswith("?problem=email_not_allowed")
+        )
         provider.knows(sub="s-eve")
-        assert Browser().go(f"{inside.url}{door['begin']}").endswith("?problem=subject_bound")
+        assert Browser().go(f"{local_world.url}{door['begin']}").endswith("?problem=subject_bound")
         owner.delete(f"/api/provider/{made['id']}")
-        with inside.client(token) as client, pytest.raises(Problem) as caught:
+        with local_world.client(token) as client, pytest.raises(Problem) as caught:
             client.get("/api/session/profile")
         assert caught.value.status == 401
-    assert SECRET not in inside.server.said()
+    assert SECRET not in local_world.server.read_log()
 
 
 def test_an_inner_provider_needs_the_operators_word(world: World) -> None:
     world.start()
-    with running() as provider, world.person() as owner:
+    with run_provider() as provider, world.person() as owner:
         body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}
         with pytest.raises(Problem) as caught:
             owner.post("/api/provider", body)

@@ -27,7 +27,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def heard(events: list[tuple[str, Any]]) -> str:
+def log_text(events: list[tuple[str, Any]]) -> str:
     """The text of a live log."""
     return "".join(said for kind, said in events if kind == "output")
 
@@ -38,7 +38,7 @@ def test_it_works(site: Site) -> None:
     assert job["result"]["lastline"] == "no end of line"
     assert job["result"]["log_lines"] == 3
     events = list(site.listen(job["id"]))
-    assert heard(events) == "out\nerr\nno end of line"
+    assert log_text(events) == "out\nerr\nno end of line"
     assert events[-1][1]["complete"]
 
 
@@ -61,7 +61,7 @@ def flat_memory(site: Site) -> Iterator[None]:
 def test_a_flood_leaves_memory_flat_and_is_counted(site: Site) -> None:
     with flat_memory(site):
         job_id = site.start(f"#!/bin/sh\nyes '{LINE.decode().strip()}' | head -c {FLOOD}\n")
-        job = site.world.ended(job_id, 120)
+        job = site.world.wait_ended(job_id, 120)
     _check_flood(site, job)
 
 
@@ -70,7 +70,7 @@ def test_a_line_without_end_leaves_memory_flat(site: Site) -> None:
     size = FLOOD // 4
     with flat_memory(site):
         job_id = site.start(f"#!/bin/sh\nhead -c {size} /dev/zero | tr '\\0' x\n")
-        result = site.world.ended(job_id, 60)["result"]
+        result = site.world.wait_ended(job_id, 60)["result"]
     assert (result["log_bytes"], result["log_lines"]) == (size, 1)
     assert result["log_sha256"] == digest(b"x" * size)
     assert set(result["lastline"]) == {"x"}
@@ -122,9 +122,9 @@ def test_characters_survive_the_edges_of_pieces(site: Site) -> None:
     job_id = site.start(source)
     expected = WORDS * 20_003
     events = list(site.listen(job_id))
-    assert heard(events) == expected
+    assert log_text(events) == expected
     assert site.world.log(job_id) == expected.encode()
-    assert heard(list(site.listen(job_id))) == expected
+    assert log_text(list(site.listen(job_id))) == expected
     assert events[-1][1]["sha256"] == digest(expected.encode())
 
 
@@ -139,7 +139,7 @@ def test_bytes_that_are_no_text_harm_nothing(site: Site, size: int) -> None:
     text = data.decode(errors="replace")
     output = site.world.log(job["id"]).decode(errors="replace")
     assert output.replace("\0", "\ufffd") == text.replace("\0", "\ufffd")
-    assert heard(list(site.listen(job["id"]))).replace("\0", "\ufffd") == text.replace(
+    assert log_text(list(site.listen(job["id"]))).replace("\0", "\ufffd") == text.replace(
         "\0", "\ufffd"
     )
 
@@ -156,7 +156,7 @@ def test_a_reader_whose_connection_drops_loses_and_doubles_nothing(site: Site) -
         events.append(event)
         if next(drop_at) and event[0] == "output":
             site.world.proxy.drop()
-    assert heard(events) == SLOW_TEXT
+    assert log_text(events) == SLOW_TEXT
 
 
 def test_a_reader_survives_a_restart_of_the_server(site: Site) -> None:
@@ -165,11 +165,11 @@ def test_a_reader_survives_a_restart_of_the_server(site: Site) -> None:
     is_killed = False
     for event in site.listen(job_id):
         events.append(event)
-        if not is_killed and "line 50" in heard(events):
+        if not is_killed and "line 50" in log_text(events):
             is_killed = True
             site.world.server.kill()
             assert site.world.start()
     assert is_killed
-    assert heard(events) == SLOW_TEXT
-    assert site.world.ended(job_id)["result"]["code"] == 0
+    assert log_text(events) == SLOW_TEXT
+    assert site.world.wait_ended(job_id)["result"]["code"] == 0
     assert site.world.log(job_id) == SLOW_TEXT.encode()

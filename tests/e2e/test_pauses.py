@@ -16,7 +16,7 @@ import pgguard
 from belvedere.client.errors import Problem
 from e2e import cross_check as truth
 from e2e.cross_check import Evidence
-from e2e.load_clients import Crowd
+from e2e.load_clients import LoadClients
 from e2e.wait_until import until
 from e2e.world import FINAL, World
 
@@ -56,13 +56,13 @@ def postmaster(url: str) -> int:
     return int(row[0].split()[0])
 
 
-def everyone(postmaster: int) -> list[int]:
+def postgres_pids(postmaster: int) -> list[int]:
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text()
     return [postmaster, *map(int, children.split())]
 
 
 @contextmanager
-def paused(pids: list[int]) -> Iterator[None]:
+def pause(pids: list[int]) -> Iterator[None]:
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -85,7 +85,7 @@ def is_ready(world: World) -> bool:
     return status(world) == 200
 
 
-def check(world: World, crowd: Crowd) -> None:
+def check(world: World, crowd: LoadClients) -> None:
     asked = crowd.finish()
     patience_s = 60 + len(asked) / 10
     until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
@@ -110,11 +110,11 @@ LONG = [pytest.mark.prove, pytest.mark.limit(900)]
 def test_it_works(world: World, url: str, seconds: tuple[float, ...]) -> None:
     """No accepted job is lost, none runs twice; callers get an answer all the time."""
     server = postmaster(url)
-    crowd = Crowd(world, [world.agent("one"), world.agent("two")], SEED)
+    crowd = LoadClients(world, [world.agent("one"), world.agent("two")], SEED)
     for pause_s in seconds:
         crowd.asks_for(10)
         began = time.monotonic()
-        with paused(everyone(server)):
+        with pause(postgres_pids(server)):
             while (left := began + pause_s - time.monotonic()) > 0:
                 if left > ANSWER_S - 1:
                     assert status(world) == 503
@@ -130,12 +130,12 @@ def test_one_process_that_stops_does_not_stop_the_server(
     world: World, url: str, rounds: int
 ) -> None:
     """Each in turn, wherever it is in its transaction; the others go on."""
-    crowd = Crowd(world, [world.agent("one")], SEED)
+    crowd = LoadClients(world, [world.agent("one")], SEED)
     with psycopg.connect(url, autocommit=True) as operator:
         for number in range(rounds):
             crowd.asks_for(10)
             pids = [pid for (pid,) in operator.execute(BACKENDS).fetchall()]
-            with paused([pids[number % len(pids)]]):
+            with pause([pids[number % len(pids)]]):
                 # The request that meets the stopped process gets its answer after 8 s.
                 until(lambda: [is_ready(world) for _ in range(10)].count(True) == 10, 60)
         crowd.asks_for(10)
@@ -151,7 +151,7 @@ def test_a_request_that_meets_a_stopped_process_gets_its_answer(world: World, ur
             assert is_ready(world)
             pid = operator.execute(f"{BACKENDS} order by state_change desc limit 1").fetchone()
             assert pid is not None and len(statuses) < 20
-            with paused([pid[0]]):
+            with pause([pid[0]]):
                 statuses.append(status(world))
             # 0 is no answer within the time that the documentation promises.
             assert statuses[-1] in (200, 503)

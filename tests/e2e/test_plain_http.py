@@ -20,24 +20,24 @@ OUTPUT = "begun\n" + "".join(f"{number}\n" for number in range(1, 20_001))
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def plain_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with World(tmp_path_factory.mktemp("plain"), **PLAIN) as world:
         world.start()
-        assert "plain HTTP" in world.server.said()
+        assert "plain HTTP" in world.server.read_log()
         yield Site(world, world.agent("web"))
 
 
-def test_an_agent_on_the_library_path_runs_a_job(plain: Site) -> None:
-    job = plain.run("#!/bin/sh\nseq 1 20000\nexit 3\n")
+def test_an_agent_on_the_library_path_runs_a_job(plain_site: Site) -> None:
+    job = plain_site.run("#!/bin/sh\nseq 1 20000\nexit 3\n")
     assert (job["lifecycle"], job["result"]["code"]) == ("finished", 3)
-    assert plain.world.log(job["id"]).decode() == OUTPUT.removeprefix("begun\n")
+    assert plain_site.world.log(job["id"]).decode() == OUTPUT.removeprefix("begun\n")
 
 
-def test_a_log_is_streamed_on_the_library_path(plain: Site, tmp_path: Path) -> None:
+def test_a_log_is_streamed_on_the_library_path(plain_site: Site, tmp_path: Path) -> None:
     signal = tmp_path / "continue"
-    job_id = plain.start(GREETING, str(signal))
+    job_id = plain_site.start(GREETING, str(signal))
     output = ""
-    for kind, data in plain.listen(job_id):
+    for kind, data in plain_site.listen(job_id):
         if kind == "output":
             output += data
             # The first part arrived while the script was running.
@@ -45,10 +45,10 @@ def test_a_log_is_streamed_on_the_library_path(plain: Site, tmp_path: Path) -> N
     assert output == OUTPUT
 
 
-def test_events_are_streamed_on_the_library_path(plain: Site) -> None:
-    with plain.world.client() as client, client.open("/-/events", {"topics": "job"}) as stream:
+def test_events_are_streamed_on_the_library_path(plain_site: Site) -> None:
+    with plain_site.world.client() as client, client.open("/-/events", {"topics": "job"}) as stream:
         assert stream.readline().startswith(b": welcome")
-        plain.start("#!/bin/sh\nexit 0\n")
+        plain_site.start("#!/bin/sh\nexit 0\n")
         lines = iter(stream.readline, b"event: job.finished\n")
         assert b"event: job.created\n" in list(lines)
 
@@ -62,21 +62,21 @@ def test_an_open_event_stream_ends_with_the_server(tmp_path: Path) -> None:
             assert world.server.stop() == 0
 
 
-def test_the_console_is_served_on_the_library_path(plain: Site) -> None:
-    with plain.world.client() as client, client.open("/ui/") as page:
+def test_the_console_is_served_on_the_library_path(plain_site: Site) -> None:
+    with plain_site.world.client() as client, client.open("/ui/") as page:
         assert page.status == 200 and b"<html" in page.read()
         assert page.headers["x-frame-options"] == "DENY"
 
 
-def test_errors_are_the_same_on_the_library_path(plain: Site) -> None:
-    with Client(plain.world.url) as stranger, pytest.raises(Problem) as refusal:
+def test_errors_are_the_same_on_the_library_path(plain_site: Site) -> None:
+    with Client(plain_site.world.url) as stranger, pytest.raises(Problem) as refusal:
         stranger.get("/task")
     assert refusal.value.status == 401
 
 
-def test_a_revoked_agent_is_refused_on_the_library_path(plain: Site) -> None:
-    agent: Agent = plain.world.agent("other")
-    host = plain.world.connected(agent)
-    with plain.world.person() as person:
+def test_a_revoked_agent_is_refused_on_the_library_path(plain_site: Site) -> None:
+    agent: Agent = plain_site.world.agent("other")
+    host = plain_site.world.wait_connected(agent)
+    with plain_site.world.person() as person:
         person.delete(f"/host/{host['id']}")
-    until(lambda: "401" in agent.said() or "credential" in agent.said(), 20, agent.said)
+    until(lambda: "401" in agent.read_log() or "credential" in agent.read_log(), 20, agent.read_log)

@@ -25,7 +25,7 @@ exit 5
 """
 
 
-class Waiting:
+class WaitingScript:
     """A script that runs and waits for its word."""
 
     def __init__(self, site: Site) -> None:
@@ -48,7 +48,7 @@ class Waiting:
 
     def check(self) -> dict[str, Any]:
         """It ended by itself, once, and every byte of it is tsite."""
-        job = self._site.world.ended(self.job_id)
+        job = self._site.world.wait_ended(self.job_id)
         numbers = [f"{number}\n" for number in range(1, 6_001)]
         numbers.insert(3_000, f"process {self.pid}\n")
         assert (job["lifecycle"], job["ran"], job["result"]["code"]) == ("finished", "yes", 5)
@@ -68,9 +68,9 @@ def restart(site: Site, how: signal.Signals) -> None:
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_it_works(site: Site, how: signal.Signals) -> None:
     """The agent restarts while its script runs."""
-    script, keeper = Waiting(site), site.agent.keeper()
+    script, keeper = WaitingScript(site), site.agent.keeper()
     restart(site, how)
-    site.world.connected(site.agent)
+    site.world.wait_connected(site.agent)
     assert script.is_alive
     assert site.agent.keeper() == keeper
     script.go_on()
@@ -78,7 +78,7 @@ def test_it_works(site: Site, how: signal.Signals) -> None:
 
 
 def test_a_script_that_ends_while_its_agent_is_away_is_not_lost(site: Site) -> None:
-    script = Waiting(site)
+    script = WaitingScript(site)
     site.agent.stop()
     script.go_on()
     script.has_ended()
@@ -88,18 +88,18 @@ def test_a_script_that_ends_while_its_agent_is_away_is_not_lost(site: Site) -> N
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_script_does_not_notice_that_the_server_restarts(site: Site, how: signal.Signals) -> None:
-    script = Waiting(site)
+    script = WaitingScript(site)
     site.world.server.stop(how)
     assert script.is_alive
     site.world.start()
-    site.world.connected(site.agent)
+    site.world.wait_connected(site.agent)
     assert site.world.job(script.job_id)["lifecycle"] == "assigned"
     script.go_on()
     script.check()
 
 
 def test_a_script_that_ends_while_the_server_is_away_is_not_lost(site: Site) -> None:
-    script = Waiting(site)
+    script = WaitingScript(site)
     site.world.server.kill()
     script.go_on()
     script.has_ended()
@@ -108,7 +108,7 @@ def test_a_script_that_ends_while_the_server_is_away_is_not_lost(site: Site) -> 
 
 
 def test_server_agent_and_wire_may_fail_together(site: Site) -> None:
-    script = Waiting(site)
+    script = WaitingScript(site)
     site.world.server.kill()
     site.agent.kill()
     site.world.proxy.cut()
@@ -122,7 +122,7 @@ def test_server_agent_and_wire_may_fail_together(site: Site) -> None:
 
 @pytest.mark.parametrize("fail", ["cut", "silence"])
 def test_a_broken_wire_loses_no_line_and_no_exit_code(site: Site, fail: str) -> None:
-    script = Waiting(site)
+    script = WaitingScript(site)
     getattr(site.world.proxy, fail)()
     script.go_on()
     script.has_ended()
@@ -139,7 +139,7 @@ def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
         made = direct.post("/job", {"task": task, "task_arguments": [str(ledger)]})["id"]
         until(lambda: direct.get(f"/job/{made}/lifecycle") == "assigned")
     site.world.proxy.mend()
-    job = site.world.ended(made)
+    job = site.world.wait_ended(made)
     assert (job["lifecycle"], job["state"]) == ("finished", "normal")
     assert [attempt["state"] for attempt in job["attempts"]] == ["returned", "ended"]
     assert ledger.read_text() == "ran\n"
@@ -150,7 +150,7 @@ def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
 @pytest.mark.parametrize("fail", ["silence", "pause"])
 def test_long_silence_is_noticed_and_harms_nothing(site: Site, fail: str) -> None:
     """On the wire, or of an agent that does not get to run: marked within a minute, not lost."""
-    script = Waiting(site)
+    script = WaitingScript(site)
     if fail == "silence":
         site.world.proxy.silence()
     else:
@@ -160,27 +160,27 @@ def test_long_silence_is_noticed_and_harms_nothing(site: Site, fail: str) -> Non
     script.go_on()
     script.has_ended()
     site.agent.process.send_signal(signal.SIGCONT)
-    until(lambda: "no connection" in site.agent.said(), 60)
+    until(lambda: "no connection" in site.agent.read_log(), 60)
     site.world.proxy.mend()
     assert not script.check()["unreachable_since"]
 
 
 def test_a_canceled_script_is_stopped_when_its_agent_returns(site: Site) -> None:
-    script = Waiting(site)
+    script = WaitingScript(site)
     site.agent.kill()
     job = site.world.api.put(f"/job/{script.job_id}/cancel")
     assert (job["lifecycle"], job["cancel_requested"]) == ("assigned", True)
     assert script.is_alive
     site.agent.start(site.world.url)
-    job = site.world.ended(script.job_id)
+    job = site.world.wait_ended(script.job_id)
     assert (job["lifecycle"], job["state"]) == ("terminated", "canceled")
     site.is_empty()
 
 
 def test_a_dead_keeper_makes_its_scripts_lost_and_leaves_none(site: Site) -> None:
-    script = Waiting(site)
+    script = WaitingScript(site)
     os.kill(site.agent.keeper(), signal.SIGKILL)
-    job = site.world.ended(script.job_id)
+    job = site.world.wait_ended(script.job_id)
     assert (job["lifecycle"], job["state"]) == ("terminated", "lost")
     assert (job["ran"], job["reason"]) == ("maybe", "keeper_lost")
     assert not script.is_alive
@@ -193,7 +193,7 @@ def test_two_agents_cannot_share_a_folder(site: Site) -> None:
     second = Agent(site.agent.state, "web")
     second.start(site.world.url)
     assert second.process.wait(20) == 1
-    assert "another agent uses this state folder" in second.said()
+    assert "another agent uses this state folder" in second.read_log()
     assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 

@@ -27,7 +27,7 @@ until test -e "$2"; do sleep 0.02; done
 """
 
 
-class Traced:
+class TracedJob:
     """A job whose script counts its own starts."""
 
     def __init__(self, world: World, agent: Agent, name: str, **fields: Any) -> None:
@@ -36,21 +36,21 @@ class Traced:
         self._task = world.task(SCRIPT, agent, "marker", "go", **fields)
         self.job_id = ""
 
-    def create(self) -> "Traced":
+    def create(self) -> "TracedJob":
         self.job_id = self._world.run(self._task, str(self._marker), str(self._go))
         return self
 
-    def begins(self) -> "Traced":
+    def begins(self) -> "TracedJob":
         until(lambda: self.starts, 20, lambda: self._world.job(self.job_id))
         return self
 
-    def go_on(self) -> "Traced":
+    def go_on(self) -> "TracedJob":
         self._go.touch()
         return self
 
     def ends(self) -> dict[str, Any]:
         self.go_on()
-        return self._world.ended(self.job_id)
+        return self._world.wait_ended(self.job_id)
 
     @property
     def starts(self) -> int:
@@ -142,7 +142,7 @@ def world(tmp_path: Path, database: str) -> Iterator[World]:
         yield made
 
 
-def restored(world: World, backup: Backup | Dump, *, with_step: bool) -> None:
+def restore(world: World, backup: Backup | Dump, *, with_step: bool) -> None:
     """The server is gone, and comes back as it was at the backup."""
     world.server.kill()
     backup.restore()
@@ -168,7 +168,7 @@ def test_nothing_that_ran_after_a_dump_runs_again(
 ) -> None:
     with pgguard.start_guarded() as cluster:
         run_jobs_around_a_restore(world, lambda: Dump(world, database, cluster), with_step)
-        assert "events were renumbered" in world.server.said()
+        assert "events were renumbered" in world.server.read_log()
         world.server.stop()
 
 
@@ -177,17 +177,17 @@ def run_jobs_around_a_restore(
 ) -> None:
     """Queued at the backup and finished after it; running all the time; made after it."""
     web = world.agent("web", "--slots", "1")
-    running = Traced(world, web, "running").create().begins()
-    queued = Traced(world, web, "queued").create()
-    waiting = Traced(world, web, "waiting").create()
-    later = Traced(world, web, "later")
+    running = TracedJob(world, web, "running").create().begins()
+    queued = TracedJob(world, web, "queued").create()
+    waiting = TracedJob(world, web, "waiting").create()
+    later = TracedJob(world, web, "later")
     backup = back_up()
     running.ends()
     queued.begins().ends()
     waiting.begins()
     until(lambda: _journal(web) == [waiting.job_id])
-    restored(world, backup, with_step=with_step)
-    world.connected(web)
+    restore(world, backup, with_step=with_step)
+    world.wait_connected(web)
     # The agent still runs this one; the database has it as queued.
     until(lambda: waiting.record["lifecycle"] == "assigned", 20, lambda: waiting.record)
     assert running.ends()["state"] == "lost"
@@ -214,10 +214,10 @@ def start_by_trigger(world: World, agent: Agent) -> None:
 @pytest.mark.limit(120)
 def test_jobs_run_when_their_host_proves_that_nothing_ran(world: World, database: str) -> None:
     web = world.agent("web", "--slots", "1")
-    running = Traced(world, web, "running").create().begins()
-    queued = Traced(world, web, "queued").create()
-    restored(world, Backup(world, database), with_step=True)
-    world.connected(web)
+    running = TracedJob(world, web, "running").create().begins()
+    queued = TracedJob(world, web, "queued").create()
+    restore(world, Backup(world, database), with_step=True)
+    world.wait_connected(web)
     assert running.ends()["state"] == "normal"
     assert queued.ends()["ran"] == "yes"
     assert (running.starts, queued.starts) == (1, 1)
@@ -226,7 +226,7 @@ def test_jobs_run_when_their_host_proves_that_nothing_ran(world: World, database
 @pytest.mark.limit(120)
 def test_a_host_that_was_rolled_back_too_proves_nothing(world: World, database: str) -> None:
     web = world.agent("web", "--slots", "1")
-    queued, later = _queued_while_disabled(world, web), Traced(world, web, "later")
+    queued, later = _queued_while_disabled(world, web), TracedJob(world, web, "later")
     backup = Backup(world, database)
     snapshot = world.folder / "snapshot"
     shutil.copytree(web.state, snapshot, ignore=shutil.ignore_patterns("*.sock"))
@@ -237,10 +237,10 @@ def test_a_host_that_was_rolled_back_too_proves_nothing(world: World, database: 
     web.end()
     shutil.rmtree(web.state)
     shutil.copytree(snapshot, web.state)
-    restored(world, backup, with_step=True)
+    restore(world, backup, with_step=True)
     web.start(world.url)
     _enable(world, web, is_on=True)
-    world.connected(web)
+    world.wait_connected(web)
     assert later.create().ends()["state"] == "normal"
     assert queued.stands == ("onhold", "maybe", "restored")
     assert queued.starts == 1
@@ -255,13 +255,13 @@ def test_an_admin_releases_all_held_jobs(world: World, database: str) -> None:
     queued.ends()
     until(lambda: _journal(web) == [])
     web.stop()
-    restored(world, backup, with_step=True)
+    restore(world, backup, with_step=True)
     assert queued.stands == ("onhold", "maybe", "restored")
     released = world.api.post("/job/release", {})
     assert released == {"released": 1, "more": False}
     web.start(world.url)
     _enable(world, web, is_on=True)
-    world.connected(web)
+    world.wait_connected(web)
     assert queued.ends()["ran"] == "yes"
     assert queued.starts == 2
 
@@ -272,9 +272,9 @@ def _journal(agent: Agent) -> list[str]:
     return [entry.job_id for entry in ledger.entries.values()]
 
 
-def _queued_while_disabled(world: World, agent: Agent) -> Traced:
+def _queued_while_disabled(world: World, agent: Agent) -> TracedJob:
     _enable(world, agent, is_on=False)
-    return Traced(world, agent, "queued").create()
+    return TracedJob(world, agent, "queued").create()
 
 
 def _enable(world: World, agent: Agent, *, is_on: bool) -> None:

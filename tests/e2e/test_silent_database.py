@@ -43,7 +43,7 @@ def proxy(postgres_template: str) -> Iterator[SilentProxy]:
 def world(proxy: SilentProxy, tmp_path: Path) -> Iterator[World]:
     with World(tmp_path, proxy.url) as world:
         world.server.command = (sys.executable, impatient_server.__file__)
-        assert world.start(), world.server.said()
+        assert world.start(), world.server.read_log()
         yield world
 
 
@@ -93,7 +93,7 @@ def run_job(world: World, task: str) -> None:
                 return ""
         return str(answer.body["id"])
 
-    assert world.ended(until(create))["state"] == "normal"
+    assert world.wait_ended(until(create))["state"] == "normal"
 
 
 def test_a_silent_database_is_answered_and_left_behind(world: World, proxy: SilentProxy) -> None:

@@ -23,61 +23,61 @@ SLOW_TEXT = "begun\n" + "".join(f"{number}\n" for number in range(1, 5_001))
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Server and local agent by the one command; who stops them starts them again."""
     with World(tmp_path_factory.mktemp("up"), verb="up") as world:
         world.start("--no-demo")
         yield Site(world, world.local_agent())
 
 
-def test_it_works(up: Site) -> None:
-    job = up.run('#!/bin/sh\necho "$BELVEDERE_URL"\n')
+def test_it_works(site: Site) -> None:
+    job = site.run('#!/bin/sh\necho "$BELVEDERE_URL"\n')
     assert job["state"] == "normal"
-    assert up.world.log(job["id"]).decode() == f"{up.world.server.url}\n"
-    assert up.world.api.get("/-/ready")
+    assert site.world.log(job["id"]).decode() == f"{site.world.server.url}\n"
+    assert site.world.api.get("/-/ready")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_running_scripts_go_on_and_are_adopted_at_the_next_start(
-    up: Site, how: signal.Signals, tmp_path: Path
+    site: Site, how: signal.Signals, tmp_path: Path
 ) -> None:
     """After a kill the former local agent must make room for the new one, wherever that listens."""
     word = tmp_path / "go on"
-    job_id = up.start(SLOW, str(word))
-    up.says(job_id, b"begun")
-    code = up.world.server.stop(how)
+    job_id = site.start(SLOW, str(word))
+    site.says(job_id, b"begun")
+    code = site.world.server.stop(how)
     assert code == (-how if how is signal.SIGKILL else 0)
-    assert up.agent.scripts()
-    up.world.start()
-    up.world.connected(up.agent)
+    assert site.agent.scripts()
+    site.world.start()
+    site.world.wait_connected(site.agent)
     word.touch()
-    job = up.world.ended(job_id)
+    job = site.world.wait_ended(job_id)
     assert (job["lifecycle"], job["result"]["code"], job["attempt_count"]) == ("finished", 4, 1)
-    assert up.world.log(job_id).decode() == SLOW_TEXT
-    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
-    up.is_empty()
+    assert site.world.log(job_id).decode() == SLOW_TEXT
+    assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+    site.is_empty()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_its_end_leaves_no_process_but_the_keeper(up: Site, how: signal.Signals) -> None:
+def test_its_end_leaves_no_process_but_the_keeper(site: Site, how: signal.Signals) -> None:
     """Checks have a process of their own while there are any."""
-    keeper = up.agent.keeper()
-    host_id = up.world.connected(up.agent)["id"]
+    keeper = site.agent.keeper()
+    host_id = site.world.wait_connected(site.agent)["id"]
     expected = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
-    made = up.world.api.post("/monitor", expected)
-    until(lambda: up.world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
-    assert len(leftovers.of_folder(up.world.folder)) == 3
-    up.world.server.stop(how)
-    until(lambda: leftovers.of_folder(up.world.folder) == [keeper], 10)
-    up.world.start()
-    up.world.connected(up.agent)
-    up.world.api.delete(f"/monitor/{made['id']}")
-    until(lambda: len(leftovers.of_folder(up.world.folder)) == 2, 20)
+    made = site.world.api.post("/monitor", expected)
+    until(lambda: site.world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    assert len(leftovers.of_folder(site.world.folder)) == 3
+    site.world.server.stop(how)
+    until(lambda: leftovers.of_folder(site.world.folder) == [keeper], 10)
+    site.world.start()
+    site.world.wait_connected(site.agent)
+    site.world.api.delete(f"/monitor/{made['id']}")
+    until(lambda: len(leftovers.of_folder(site.world.folder)) == 2, 20)
 
 
-def test_a_stored_file_is_maintained(up: Site, tmp_path: Path) -> None:
-    api, path = up.world.api, tmp_path / "site" / "site.conf"
-    host_id = up.world.connected(up.agent)["id"]
+def test_a_stored_file_is_maintained(site: Site, tmp_path: Path) -> None:
+    api, path = site.world.api, tmp_path / "site" / "site.conf"
+    host_id = site.world.wait_connected(site.agent)["id"]
     file = api.post("/file", {"filename": "site.conf", "source": "Listen 80\n"})
     body = {"name": "site", "type": "file", "host_id": host_id, "path": str(path)}
     body |= {"file": file["id"], "permissions": "0640", "looptime": 1_000}
@@ -91,72 +91,74 @@ def test_a_stored_file_is_maintained(up: Site, tmp_path: Path) -> None:
     api.put(f"/file/{file['id']}", {"source": "Listen 82\n"})
     until(lambda: path.read_text() == "Listen 82\n")
     api.delete(f"/monitor/{made['id']}")
-    until(lambda: len(leftovers.of_folder(up.world.folder)) == 2, 20)
+    until(lambda: len(leftovers.of_folder(site.world.folder)) == 2, 20)
 
 
-def test_an_agent_that_cannot_start_tries_again_and_says_why(up: Site) -> None:
+def test_an_agent_that_cannot_start_tries_again_and_says_why(site: Site) -> None:
     """Its credential is damaged, then its journal is of a later version; nothing of the tries is
     left in the server."""
-    up.world.server.stop()
-    os.kill(up.agent.keeper(), signal.SIGKILL)
-    credential, journal = up.agent.state / "credential.json", up.agent.state / "journal"
+    site.world.server.stop()
+    os.kill(site.agent.keeper(), signal.SIGKILL)
+    credential, journal = site.agent.state / "credential.json", site.agent.state / "journal"
     was = credential.read_bytes()
     credential.write_text("")
-    journal.rename(up.agent.state / "kept")
+    journal.rename(site.agent.state / "kept")
     journal.write_bytes(line(["journal", 99, "id", "owner"]))
-    up.world.start()
-    until(lambda: "credential.json cannot be read; remove it" in up.world.server.said(), 10)
+    site.world.start()
+    until(lambda: "credential.json cannot be read; remove it" in site.world.server.read_log(), 10)
     credential.write_bytes(was)
     # Three times for the journal alone.
-    until(lambda: up.world.server.said().count("written by a newer agent") == 3, 20)
-    files = Path(f"/proc/{up.world.server.pid}/fd")
+    until(lambda: site.world.server.read_log().count("written by a newer agent") == 3, 20)
+    files = Path(f"/proc/{site.world.server.pid}/fd")
     held = [os.readlink(file) for file in files.iterdir() if file.is_symlink()]
-    assert [path for path in held if path.startswith(f"{up.agent.state}/samples")] == []
-    (up.agent.state / "kept").rename(journal)
-    up.world.connected(up.agent)
-    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+    assert [path for path in held if path.startswith(f"{site.agent.state}/samples")] == []
+    (site.agent.state / "kept").rename(journal)
+    site.world.wait_connected(site.agent)
+    assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_a_killed_keeper_is_started_again(up: Site) -> None:
-    before = up.agent.keeper()
+def test_a_killed_keeper_is_started_again(site: Site) -> None:
+    before = site.agent.keeper()
     os.kill(before, signal.SIGKILL)
-    until(lambda: leftovers.keepers(up.agent.state) not in ([], [before]), 10)
-    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+    until(lambda: leftovers.keepers(site.agent.state) not in ([], [before]), 10)
+    assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_it_is_two_processes(up: Site) -> None:
-    expected = {up.world.server.pid, up.agent.keeper()}
+def test_it_is_two_processes(site: Site) -> None:
+    expected = {site.world.server.pid, site.agent.keeper()}
     # A process that is being started has the command line of its parent for a moment.
-    until(lambda: set(leftovers.of_folder(up.world.folder)) == expected, 20)
+    until(lambda: set(leftovers.of_folder(site.world.folder)) == expected, 20)
 
 
-def test_another_agent_cannot_have_its_folder(up: Site) -> None:
-    ran = run("agent", "--server", up.world.url, "--state", str(up.agent.state))
+def test_another_agent_cannot_have_its_folder(site: Site) -> None:
+    ran = run("agent", "--server", site.world.url, "--state", str(site.agent.state))
     assert ran.returncode == 1
     assert "another agent uses this state folder" in ran.stderr
 
 
-def test_a_second_server_on_the_same_file_refuses_with_one_sentence(up: Site) -> None:
-    second = Server(up.world.server.data, verb="up")
+def test_a_second_server_on_the_same_file_refuses_with_one_sentence(site: Site) -> None:
+    second = Server(site.world.server.data, verb="up")
     second.launch("--port", "0")
     assert second.process.wait(20) == 3
-    said = [line for line in second.said().splitlines() if line.startswith("belvedere: ")]
+    said = [line for line in second.read_log().splitlines() if line.startswith("belvedere: ")]
     assert len(said) == 1
     assert "Another Belvedere server already uses" in said[0]
-    assert "Traceback" not in second.said(), second.said()[second.said().find("Traceback") :]
-    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+    assert "Traceback" not in second.read_log(), second.read_log()[
+        second.read_log().find("Traceback") :
+    ]
+    assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
 def test_the_first_start_prints_the_password_once(tmp_path: Path) -> None:
     with World(tmp_path, verb="up") as world:
         world.server.env.pop("BELVEDERE_ADMIN_PASSWORD")
         world.start("--no-agent")
-        told = re.findall(r"password\s+(\S+)", world.server.said())
+        told = re.findall(r"password\s+(\S+)", world.server.read_log())
         assert len(told) == 1
         assert _sign_in(world.url, told[0])
         world.server.stop()
         world.start("--no-agent")
-        assert len(re.findall(r"password\s+(\S+)", world.server.said())) == 1
+        assert len(re.findall(r"password\s+(\S+)", world.server.read_log())) == 1
         assert _sign_in(world.url, told[0])
 
 
@@ -169,19 +171,19 @@ def test_the_first_start_prints_the_password_once(tmp_path: Path) -> None:
     ids=["a port that is taken", "a certificate that is none"],
 )
 def test_a_start_that_fails_swallows_no_password(
-    up: Site, tmp_path: Path, words: tuple[str, ...], advice: str
+    site: Site, tmp_path: Path, words: tuple[str, ...], advice: str
 ) -> None:
-    port = up.world.server.url.rpartition(":")[2]
+    port = site.world.server.url.rpartition(":")[2]
     with World(tmp_path, verb="up") as world:
         world.server.env.pop("BELVEDERE_ADMIN_PASSWORD")
         junk = tmp_path / "junk"
         junk.write_text("-----BEGIN CERTIFICATE-----\n")
         world.server.launch(*[word.format(port=port, junk=junk) for word in words])
         assert world.server.process.wait(20) == 3
-        assert advice in world.server.said()
-        assert "Traceback" not in world.server.said()
+        assert advice in world.server.read_log()
+        assert "Traceback" not in world.server.read_log()
         world.start("--no-agent")
-        assert len(re.findall(r"password\s+(\S+)", world.server.said())) == 1
+        assert len(re.findall(r"password\s+(\S+)", world.server.read_log())) == 1
 
 
 def _sign_in(url: str, password: str, email: str = EMAIL) -> str:
@@ -196,8 +198,8 @@ def test_it_can_be_set_up_unattended(tmp_path: Path) -> None:
     env = {"BELVEDERE_CUSTOMER": "acme", "BELVEDERE_ADMIN_EMAIL": "olga@acme.test"}
     with World(tmp_path, verb="up", **env) as world:
         world.start("--no-agent")
-        assert PASSWORD not in world.server.said()
-        assert TOKEN not in world.server.said()
+        assert PASSWORD not in world.server.read_log()
+        assert TOKEN not in world.server.read_log()
         assert _sign_in(world.url, PASSWORD, "olga@acme.test")
         with Client(world.url, TOKEN, "acme") as client:
             assert client.get("/task") == []
@@ -214,7 +216,7 @@ def test_the_demo_comes_with_the_first_start(tmp_path: Path) -> None:
         world.local_agent()
         tasks = until(lambda: world.api.get("/task"), 10)
         disk = next(task for task in tasks if "disk" in task["name"].lower())
-        assert world.ended(world.run(disk["id"]))["output"]
+        assert world.wait_ended(world.run(disk["id"]))["output"]
         # The server is looked at by its own agent.
         until(lambda: world.api.get("/monitor", {"where[name]": "This server"}), 10)
         until(lambda: _state_of(world, "This server") == "normal", 20)
@@ -229,10 +231,10 @@ def _state_of(world: World, name: str) -> str:
     return state
 
 
-def test_what_it_keeps_is_closed_to_others(up: Site) -> None:
-    data = up.world.server.data
+def test_what_it_keeps_is_closed_to_others(site: Site) -> None:
+    data = site.world.server.data
     assert data.stat().st_mode & 0o077 == 0
-    up.run("#!/bin/sh\nseq 1 5000\n")
+    site.run("#!/bin/sh\nseq 1 5000\n")
     open_files = [path for path in data.iterdir() if path.is_file() and path.stat().st_mode & 0o077]
     assert open_files == []
 

@@ -61,14 +61,14 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(site)
     (told,) = site.glob("belvedere-*.dist-info")
-    for library in needed(metadata.Distribution.at(told), frozenset()).values():
+    for library in required_packages(metadata.Distribution.at(told), frozenset()).values():
         for path in library.files or ():
             if path.parts[0] != ".." and not (site / path.parts[0]).exists():
                 (site / path.parts[0]).symlink_to(str(library.locate_file(path.parts[0])))
     return Path(paths["scripts"]) / "python"
 
 
-def needed(
+def required_packages(
     asking: metadata.Distribution, extras: frozenset[str]
 ) -> dict[str, metadata.Distribution]:
     """What pip would install for it, found among what is installed here."""
@@ -76,26 +76,26 @@ def needed(
     for item in map(Requirement, asking.requires or ()):
         if item.marker is None or any(item.marker.evaluate({"extra": e}) for e in extras | {""}):
             library = metadata.distribution(item.name)
-            found |= {item.name: library, **needed(library, frozenset(item.extras))}
+            found |= {item.name: library, **required_packages(library, frozenset(item.extras))}
     return found
 
 
 @pytest.fixture(scope="module")
-def up(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """`belvedere up` of somebody who has nothing but the wheel."""
     home = tmp_path_factory.mktemp("home")
     with World(tmp_path_factory.mktemp("up"), verb="up", PATH=NO_NODE, HOME=str(home)) as world:
         world.server.command = (str(python), "-m", "belvedere.cli.main")
-        assert world.start("--no-demo"), world.server.said()
+        assert world.start("--no-demo"), world.server.read_log()
         yield Site(world, world.local_agent())
 
 
 @pytest.fixture
-def url(up: Site) -> str:
-    return up.world.server.url
+def url(site: Site) -> str:
+    return site.world.server.url
 
 
-def fetched(url: str, **headers: str) -> tuple[int, bytes]:
+def fetch(url: str, **headers: str) -> tuple[int, bytes]:
     with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
         return answer.status, answer.read()
 
@@ -108,17 +108,17 @@ def names(page: bytes) -> list[str]:
 
 
 def test_it_works(url: str) -> None:
-    status, page = fetched(f"{url}/")
+    status, page = fetch(f"{url}/")
     assert status == 200
     for name in names(page):
-        status, data = fetched(f"{url}/ui/{name}")
+        status, data = fetch(f"{url}/ui/{name}")
         assert status == 200 and data, name
 
 
-def test_it_runs_work_too(up: Site) -> None:
-    job = up.run("#!/bin/sh\necho from the wheel\n")
+def test_it_runs_work_too(site: Site) -> None:
+    job = site.run("#!/bin/sh\necho from the wheel\n")
     assert job["state"] == "normal"
-    assert up.world.log(job["id"]) == b"from the wheel\n"
+    assert site.world.log(job["id"]) == b"from the wheel\n"
 
 
 def test_the_environment_is_bare(python: Path) -> None:
@@ -130,13 +130,14 @@ def test_the_environment_is_bare(python: Path) -> None:
 
 def test_it_requires_every_library_that_a_package_imports(python: Path) -> None:
     """Also for those that are imported only when they are used."""
-    asked = f"import importlib.util as i; print([n for n in {imported()} if not i.find_spec(n)])"
+    names = imported_packages()
+    asked = f"import importlib.util as i; print([n for n in {names} if not i.find_spec(n)])"
     words = (str(python), "-c", asked)
     said = subprocess.run(words, capture_output=True, text=True, check=True, cwd=python.parent)
     assert said.stdout == "[]\n"
 
 
-def imported() -> list[str]:
+def imported_packages() -> list[str]:
     found: set[str] = set()
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -155,10 +156,10 @@ def test_commands_that_name_the_former_extra_go_on(wheel: Path) -> None:
 
 
 def test_the_console_comes_packed(url: str) -> None:
-    _, page = fetched(f"{url}/ui/some/where")
+    _, page = fetch(f"{url}/ui/some/where")
     name = next(name for name in names(page) if name.startswith("assets/"))
-    packed = fetched(f"{url}/ui/{name}", **{"accept-encoding": "gzip"})[1]
-    assert gzip.decompress(packed) == fetched(f"{url}/ui/{name}")[1]
+    packed = fetch(f"{url}/ui/{name}", **{"accept-encoding": "gzip"})[1]
+    assert gzip.decompress(packed) == fetch(f"{url}/ui/{name}")[1]
 
 
 def test_it_is_the_wheel_that_serves(python: Path) -> None:

@@ -18,7 +18,7 @@ EDGES = ["a-b", "a-c", "b-d", "c-d"]
 POINTS = ("advance.before_commit", "advance.after_commit", "advance.before_commit:2")
 
 
-def made(world: World, ledger: Path, edges: list[str]) -> str:
+def create_workflow(world: World, ledger: Path, edges: list[str]) -> str:
     """`a-b` are edges, `b-a*2` one that may be followed twice; every node waits for all."""
     agent = world.agent("web")
     names = sorted({name for edge in edges for name in edge.partition("*")[0].split("-")})
@@ -51,18 +51,18 @@ def died_first(world: World, job_id: str) -> bool:
         job = world._job_or_nothing(job_id)
         return "over" if job.get("lifecycle") in FINAL else ""
 
-    return until(look, 60, lambda: world.server.said()[-2_000:]) == "died"
+    return until(look, 60, lambda: world.server.read_log()[-2_000:]) == "died"
 
 
-def _told(point: str) -> dict[str, str]:
+def _failpoint(point: str) -> dict[str, str]:
     return {"BELVEDERE_FAILPOINT": point} if point else {}
 
 
-def killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, Any], list[Any]]:
+def run_killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, Any], list[Any]]:
     """The job of such a workflow when it is over, and its steps."""
     ledger.mkdir()
     world.start()
-    flow = made(world, ledger, edges)
+    flow = create_workflow(world, ledger, edges)
     world.server.stop()
     assert world.start(BELVEDERE_FAILPOINT=POINTS[0])
     headers = {"Idempotency-Key": new_id()}
@@ -73,16 +73,16 @@ def killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, Any]
     while died_first(world, job_id):
         deaths += 1
         # One that dies before it is ready has already gone on.
-        while not world.start(**_told(next(points, ""))):
+        while not world.start(**_failpoint(next(points, ""))):
             deaths += 1
     assert deaths
-    ended = world.ended(job_id)
+    ended = world.wait_ended(job_id)
     return ended, world.api.get(f"/workflows/{flow}/job/{job_id}/steps")
 
 
 def test_it_works(world: World, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
-    ended, steps = killed(world, ledger, EDGES)
+    ended, steps = run_killed(world, ledger, EDGES)
     assert (ended["lifecycle"], ended["state"]) == ("finished", "normal")
     runs = {name: (ledger / name).read_text().splitlines() for name in "abcd"}
     assert runs == {"a": ["v1"], "b": ["v1-a"], "c": ["v1-a"], "d": ["v1-a-b"]}
@@ -92,7 +92,7 @@ def test_it_works(world: World, tmp_path: Path) -> None:
 
 def test_a_circle_goes_round_as_often_as_it_may(world: World, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
-    ended, steps = killed(world, ledger, ["a-b", "b-a*2"])
+    ended, steps = run_killed(world, ledger, ["a-b", "b-a*2"])
     assert (ended["lifecycle"], ended["state"]) == ("finished", "failure")
     assert "b → a (success)" in ended["reason"] and "2 visits" in ended["reason"]
     runs = {name: (ledger / name).read_text().splitlines() for name in "ab"}

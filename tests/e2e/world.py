@@ -88,18 +88,18 @@ class World:
         """A new agent, enrolled and connected."""
         agent = self.agents[name] = Agent(self.folder / name, name)
         agent.start(self.url, *words, BELVEDERE_ENROLMENT_TOKEN=self.enrolment(), **env)
-        self.connected(agent)
+        self.wait_connected(agent)
         return agent
 
     def local_agent(self) -> Agent:
         """The one that `belvedere up` brought along."""
         agent = self.agents["local"] = Agent(self.server.data / "agent", gethostname())
-        self.connected(agent)
+        self.wait_connected(agent)
         return agent
 
-    def connected(self, agent: Agent, within_s: float = 30.0) -> dict[str, Any]:
+    def wait_connected(self, agent: Agent, within_s: float = 30.0) -> dict[str, Any]:
         """The host of this agent, once it is online."""
-        return until(lambda: self._online(agent), within_s, agent.said)
+        return until(lambda: self._online(agent), within_s, agent.read_log)
 
     def _online(self, agent: Agent) -> dict[str, Any]:
         found = [host for host in self.hosts() if host["hostname"] == agent.hostname]
@@ -134,7 +134,7 @@ class World:
         found: dict[str, Any] = self.api.get(f"/job/{job_id}", {"include[attempts]": "1"})
         return found
 
-    def ended(self, job_id: str, within_s: float = 30.0) -> dict[str, Any]:
+    def wait_ended(self, job_id: str, within_s: float = 30.0) -> dict[str, Any]:
         """The job once it is over."""
         last: dict[str, Any] = {}
 
@@ -156,7 +156,7 @@ class World:
                 raise
             return {}
 
-    def running(self, job_id: str, within_s: float = 20.0) -> dict[str, Any]:
+    def wait_running(self, job_id: str, within_s: float = 20.0) -> dict[str, Any]:
         """The job once its agent said that the process runs."""
         return until(lambda: _if_started(self.job(job_id)), within_s, lambda: self.job(job_id))
 
@@ -180,13 +180,13 @@ class World:
         try:
             if gently:
                 self._leave()
-                leftovers.gone(self.folder)
+                leftovers.check_gone(self.folder)
         finally:
             for agent in self.agents.values():
                 agent.end()
             self.server.kill()
             self.proxy.close()
-            leftovers.gone(self.folder)
+            leftovers.check_gone(self.folder)
 
     def _leave(self) -> None:
         # The server first: an agent that is still there would replace a keeper that leaves.

@@ -76,23 +76,23 @@ def mail_sink() -> Iterator[Sink]:
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
-            self._say("220 sink")
+            self._send_messages("220 sink")
             for line in self.rfile:
                 word = line[:4].upper().strip()
                 if word == b"DATA":
-                    self._say("354 go on")
+                    self._send_messages("354 go on")
                     lines = list(iter(self.rfile.readline, b".\r\n"))
                     sink.got.append(ReceivedMessage("", {"to": self._to}, b"".join(lines)))
                     sink.came.set()
                 elif word == b"RCPT":
                     self._to = line.decode().strip()
-                self._say("221 bye" if word == b"QUIT" else "250 ok")
+                self._send_messages("221 bye" if word == b"QUIT" else "250 ok")
                 if word == b"QUIT":
                     return
 
         _to = ""
 
-        def _say(self, text: str) -> None:
+        def _send_messages(self, text: str) -> None:
             self.wfile.write(text.encode() + b"\r\n")
 
     class Server(socketserver.ThreadingTCPServer):

@@ -220,23 +220,23 @@ def test_retries_do_not_lift_the_doubt_of_a_stale_hello(
 def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrol_host: Enrol) -> None:
     host_id = enrol_host().host_id
 
-    def say(number: int, *, is_saved: bool = True, highest: int = 9) -> int:
+    def send_hello(number: int, *, is_saved: bool = True, highest: int = 9) -> int:
         said = hello(greeting=number, is_saved=is_saved, highest=highest)
         doubt = db.write_blocking(doubtful_until, host_id, said)
         db.write_blocking(connect, host_id, said, ADDRESS)
         return doubt
 
-    say(5)
-    say(6, is_saved=False, highest=12)
-    say(7, is_saved=False, highest=12)
+    send_hello(5)
+    send_hello(6, is_saved=False, highest=12)
+    send_hello(7, is_saved=False, highest=12)
     with pytest.raises(Conflict):
         # Overtaken on its way by its successor.
-        say(6, is_saved=False)
+        send_hello(6, is_saved=False)
     # After a reboot: neither the number nor the fence was durable.
-    assert say(6) == 0
+    assert send_hello(6) == 0
     with pytest.raises(Conflict):
-        say(6)
-    say(8)
+        send_hello(6)
+    send_hello(8)
     with pytest.raises(Conflict):
         # A disk that was restored from a snapshot.
-        say(7)
+        send_hello(7)

@@ -48,7 +48,7 @@ HOSTILE = [
 ]
 
 
-class Seen(HTMLParser):
+class TagCollector(HTMLParser):
     """Every tag and attribute of a text."""
 
     def __init__(self, text: str) -> None:
@@ -74,7 +74,7 @@ def test_it_works() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_active_content_is_removed(text: str) -> None:
     kept = html.sanitize(f"<p>before</p>{text}")
-    seen = Seen(kept)
+    seen = TagCollector(kept)
     assert seen.tags <= html.TAGS
     for name, value in seen.attributes:
         assert not name.startswith("on") and name not in ("id", "class"), kept
@@ -85,7 +85,9 @@ def test_active_content_is_removed(text: str) -> None:
 
 
 def test_a_link_opens_outside_and_sends_no_referrer() -> None:
-    seen = Seen(html.sanitize('<a href="https://status.test/?a=1&amp;b=2" target="_top">x</a>'))
+    seen = TagCollector(
+        html.sanitize('<a href="https://status.test/?a=1&amp;b=2" target="_top">x</a>')
+    )
     assert dict(seen.attributes) == {
         "href": "https://status.test/?a=1&b=2",
         "target": "_blank",

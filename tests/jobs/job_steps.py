@@ -31,7 +31,7 @@ MISSING = "0" * 24
 JOURNAL = "journal-1"
 
 
-class Workshop:
+class JobSteps:
     """Every word is one transaction."""
 
     def __init__(self, db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
@@ -61,7 +61,7 @@ class Workshop:
 
     # What happens
 
-    def made(self, wanted: JobRequest) -> CreatedJob:
+    def create_job(self, wanted: JobRequest) -> CreatedJob:
         [answer] = self.db.write_blocking(create, [wanted])
         if isinstance(answer, Exception):
             raise answer
@@ -77,7 +77,7 @@ class Workshop:
     ) -> JobRow:
         once = None if key is None else IdempotencyKey("POST /job", key, repr(given))
         who = actor or self.actors.ada
-        return self.made(
+        return self.create_job(
             JobRequest(who, task_id or self.task(), given, idempotency_key=once, **rest)
         ).job
 
@@ -102,7 +102,7 @@ class Workshop:
     def claim(self) -> list[Claimed]:
         return self.db.write_blocking(queue.claim, self.host_id, self.session)
 
-    def assigned(self, task_id: str = "", **rest: Any) -> JobRow:
+    def assign(self, task_id: str = "", **rest: Any) -> JobRow:
         """A job that its agent has."""
         job = self.create(task_id, **rest)
         if not self.session:
@@ -111,7 +111,7 @@ class Workshop:
         assert claimed.job.id == job.id
         return claimed.job
 
-    def started(self, fence: int, ago_ms: int = 0) -> None:
+    def report_started(self, fence: int, ago_ms: int = 0) -> None:
         self.db.write_blocking(resync.record_started, [(self.host_id, fence, ago_ms)])
 
     def end(self, fence: int, ending: Any = "exit", **report: Any) -> ReportOutcome:
@@ -120,9 +120,9 @@ class Workshop:
         assert isinstance(outcome, ReportOutcome)
         return outcome
 
-    def lost(self, task_id: str = "", **rest: Any) -> JobRow:
+    def lose(self, task_id: str = "", **rest: Any) -> JobRow:
         """A job whose end nobody knows."""
-        job = self.assigned(task_id, **rest)
+        job = self.assign(task_id, **rest)
         self.end(job.fence, "unknown", reason="keeper_lost")
         return self.job(job.id)
 
@@ -143,7 +143,7 @@ class Workshop:
     def kinds(self, job_id: str) -> list[str]:
         return [event.kind.removeprefix("job.") for event in self.events(job_id)]
 
-    def stands(self, job_id: str) -> str:
+    def status(self, job_id: str) -> str:
         """Lifecycle and state in one word."""
         job = self.job(job_id)
         return f"{job.lifecycle}/{job.state}"

@@ -33,7 +33,7 @@ class Job:
     unreachable: bool = False
     reconciled: bool = False
     resolved: bool = False
-    started: bool = False
+    report_started: bool = False
     # Lost after a silence, and nobody has told anything of it since.
     given_up: bool = False
     not_before: int = 0
@@ -61,13 +61,13 @@ class Job:
 
     def claim(self, fence: int, journal: str, now: int) -> None:
         self.move("assigned", "in_progress")
-        self.fence, self.journal, self.started = fence, journal, False
+        self.fence, self.journal, self.report_started = fence, journal, False
         self.attempts += 1
         self.deadline = now + TIMEOUT + GRACE
 
     def start(self, now: int) -> None:
-        if self.lifecycle == "assigned" and not self.started:
-            self.started = True
+        if self.lifecycle == "assigned" and not self.report_started:
+            self.report_started = True
             self.deadline = now + TIMEOUT + GRACE
             self.version += 1
 
@@ -121,7 +121,7 @@ class Job:
             if self.unreachable:
                 self.unreachable = False
                 self.version += 1
-        elif journal != self.journal or self.started:
+        elif journal != self.journal or self.report_started:
             self.report("unknown", 0, now)
         else:
             self.move(*(("canceled", "canceled") if self.cancel else ("ready", "in_progress")))
@@ -131,7 +131,7 @@ class Job:
 
     def _disprove(self) -> None:
         """The journal of that time would know it: the agent never had it."""
-        if self.attempts == 1 and not self.started and self.ran == "maybe":
+        if self.attempts == 1 and not self.report_started and self.ran == "maybe":
             self.ran = "no"
             self.version += 1
 

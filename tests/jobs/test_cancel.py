@@ -6,67 +6,67 @@ from belvedere.access import replace_acl
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.db.signals import Signal, jobs_canceled
 from belvedere.jobs.lifecycle import actions
-from jobs.job_steps import MISSING, Workshop
+from jobs.job_steps import MISSING, JobSteps
 
 
-def test_it_works(shop: Workshop) -> None:
-    job = shop.create()
-    shop.clock.move(1)
-    found = shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    assert found == shop.job(job.id)
+def test_it_works(steps: JobSteps) -> None:
+    job = steps.create()
+    steps.clock.move(1)
+    found = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert found == steps.job(job.id)
     assert (found.lifecycle, found.state, found.ran) == ("canceled", "canceled", "no")
     assert (found.canceled_by, found.trigger_name) == ("ada@acme.test", "canceled")
-    assert found.ended_at == shop.clock.now
-    assert shop.kinds(job.id) == ["created", "canceled"]
+    assert found.ended_at == steps.clock.now
+    assert steps.kinds(job.id) == ["created", "canceled"]
 
 
 @pytest.mark.parametrize("lifecycle", ["onhold", "syncing"])
-def test_what_waits_for_anything_ends_at_once(shop: Workshop, lifecycle: str) -> None:
-    job = shop.create(lifecycle=lifecycle)
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    assert shop.stands(job.id) == "canceled/canceled"
-    shop.connect()
-    assert shop.claim() == []
+def test_what_waits_for_anything_ends_at_once(steps: JobSteps, lifecycle: str) -> None:
+    job = steps.create(lifecycle=lifecycle)
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert steps.status(job.id) == "canceled/canceled"
+    steps.connect()
+    assert steps.claim() == []
 
 
-def test_a_running_job_stays_until_its_agent_confirms(shop: Workshop) -> None:
-    job = shop.assigned()
+def test_a_running_job_stays_until_its_agent_confirms(steps: JobSteps) -> None:
+    job = steps.assign()
     signals: list[set[Signal]] = []
-    shop.db.on_signals = lambda emitted: signals.append(set(emitted))
-    found = shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
+    steps.db.on_signals = lambda emitted: signals.append(set(emitted))
+    found = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
     assert (found.lifecycle, found.state) == ("assigned", "in_progress")
-    assert found.cancel_requested_at == shop.clock.now
-    assert jobs_canceled(shop.host_id) in signals[-1]
-    shop.end(job.fence, "canceled", code=143, signal="SIGTERM")
-    assert shop.stands(job.id) == "terminated/canceled"
-    assert shop.kinds(job.id) == ["created", "assigned", "cancel_requested", "finished"]
+    assert found.cancel_requested_at == steps.clock.now
+    assert jobs_canceled(steps.host_id) in signals[-1]
+    steps.end(job.fence, "canceled", code=143, signal="SIGTERM")
+    assert steps.status(job.id) == "terminated/canceled"
+    assert steps.kinds(job.id) == ["created", "assigned", "cancel_requested", "finished"]
 
 
-def test_asking_again_changes_nothing(shop: Workshop) -> None:
-    job = shop.assigned()
-    first = shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    shop.clock.move(1)
-    assert shop.db.write_blocking(actions.cancel, shop.actors.olga, job.id) == first
+def test_asking_again_changes_nothing(steps: JobSteps) -> None:
+    job = steps.assign()
+    first = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    steps.clock.move(1)
+    assert steps.db.write_blocking(actions.cancel, steps.actors.olga, job.id) == first
 
 
-def test_a_script_that_ended_by_itself_meanwhile_has_ended_by_itself(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    shop.end(job.fence, code=0)
-    assert shop.stands(job.id) == "finished/normal"
+def test_a_script_that_ended_by_itself_meanwhile_has_ended_by_itself(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    steps.end(job.fence, code=0)
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_an_agent_that_never_answers_leaves_it_lost_not_cancelled(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    shop.end(job.fence, "unknown")
-    assert shop.stands(job.id) == "terminated/lost"
+def test_an_agent_that_never_answers_leaves_it_lost_not_cancelled(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    steps.end(job.fence, "unknown")
+    assert steps.status(job.id) == "terminated/lost"
 
 
-def test_a_cancelled_wait_for_a_retry_says_that_it_ran(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1, "delay": 60_000}))
-    shop.end(job.fence, code=1)
-    found = shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
+def test_a_cancelled_wait_for_a_retry_says_that_it_ran(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1, "delay": 60_000}))
+    steps.end(job.fence, code=1)
+    found = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
     assert (found.lifecycle, found.ran) == ("canceled", "yes")
 
 
@@ -74,43 +74,43 @@ def test_a_cancelled_wait_for_a_retry_says_that_it_ran(shop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("ending", ["exit", "timeout", "unknown", "error"])
-def test_it_refuses_to_cancel_what_is_over(shop: Workshop, ending: str) -> None:
-    job = shop.assigned()
-    shop.end(job.fence, ending)
-    before = shop.job(job.id)
+def test_it_refuses_to_cancel_what_is_over(steps: JobSteps, ending: str) -> None:
+    job = steps.assign()
+    steps.end(job.fence, ending)
+    before = steps.job(job.id)
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    assert shop.job(job.id) == before
+        steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert steps.job(job.id) == before
 
 
-def test_another_organization_finds_no_job(shop: Workshop) -> None:
-    job = shop.create()
+def test_another_organization_finds_no_job(steps: JobSteps) -> None:
+    job = steps.create()
     for job_id in (job.id, MISSING):
         with pytest.raises(NotFound) as refusal:
-            shop.db.write_blocking(actions.cancel, shop.actors.eve, job_id)
+            steps.db.write_blocking(actions.cancel, steps.actors.eve, job_id)
         assert refusal.value.code == "job_not_found"
-    assert shop.stands(job.id) == "ready/in_progress"
+    assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_who_may_not_run_the_task_may_not_cancel_its_jobs(shop: Workshop) -> None:
-    task_id = shop.task()
-    job = shop.create(task_id)
+def test_who_may_not_run_the_task_may_not_cancel_its_jobs(steps: JobSteps) -> None:
+    task_id = steps.task()
+    job = steps.create(task_id)
     with pytest.raises(NotFound):
-        shop.db.write_blocking(actions.cancel, shop.actors.uma, job.id)
+        steps.db.write_blocking(actions.cancel, steps.actors.uma, job.id)
     with pytest.raises(Forbidden):
-        shop.db.write_blocking(actions.cancel, shop.actors.max, job.id)
-    shop.db.write_blocking(
-        replace_acl, shop.actors.ada, "task", task_id, ["uma@acme.test", "vic@acme.test"]
+        steps.db.write_blocking(actions.cancel, steps.actors.max, job.id)
+    steps.db.write_blocking(
+        replace_acl, steps.actors.ada, "task", task_id, ["uma@acme.test", "vic@acme.test"]
     )
     with pytest.raises(Forbidden):
-        shop.db.write_blocking(actions.cancel, shop.actors.vic, job.id)
-    assert shop.db.write_blocking(actions.cancel, shop.actors.uma, job.id).lifecycle == "canceled"
+        steps.db.write_blocking(actions.cancel, steps.actors.vic, job.id)
+    assert steps.db.write_blocking(actions.cancel, steps.actors.uma, job.id).lifecycle == "canceled"
 
 
-def test_a_task_may_forbid_it_to_all_but_admins(shop: Workshop) -> None:
-    task_id = shop.task(cancellable=False, acl=["uma@acme.test"])
-    job = shop.create(task_id)
+def test_a_task_may_forbid_it_to_all_but_admins(steps: JobSteps) -> None:
+    task_id = steps.task(cancellable=False, acl=["uma@acme.test"])
+    job = steps.create(task_id)
     with pytest.raises(Forbidden) as refusal:
-        shop.db.write_blocking(actions.cancel, shop.actors.uma, job.id)
+        steps.db.write_blocking(actions.cancel, steps.actors.uma, job.id)
     assert refusal.value.code == "not_cancellable"
-    assert shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id).lifecycle == "canceled"
+    assert steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id).lifecycle == "canceled"

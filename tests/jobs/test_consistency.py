@@ -12,7 +12,7 @@ from belvedere.jobs.history.consistency import Inconsistency, ReplayedJob
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import LogPiece
-from jobs.job_steps import Workshop
+from jobs.job_steps import JobSteps
 
 
 def event(kind: str, version: int, lifecycle: str, state: str, fence: int = 0) -> Event:
@@ -20,47 +20,47 @@ def event(kind: str, version: int, lifecycle: str, state: str, fence: int = 0) -
     return Event(version, 0, 0, "c", f"job.{kind}", "job", "j", json.dumps(data))
 
 
-def check(shop: Workshop) -> list[str]:
-    return shop.db.write_blocking(consistency.check, "", 100)
+def check(steps: JobSteps) -> list[str]:
+    return steps.db.write_blocking(consistency.check, "", 100)
 
 
-def test_it_works(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.started(job.fence)
-    shop.end(job.fence)
-    found = shop.job(job.id)
-    folded = consistency.replay(shop.events(job.id))
+def test_it_works(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.report_started(job.fence)
+    steps.end(job.fence)
+    found = steps.job(job.id)
+    folded = consistency.replay(steps.events(job.id))
     assert folded == ReplayedJob("finished", "normal", found.fence, 4)
-    assert check(shop) == []
+    assert check(steps) == []
 
 
-def test_all_that_can_happen_adds_up(shop: Workshop) -> None:
-    retried = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(retried.fence, code=1)
-    shop.claim()
-    shop.end(shop.job(retried.id).fence, "timeout")
-    lost = shop.lost()
-    shop.end(lost.fence)
-    resolved = shop.lost()
-    shop.db.write_blocking(actions.resolve, shop.actors.ada, resolved.id, "success", "")
-    returned = shop.assigned()
-    shop.connect({})
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, returned.id)
-    asked = shop.assigned()
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, asked.id)
-    shop.connect({})
-    shop.create(shop.task(type="dummy"))
-    shop.create(lifecycle="onhold")
-    assert check(shop) == []
+def test_all_that_can_happen_adds_up(steps: JobSteps) -> None:
+    retried = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(retried.fence, code=1)
+    steps.claim()
+    steps.end(steps.job(retried.id).fence, "timeout")
+    lost = steps.lose()
+    steps.end(lost.fence)
+    resolved = steps.lose()
+    steps.db.write_blocking(actions.resolve, steps.actors.ada, resolved.id, "success", "")
+    returned = steps.assign()
+    steps.connect({})
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, returned.id)
+    asked = steps.assign()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, asked.id)
+    steps.connect({})
+    steps.create(steps.task(type="dummy"))
+    steps.create(lifecycle="onhold")
+    assert check(steps) == []
 
 
-def test_it_looks_at_a_batch_behind_an_id(shop: Workshop) -> None:
-    first, second = shop.create().id, shop.create().id
-    shop.db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
-    assert len(shop.db.write_blocking(consistency.check, "", 1)) == 1
-    assert [sentence.split()[1] for sentence in check(shop)] == [f"{first}:", f"{second}:"]
-    assert len(shop.db.write_blocking(consistency.check, first, 100)) == 1
-    assert shop.db.write_blocking(consistency.check, second, 100) == []
+def test_it_looks_at_a_batch_behind_an_id(steps: JobSteps) -> None:
+    first, second = steps.create().id, steps.create().id
+    steps.db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
+    assert len(steps.db.write_blocking(consistency.check, "", 1)) == 1
+    assert [sentence.split()[1] for sentence in check(steps)] == [f"{first}:", f"{second}:"]
+    assert len(steps.db.write_blocking(consistency.check, first, 100)) == 1
+    assert steps.db.write_blocking(consistency.check, second, 100) == []
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def test_it_looks_at_a_batch_behind_an_id(shop: Workshop) -> None:
         ("update jobs set ended_at = null", "ended_at is None"),
     ],
 )
-def test_every_contradiction_is_reported(shop: Workshop, change: str, said: str) -> None:
-    job = shop.assigned()
-    shop.end(job.fence)
-    shop.db.write_blocking(lambda tx: tx.execute(change))
-    faults = check(shop)
+def test_every_contradiction_is_reported(steps: JobSteps, change: str, said: str) -> None:
+    job = steps.assign()
+    steps.end(job.fence)
+    steps.db.write_blocking(lambda tx: tx.execute(change))
+    faults = check(steps)
     assert faults and said in " ".join(faults)
     assert all(job.id in sentence and sentence.endswith(".") for sentence in faults)
 
 
-def test_an_assigned_job_without_a_live_attempt_is_reported(shop: Workshop) -> None:
-    shop.assigned()
-    shop.db.write_blocking(lambda tx: tx.execute("update attempts set state = 'ended'"))
-    assert "is assigned with fence" in check(shop)[0]
+def test_an_assigned_job_without_a_live_attempt_is_reported(steps: JobSteps) -> None:
+    steps.assign()
+    steps.db.write_blocking(lambda tx: tx.execute("update attempts set state = 'ended'"))
+    assert "is assigned with fence" in check(steps)[0]
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,15 @@ def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) ->
 # Logs.
 
 
-def test_a_log_without_its_job_is_a_stray(shop: Workshop, logs: Database) -> None:
-    kept, gone = shop.create().id, shop.create().id
+def test_a_log_without_its_job_is_a_stray(steps: JobSteps, logs: Database) -> None:
+    kept, gone = steps.create().id, steps.create().id
     for fence, job_id in ((1, kept), (2, gone)):
         logs.write_blocking(joblog.append, [LogPiece(fence, job_id, 0, 0, b"x")])
     ids = logs.write_blocking(consistency.jobs_with_logs, "", 10)
     assert ids == sorted([kept, gone])
-    assert shop.db.write_blocking(consistency.orphaned_logs, ids) == []
-    shop.db.write_blocking(retention.delete_jobs, [gone])
-    assert shop.db.write_blocking(consistency.orphaned_logs, ids) == [
+    assert steps.db.write_blocking(consistency.orphaned_logs, ids) == []
+    steps.db.write_blocking(retention.delete_jobs, [gone])
+    assert steps.db.write_blocking(consistency.orphaned_logs, ids) == [
         f"Job {gone} is gone, its log is not."
     ]
     assert logs.write_blocking(consistency.jobs_with_logs, ids[0], 10) == ids[1:]

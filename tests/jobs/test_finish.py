@@ -8,21 +8,21 @@ from belvedere.base.clock import DAY
 from belvedere.db.signals import Signal, host_ready
 from belvedere.jobs.lifecycle.finish import MAX_RETRY_DELAY, ReceivedReport, finish
 from belvedere.protocol import Report
-from jobs.job_steps import Workshop
+from jobs.job_steps import JobSteps
 
 
-def test_it_works(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.clock.move(2)
-    outcome = shop.end(job.fence, lastline='{"state": "ok", "output": ["a", 1]}', log="hello\n")
-    found = shop.job(job.id)
+def test_it_works(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.clock.move(2)
+    outcome = steps.end(job.fence, lastline='{"state": "ok", "output": ["a", 1]}', log="hello\n")
+    found = steps.job(job.id)
     assert (outcome.status, found.lifecycle, found.state) == ("counted", "finished", "success")
-    assert (found.ran, found.trigger_name, found.ended_at) == ("yes", "success", shop.clock.now)
-    heavy = shop.heavy(job.id)
+    assert (found.ran, found.trigger_name, found.ended_at) == ("yes", "success", steps.clock.now)
+    heavy = steps.heavy(job.id)
     assert (heavy.output, heavy.log) == ('["a","1"]', "hello\n")
     assert heavy.result is not None and json.loads(heavy.result)["code"] == 0
-    assert [attempt.state for attempt in shop.attempts(job.id)] == ["ended"]
-    assert shop.kinds(job.id) == ["created", "assigned", "finished"]
+    assert [attempt.state for attempt in steps.attempts(job.id)] == ["ended"]
+    assert steps.kinds(job.id) == ["created", "assigned", "finished"]
 
 
 @pytest.mark.parametrize(
@@ -37,108 +37,108 @@ def test_it_works(shop: Workshop) -> None:
     ],
 )
 def test_every_ending_has_its_verdict(
-    shop: Workshop, ending: str, code: int, stands: str, ran: str
+    steps: JobSteps, ending: str, code: int, stands: str, ran: str
 ) -> None:
-    job = shop.assigned()
-    shop.end(job.fence, ending, code=code)
-    assert shop.stands(job.id) == stands
-    assert shop.job(job.id).ran == ran
-    assert shop.job(job.id).ended_at is not None
+    job = steps.assign()
+    steps.end(job.fence, ending, code=code)
+    assert steps.status(job.id) == stands
+    assert steps.job(job.id).ran == ran
+    assert steps.job(job.id).ended_at is not None
 
 
-def test_it_uses_the_tasks_own_rules(shop: Workshop) -> None:
-    task_id = shop.task(ignore_exit_code=True, default_state_evaluation="success")
-    job = shop.assigned(task_id)
-    shop.end(job.fence, code=9)
-    assert shop.stands(job.id) == "finished/success"
+def test_it_uses_the_tasks_own_rules(steps: JobSteps) -> None:
+    task_id = steps.task(ignore_exit_code=True, default_state_evaluation="success")
+    job = steps.assign(task_id)
+    steps.end(job.fence, code=9)
+    assert steps.status(job.id) == "finished/success"
 
 
-def test_a_start_that_was_not_reported_is_computed_from_the_end(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.clock.move(10)
-    shop.end(job.fence, elapsed_ns=4_000_000_000)
-    assert shop.job(job.id).started_at == shop.clock.now - 4_000
+def test_a_start_that_was_not_reported_is_computed_from_the_end(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.clock.move(10)
+    steps.end(job.fence, elapsed_ns=4_000_000_000)
+    assert steps.job(job.id).started_at == steps.clock.now - 4_000
 
 
-def test_what_a_script_prints_cannot_hold_up_its_end(shop: Workshop) -> None:
-    task_id = shop.task()
+def test_what_a_script_prints_cannot_hold_up_its_end(steps: JobSteps) -> None:
+    task_id = steps.task()
     for line in ("[NaN]", "[" * 900 + "]" * 900, '{"output": [Infinity]}', '["\\ud800"]', "\ufffd"):
-        job = shop.assigned(task_id)
-        assert shop.end(job.fence, lastline=line, log=f"{line}\0\n").status == "counted"
-        assert shop.stands(job.id) == "finished/normal"
+        job = steps.assign(task_id)
+        assert steps.end(job.fence, lastline=line, log=f"{line}\0\n").status == "counted"
+        assert steps.status(job.id) == "finished/normal"
 
 
 # Once and by the right agent.
 
 
-def test_it_refuses_to_finish_a_job_twice(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.end(job.fence, code=0)
-    before = shop.job(job.id)
-    assert shop.end(job.fence, code=1).status == "late"
-    assert shop.job(job.id) == before
+def test_it_refuses_to_finish_a_job_twice(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.end(job.fence, code=0)
+    before = steps.job(job.id)
+    assert steps.end(job.fence, code=1).status == "late"
+    assert steps.job(job.id) == before
 
 
-def test_the_same_report_twice_in_one_set_counts_once(shop: Workshop) -> None:
-    job = shop.assigned()
-    twice = [ReceivedReport(shop.host_id, job.fence, Report("exit", code=code)) for code in (0, 1)]
-    outcomes = shop.db.write_blocking(finish, twice)
+def test_the_same_report_twice_in_one_set_counts_once(steps: JobSteps) -> None:
+    job = steps.assign()
+    twice = [ReceivedReport(steps.host_id, job.fence, Report("exit", code=code)) for code in (0, 1)]
+    outcomes = steps.db.write_blocking(finish, twice)
     assert [outcome.status for outcome in outcomes] == ["counted", "late"]  # type: ignore[union-attr]
-    assert shop.stands(job.id) == "finished/normal"
-    assert shop.job(job.id).version == 3
+    assert steps.status(job.id) == "finished/normal"
+    assert steps.job(job.id).version == 3
 
 
-def test_a_set_settles_each_by_its_own_report(shop: Workshop) -> None:
-    task_id = shop.task()
-    jobs = [shop.assigned(task_id) for _ in range(3)]
+def test_a_set_settles_each_by_its_own_report(steps: JobSteps) -> None:
+    task_id = steps.task()
+    jobs = [steps.assign(task_id) for _ in range(3)]
     reports = [
-        ReceivedReport(shop.host_id, job.fence, Report("exit", code=n))
+        ReceivedReport(steps.host_id, job.fence, Report("exit", code=n))
         for n, job in enumerate(jobs)
     ]
-    shop.db.write_blocking(finish, reports)
-    assert [shop.job(job.id).state for job in jobs] == ["normal", "failure", "failure"]
+    steps.db.write_blocking(finish, reports)
+    assert [steps.job(job.id).state for job in jobs] == ["normal", "failure", "failure"]
 
 
-def test_an_unknown_fence_is_foreign(shop: Workshop) -> None:
-    outcome = shop.end(12_345)
+def test_an_unknown_fence_is_foreign(steps: JobSteps) -> None:
+    outcome = steps.end(12_345)
     assert (outcome.status, outcome.job) == ("foreign", None)
 
 
-def test_the_agent_of_another_host_changes_nothing(shop: Workshop) -> None:
-    job = shop.assigned()
-    other = shop.host("web-2")
-    [outcome] = shop.db.write_blocking(finish, [ReceivedReport(other, job.fence, Report("exit"))])
+def test_the_agent_of_another_host_changes_nothing(steps: JobSteps) -> None:
+    job = steps.assign()
+    other = steps.host("web-2")
+    [outcome] = steps.db.write_blocking(finish, [ReceivedReport(other, job.fence, Report("exit"))])
     assert outcome.status == "foreign"  # type: ignore[union-attr]
-    assert shop.stands(job.id) == "assigned/in_progress"
+    assert steps.status(job.id) == "assigned/in_progress"
 
 
-def test_it_frees_a_place_on_the_host(shop: Workshop) -> None:
-    job = shop.assigned()
+def test_it_frees_a_place_on_the_host(steps: JobSteps) -> None:
+    job = steps.assign()
     signals: list[set[Signal]] = []
-    shop.db.on_signals = lambda emitted: signals.append(set(emitted))
-    shop.end(job.fence)
-    assert host_ready(shop.host_id) in signals[-1]
+    steps.db.on_signals = lambda emitted: signals.append(set(emitted))
+    steps.end(job.fence)
+    assert host_ready(steps.host_id) in signals[-1]
 
 
 # Retries.
 
 
-def test_a_bad_end_with_retries_left_is_tried_again(shop: Workshop) -> None:
-    task_id = shop.task(retry={"times": 2, "delay": 1_000, "backoff": 3.0})
-    job = shop.assigned(task_id)
+def test_a_bad_end_with_retries_left_is_tried_again(steps: JobSteps) -> None:
+    task_id = steps.task(retry={"times": 2, "delay": 1_000, "backoff": 3.0})
+    job = steps.assign(task_id)
     waits = []
     for _ in range(2):
-        shop.end(shop.job(job.id).fence, code=1)
-        found = shop.job(job.id)
+        steps.end(steps.job(job.id).fence, code=1)
+        found = steps.job(job.id)
         assert (found.lifecycle, found.state, found.ended_at) == ("ready", "in_progress", None)
-        waits.append(found.not_before_at - shop.clock.now)
-        shop.clock.move(60)
-        shop.claim()
+        waits.append(found.not_before_at - steps.clock.now)
+        steps.clock.move(60)
+        steps.claim()
     assert waits == [1_000, 3_000]
-    shop.end(shop.job(job.id).fence, code=1)
-    assert shop.stands(job.id) == "finished/failure"
-    assert [attempt.number for attempt in shop.attempts(job.id)] == [1, 2, 3]
-    assert shop.kinds(job.id) == [
+    steps.end(steps.job(job.id).fence, code=1)
+    assert steps.status(job.id) == "finished/failure"
+    assert [attempt.number for attempt in steps.attempts(job.id)] == [1, 2, 3]
+    assert steps.kinds(job.id) == [
         "created",
         *("assigned", "retried", "assigned", "retried", "assigned"),
         "finished",
@@ -146,127 +146,129 @@ def test_a_bad_end_with_retries_left_is_tried_again(shop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("ending", ["timeout", "error"])
-def test_a_timeout_and_a_failed_start_are_tried_again_too(shop: Workshop, ending: str) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(job.fence, ending)
-    assert shop.stands(job.id) == "ready/in_progress"
+def test_a_timeout_and_a_failed_start_are_tried_again_too(steps: JobSteps, ending: str) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(job.fence, ending)
+    assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_a_good_end_is_the_end(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(job.fence)
-    assert shop.stands(job.id) == "finished/normal"
+def test_a_good_end_is_the_end(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(job.fence)
+    assert steps.status(job.id) == "finished/normal"
 
 
 def test_a_retry_reaches_its_verdict_even_if_it_waited_longer_than_the_queue_allows(
-    shop: Workshop,
+    steps: JobSteps,
 ) -> None:
-    task_id = shop.task(retry={"times": 1, "delay": 60_000}, expires=2_000)
-    job = shop.assigned(task_id)
-    shop.end(job.fence, code=1)
-    found = shop.job(job.id)
+    task_id = steps.task(retry={"times": 1, "delay": 60_000}, expires=2_000)
+    job = steps.assign(task_id)
+    steps.end(job.fence, code=1)
+    found = steps.job(job.id)
     assert found.expires_at >= found.not_before_at + 2_000
 
 
-def test_however_steep_its_delay_a_retry_comes_within_a_day(shop: Workshop) -> None:
-    task_id = shop.task(retry={"times": 100, "delay": 1_000, "backoff": 10.0})
-    job = shop.assigned(task_id)
-    shop.db.write_blocking(
+def test_however_steep_its_delay_a_retry_comes_within_a_day(steps: JobSteps) -> None:
+    task_id = steps.task(retry={"times": 100, "delay": 1_000, "backoff": 10.0})
+    job = steps.assign(task_id)
+    steps.db.write_blocking(
         lambda tx: tx.execute("update jobs set attempts = 90 where id = ?", job.id)
     )
-    shop.end(job.fence, code=1)
+    steps.end(job.fence, code=1)
     assert (
-        shop.job(job.id).not_before_at == shop.clock.now + MAX_RETRY_DELAY == shop.clock.now + DAY
+        steps.job(job.id).not_before_at
+        == steps.clock.now + MAX_RETRY_DELAY
+        == steps.clock.now + DAY
     )
 
 
-def test_an_earlier_attempts_report_never_counts_for_a_later_one(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(job.fence, code=1)
-    assert shop.end(job.fence, code=0).status == "late"
-    [again] = shop.claim()
-    assert shop.end(job.fence, code=0).status == "late"
-    assert shop.stands(job.id) == "assigned/in_progress"
-    shop.end(again.job.fence, code=0)
-    assert shop.stands(job.id) == "finished/normal"
+def test_an_earlier_attempts_report_never_counts_for_a_later_one(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(job.fence, code=1)
+    assert steps.end(job.fence, code=0).status == "late"
+    [again] = steps.claim()
+    assert steps.end(job.fence, code=0).status == "late"
+    assert steps.status(job.id) == "assigned/in_progress"
+    steps.end(again.job.fence, code=0)
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_cancelled_job_is_not_tried_again(shop: Workshop) -> None:
+def test_a_cancelled_job_is_not_tried_again(steps: JobSteps) -> None:
     from belvedere.jobs.lifecycle import actions as service
 
-    job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
-    shop.db.write_blocking(service.cancel, shop.actors.ada, job.id)
-    shop.end(job.fence, code=1)
-    assert shop.stands(job.id) == "finished/failure"
+    job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
+    steps.db.write_blocking(service.cancel, steps.actors.ada, job.id)
+    steps.end(job.fence, code=1)
+    assert steps.status(job.id) == "finished/failure"
 
 
-def test_nothing_is_tried_again_while_a_process_of_it_would_not_die(shop: Workshop) -> None:
+def test_nothing_is_tried_again_while_a_process_of_it_would_not_die(steps: JobSteps) -> None:
     """Two of them would run side by side."""
-    task_id = shop.task(retry={"times": 1, "on_lost": True})
-    job = shop.assigned(task_id)
-    shop.end(job.fence, "timeout", survivors=[42])
-    assert shop.stands(job.id) == "terminated/timeout"
-    lost = shop.assigned(task_id)
-    shop.end(lost.fence, "unknown", survivors=[43])
-    assert shop.stands(lost.id) == "terminated/lost"
+    task_id = steps.task(retry={"times": 1, "on_lost": True})
+    job = steps.assign(task_id)
+    steps.end(job.fence, "timeout", survivors=[42])
+    assert steps.status(job.id) == "terminated/timeout"
+    lost = steps.assign(task_id)
+    steps.end(lost.fence, "unknown", survivors=[43])
+    assert steps.status(lost.id) == "terminated/lost"
 
 
 # What is known about whether it ran.
 
 
-def test_an_attempt_that_could_not_start_does_not_hide_one_that_ran(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(job.fence, code=1)
-    assert shop.job(job.id).ran == "yes"
-    [again] = shop.claim()
-    shop.end(again.job.fence, "error")
-    assert (shop.stands(job.id), shop.job(job.id).ran) == ("finished/error", "yes")
+def test_an_attempt_that_could_not_start_does_not_hide_one_that_ran(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(job.fence, code=1)
+    assert steps.job(job.id).ran == "yes"
+    [again] = steps.claim()
+    steps.end(again.job.fence, "error")
+    assert (steps.status(job.id), steps.job(job.id).ran) == ("finished/error", "yes")
 
 
-def test_two_attempts_that_could_not_start_never_ran(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(job.fence, "error")
-    assert shop.job(job.id).ran == "no"
-    [again] = shop.claim()
+def test_two_attempts_that_could_not_start_never_ran(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(job.fence, "error")
+    assert steps.job(job.id).ran == "no"
+    [again] = steps.claim()
     assert again.job.may_have_run == "maybe"
-    shop.end(again.job.fence, "error")
-    assert shop.job(job.id).ran == "no"
+    steps.end(again.job.fence, "error")
+    assert steps.job(job.id).ran == "no"
 
 
-def test_a_lost_attempt_leaves_a_maybe_behind(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
-    shop.end(job.fence, "unknown")
-    assert (shop.stands(job.id), shop.job(job.id).ran) == ("ready/in_progress", "maybe")
-    [again] = shop.claim()
-    shop.end(again.job.fence, "error")
-    assert shop.job(job.id).ran == "maybe"
+def test_a_lost_attempt_leaves_a_maybe_behind(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
+    steps.end(job.fence, "unknown")
+    assert (steps.status(job.id), steps.job(job.id).ran) == ("ready/in_progress", "maybe")
+    [again] = steps.claim()
+    steps.end(again.job.fence, "error")
+    assert steps.job(job.id).ran == "maybe"
 
 
-def test_a_script_that_was_cancelled_before_it_began_never_ran(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.end(job.fence, "canceled", reason="not_started")
-    found = shop.job(job.id)
+def test_a_script_that_was_cancelled_before_it_began_never_ran(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.end(job.fence, "canceled", reason="not_started")
+    found = steps.job(job.id)
     assert (found.lifecycle, found.state, found.ran) == ("terminated", "canceled", "no")
-    assert (found.started_at, shop.heavy(job.id).result) == (None, None)
+    assert (found.started_at, steps.heavy(job.id).result) == (None, None)
 
 
 # Lost, and found again.
 
 
-def test_a_lost_job_becomes_what_it_was(shop: Workshop) -> None:
-    job = shop.lost()
+def test_a_lost_job_becomes_what_it_was(steps: JobSteps) -> None:
+    job = steps.lose()
     assert (job.reason, job.trigger_name, job.ran) == ("keeper_lost", "lost", "maybe")
-    shop.clock.move(60)
-    assert shop.end(job.fence, code=4).status == "counted"
-    found = shop.job(job.id)
+    steps.clock.move(60)
+    assert steps.end(job.fence, code=4).status == "counted"
+    found = steps.job(job.id)
     assert (found.lifecycle, found.state, found.reconciled, found.ran) == (
         "finished",
         "failure",
         1,
         "yes",
     )
-    assert found.ended_at == shop.clock.now
-    assert shop.kinds(job.id) == ["created", "assigned", "lost", "reconciled"]
+    assert found.ended_at == steps.clock.now
+    assert steps.kinds(job.id) == ["created", "assigned", "lost", "reconciled"]
 
 
 @pytest.mark.parametrize(
@@ -278,41 +280,41 @@ def test_a_lost_job_becomes_what_it_was(shop: Workshop) -> None:
         ("exit", "finished/normal"),
     ],
 )
-def test_a_lost_job_is_reconciled_as_reported(shop: Workshop, ending: str, stands: str) -> None:
-    job = shop.lost()
-    shop.end(job.fence, ending)
-    assert shop.stands(job.id) == stands
+def test_a_lost_job_is_reconciled_as_reported(steps: JobSteps, ending: str, stands: str) -> None:
+    job = steps.lose()
+    steps.end(job.fence, ending)
+    assert steps.status(job.id) == stands
 
 
-def test_a_lost_job_is_reconciled_once(shop: Workshop) -> None:
-    job = shop.lost()
-    shop.end(job.fence, code=0)
-    assert shop.end(job.fence, code=1).status == "late"
-    assert shop.stands(job.id) == "finished/normal"
+def test_a_lost_job_is_reconciled_once(steps: JobSteps) -> None:
+    job = steps.lose()
+    steps.end(job.fence, code=0)
+    assert steps.end(job.fence, code=1).status == "late"
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_lost_job_that_is_lost_again_stays_lost(shop: Workshop) -> None:
-    job = shop.lost()
-    assert shop.end(job.fence, "unknown").status == "counted"
-    assert shop.job(job.id).version == job.version
-    assert shop.kinds(job.id) == ["created", "assigned", "lost"]
+def test_a_lost_job_that_is_lost_again_stays_lost(steps: JobSteps) -> None:
+    job = steps.lose()
+    assert steps.end(job.fence, "unknown").status == "counted"
+    assert steps.job(job.id).version == job.version
+    assert steps.kinds(job.id) == ["created", "assigned", "lost"]
 
 
-def test_a_lost_job_is_not_retried_by_its_late_result(shop: Workshop) -> None:
-    job = shop.lost(shop.task(retry={"times": 3}))
-    shop.end(job.fence, code=1)
-    assert shop.stands(job.id) == "finished/failure"
+def test_a_lost_job_is_not_retried_by_its_late_result(steps: JobSteps) -> None:
+    job = steps.lose(steps.task(retry={"times": 3}))
+    steps.end(job.fence, code=1)
+    assert steps.status(job.id) == "finished/failure"
 
 
 def test_with_on_lost_another_attempt_follows_and_the_old_result_comes_too_late(
-    shop: Workshop,
+    steps: JobSteps,
 ) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
-    shop.end(job.fence, "unknown")
-    assert shop.stands(job.id) == "ready/in_progress"
-    assert shop.end(job.fence, code=0).status == "late"
-    assert shop.stands(job.id) == "ready/in_progress"
-    [again] = shop.claim()
+    job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
+    steps.end(job.fence, "unknown")
+    assert steps.status(job.id) == "ready/in_progress"
+    assert steps.end(job.fence, code=0).status == "late"
+    assert steps.status(job.id) == "ready/in_progress"
+    [again] = steps.claim()
     assert again.job.fence > job.fence
-    shop.end(again.job.fence, "unknown")
-    assert shop.stands(job.id) == "terminated/lost"
+    steps.end(again.job.fence, "unknown")
+    assert steps.status(job.id) == "terminated/lost"

@@ -24,11 +24,11 @@ from belvedere.jobs.model import JobRow
 from belvedere.protocol import Order, Report
 from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.registry import AgentRegistry
-from jobs.job_steps import Workshop
+from jobs.job_steps import JobSteps
 from jobs.test_races import at_once
 
 
-class Link:
+class FakeConnection:
     """In the place of an agent's connection: it keeps what was given to it."""
 
     def __init__(self, host_id: str, session: int) -> None:
@@ -48,136 +48,144 @@ class Link:
         return [order.job_id for order in self.given]
 
 
-class Office:
+class ClaimServer:
     """A server with an agent: `create` is what POST /job runs."""
 
-    def __init__(self, shop: Workshop, db: Database, slots: int = 4) -> None:
-        self.shop, self.db = shop, db
-        self.links = AgentRegistry("http://belvedere.test", shop.keys)
-        if not shop.session:
-            shop.connect(slots=slots)
-        self.link = Link(shop.host_id, shop.session)
+    def __init__(self, steps: JobSteps, db: Database, slots: int = 4) -> None:
+        self.steps, self.db = steps, db
+        self.links = AgentRegistry("http://belvedere.test", steps.keys)
+        if not steps.session:
+            steps.connect(slots=slots)
+        self.link = FakeConnection(steps.host_id, steps.session)
         self.links.add(cast(Any, self.link))
         db.before_commit = self.links.claim_for_signalled_hosts
 
-    def ask(self, *task_ids: str, **rest: Any) -> list[Any]:
-        expected = [JobRequest(self.shop.actors.ada, task_id, None, **rest) for task_id in task_ids]
+    def request(self, *task_ids: str, **rest: Any) -> list[Any]:
+        expected = [
+            JobRequest(self.steps.actors.ada, task_id, None, **rest) for task_id in task_ids
+        ]
         return list(self.db.write_blocking(self.links.create, expected))
 
     def create(self, task_id: str, **rest: Any) -> JobRow:
-        [made] = self.ask(task_id, **rest)
+        [made] = self.request(task_id, **rest)
         assert isinstance(made, CreatedJob), made
         return made.job
 
 
 @pytest.fixture
-def office(shop: Workshop) -> Office:
-    return Office(shop, shop.db)
+def claim_server(steps: JobSteps) -> ClaimServer:
+    return ClaimServer(steps, steps.db)
 
 
-def sound(shop: Workshop) -> None:
-    assert shop.db.write_blocking(consistency.check, "", 10_000) == []
+def check_consistent(steps: JobSteps) -> None:
+    assert steps.db.write_blocking(consistency.check, "", 10_000) == []
 
 
-def test_it_works(shop: Workshop, office: Office) -> None:
-    made = office.create(shop.task(timeout=7_000))
+def test_it_works(steps: JobSteps, claim_server: ClaimServer) -> None:
+    made = claim_server.create(steps.task(timeout=7_000))
     assert (made.lifecycle, made.version, made.fence, made.attempts) == ("ready", 1, 0, 0)
-    job = shop.job(made.id)
+    job = steps.job(made.id)
     assert (job.lifecycle, job.version, job.attempts) == ("assigned", 2, 1)
-    assert (job.assigned_at, job.deadline_at) == (shop.clock.now, shop.clock.now + 12_000)
-    [attempt] = shop.attempts(made.id)
+    assert (job.assigned_at, job.deadline_at) == (steps.clock.now, steps.clock.now + 12_000)
+    [attempt] = steps.attempts(made.id)
     assert (attempt.fence, attempt.number, attempt.state) == (job.fence, 1, "live")
-    assert (attempt.session, attempt.journal_id) == (shop.session, "journal-1")
-    [order] = office.link.given
+    assert (attempt.session, attempt.journal_id) == (steps.session, "journal-1")
+    [order] = claim_server.link.given
     assert (order.job_id, order.fence) == (made.id, job.fence)
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_it_writes_the_events_of_two_transitions(shop: Workshop, office: Office) -> None:
-    made = office.create(shop.task())
+def test_it_writes_the_events_of_two_transitions(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
+    made = claim_server.create(steps.task())
     told = [
         (event.kind, (data := msgspec.json.decode(event.data))["lifecycle"], data["version"])
-        for event in shop.db.write_blocking(for_object, made.id)
+        for event in steps.db.write_blocking(for_object, made.id)
     ]
     assert told == [("job.created", "ready", 1), ("job.assigned", "assigned", 2)]
 
 
-def test_it_is_the_very_row_that_two_writes_would_leave(shop: Workshop, office: Office) -> None:
-    task_id = shop.task()
-    made = office.create(task_id)
-    office.links.remove(cast(Any, office.link))
-    later = shop.create(task_id)
-    shop.claim()
+def test_it_is_the_very_row_that_two_writes_would_leave(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
+    task_id = steps.task()
+    made = claim_server.create(task_id)
+    claim_server.links.remove(cast(Any, claim_server.link))
+    later = steps.create(task_id)
+    steps.claim()
     own = {"id", "fence"}
     one, two = (
-        {k: v for k, v in msgspec.structs.asdict(shop.job(job.id)).items() if k not in own}
+        {k: v for k, v in msgspec.structs.asdict(steps.job(job.id)).items() if k not in own}
         for job in (made, later)
     )
     assert one == two
-    assert shop.heavy(made.id) == shop.heavy(later.id)
+    assert steps.heavy(made.id) == steps.heavy(later.id)
 
 
-def test_it_ends_like_any_other(shop: Workshop, office: Office) -> None:
-    made = office.create(shop.task())
-    assert shop.end(office.link.given[0].fence).status == "counted"
-    assert shop.stands(made.id) == "finished/normal"
-    sound(shop)
+def test_it_ends_like_any_other(steps: JobSteps, claim_server: ClaimServer) -> None:
+    made = claim_server.create(steps.task())
+    assert steps.end(claim_server.link.given[0].fence).status == "counted"
+    assert steps.status(made.id) == "finished/normal"
+    check_consistent(steps)
 
 
 # Who comes first.
 
 
-def test_an_older_one_that_waits_is_not_overtaken(shop: Workshop) -> None:
-    task_id = shop.task()
-    first = shop.create(task_id)
-    office = Office(shop, shop.db, slots=1)
+def test_an_older_one_that_waits_is_not_overtaken(steps: JobSteps) -> None:
+    task_id = steps.task()
+    first = steps.create(task_id)
+    office = ClaimServer(steps, steps.db, slots=1)
     second = office.create(task_id)
     assert office.link.job_ids == [first.id]
-    assert shop.stands(second.id) == "ready/in_progress"
-    shop.end(office.link.given[0].fence)
+    assert steps.status(second.id) == "ready/in_progress"
+    steps.end(office.link.given[0].fence)
     assert office.link.job_ids == [first.id, second.id]
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_older_ones_and_the_new_one_fill_the_places_in_order(shop: Workshop) -> None:
-    task_id = shop.task()
-    old = [shop.create(task_id).id for _ in range(2)]
-    office = Office(shop, shop.db, slots=3)
-    made = [answer.job.id for answer in office.ask(task_id, task_id)]
+def test_older_ones_and_the_new_one_fill_the_places_in_order(steps: JobSteps) -> None:
+    task_id = steps.task()
+    old = [steps.create(task_id).id for _ in range(2)]
+    office = ClaimServer(steps, steps.db, slots=3)
+    made = [answer.job.id for answer in office.request(task_id, task_id)]
     assert office.link.job_ids == [*old, made[0]]
-    assert shop.stands(made[1]) == "ready/in_progress"
+    assert steps.status(made[1]) == "ready/in_progress"
 
 
-def test_one_that_may_not_start_yet_is_no_reason_to_wait(shop: Workshop) -> None:
-    task_id = shop.task()
-    office = Office(shop, shop.db, slots=1)
+def test_one_that_may_not_start_yet_is_no_reason_to_wait(steps: JobSteps) -> None:
+    task_id = steps.task()
+    office = ClaimServer(steps, steps.db, slots=1)
     later = office.create(task_id, delay=60_000)
-    assert shop.stands(later.id) == "ready/in_progress" and office.link.given == []
+    assert steps.status(later.id) == "ready/in_progress" and office.link.given == []
     now = office.create(task_id)
     assert office.link.job_ids == [now.id]
 
 
-def test_it_never_fills_more_than_the_slots(shop: Workshop) -> None:
-    task_id = shop.task()
-    office = Office(shop, shop.db, slots=2)
-    made = [answer.job.id for answer in office.ask(*[task_id] * 5)]
+def test_it_never_fills_more_than_the_slots(steps: JobSteps) -> None:
+    task_id = steps.task()
+    office = ClaimServer(steps, steps.db, slots=2)
+    made = [answer.job.id for answer in office.request(*[task_id] * 5)]
     assert office.link.job_ids == made[:2]
     office.create(task_id)
     assert office.link.job_ids == made[:2]
-    shop.end(office.link.given[0].fence)
+    steps.end(office.link.given[0].fence)
     assert office.link.job_ids == made[:3]
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_a_task_at_its_limit_waits_and_others_do_not(shop: Workshop, office: Office) -> None:
-    narrow, wide = shop.task(concurrency=1), shop.task(name="wide")
-    made = [answer.job.id for answer in office.ask(narrow, narrow, wide)]
-    assert office.link.job_ids == [made[0], made[2]]
-    again = office.create(narrow)
-    assert shop.stands(again.id) == "ready/in_progress"
-    shop.end(office.link.given[0].fence)
-    assert office.link.job_ids == [made[0], made[2], made[1]]
-    sound(shop)
+def test_a_task_at_its_limit_waits_and_others_do_not(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
+    narrow, wide = steps.task(concurrency=1), steps.task(name="wide")
+    made = [answer.job.id for answer in claim_server.request(narrow, narrow, wide)]
+    assert claim_server.link.job_ids == [made[0], made[2]]
+    again = claim_server.create(narrow)
+    assert steps.status(again.id) == "ready/in_progress"
+    steps.end(claim_server.link.given[0].fence)
+    assert claim_server.link.job_ids == [made[0], made[2], made[1]]
+    check_consistent(steps)
 
 
 # Who gets nothing.
@@ -185,127 +193,133 @@ def test_a_task_at_its_limit_waits_and_others_do_not(shop: Workshop, office: Off
 
 @pytest.mark.parametrize("change", [HostChange(enable=False), HostChange(draining=True)])
 def test_a_disabled_or_draining_host_gets_nothing(
-    shop: Workshop, office: Office, change: HostChange
+    steps: JobSteps, claim_server: ClaimServer, change: HostChange
 ) -> None:
-    task_id = shop.task()
-    shop.db.write_blocking(host_service.change, shop.actors.ada, shop.host_id, change)
-    assert shop.stands(office.create(task_id).id) == "ready/in_progress"
-    assert office.link.given == []
+    task_id = steps.task()
+    steps.db.write_blocking(host_service.change, steps.actors.ada, steps.host_id, change)
+    assert steps.status(claim_server.create(task_id).id) == "ready/in_progress"
+    assert claim_server.link.given == []
 
 
-def test_a_disabled_organization_runs_nothing(shop: Workshop, office: Office) -> None:
-    task_id = shop.task()
-    shop.db.write_blocking(lambda tx: tx.execute("update customers set enabled = 0"))
-    assert shop.stands(office.create(task_id).id) == "ready/in_progress"
-    assert office.link.given == []
+def test_a_disabled_organization_runs_nothing(steps: JobSteps, claim_server: ClaimServer) -> None:
+    task_id = steps.task()
+    steps.db.write_blocking(lambda tx: tx.execute("update customers set enabled = 0"))
+    assert steps.status(claim_server.create(task_id).id) == "ready/in_progress"
+    assert claim_server.link.given == []
 
 
-def test_a_link_that_closes_gets_nothing(shop: Workshop, office: Office) -> None:
-    office.link.is_closing = True
-    office.create(shop.task())
-    assert office.link.given == []
-    assert len(shop.claim()) == 1
+def test_a_link_that_closes_gets_nothing(steps: JobSteps, claim_server: ClaimServer) -> None:
+    claim_server.link.is_closing = True
+    claim_server.create(steps.task())
+    assert claim_server.link.given == []
+    assert len(steps.claim()) == 1
 
 
-def test_an_older_session_gets_nothing(shop: Workshop, office: Office) -> None:
-    office.link.session -= 1
-    office.create(shop.task())
-    assert office.link.given == []
-    assert len(shop.claim()) == 1
+def test_an_older_session_gets_nothing(steps: JobSteps, claim_server: ClaimServer) -> None:
+    claim_server.link.session -= 1
+    claim_server.create(steps.task())
+    assert claim_server.link.given == []
+    assert len(steps.claim()) == 1
 
 
 # What goes wrong.
 
 
-def test_a_refused_one_harms_no_other(shop: Workshop, office: Office) -> None:
-    good, bad, other = office.ask(shop.task(), "0" * 24, shop.task(name="other"))
+def test_a_refused_one_harms_no_other(steps: JobSteps, claim_server: ClaimServer) -> None:
+    good, bad, other = claim_server.request(steps.task(), "0" * 24, steps.task(name="other"))
     assert isinstance(bad, Refused)
-    assert office.link.job_ids == [good.job.id, other.job.id]
+    assert claim_server.link.job_ids == [good.job.id, other.job.id]
 
 
-def test_agents_of_two_hosts_get_different_fences(shop: Workshop, office: Office) -> None:
+def test_agents_of_two_hosts_get_different_fences(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
     """Both are taken before either is written."""
-    other = shop.host("web-2")
-    shop.connect(host_id=other)
-    beside = Link(other, 1)
-    office.links.add(cast(Any, beside))
-    here, there = shop.task(), shop.task(name="there", host_id=other)
-    office.ask(here, there, here, there)
-    fences = [order.fence for order in (*office.link.given, *beside.given)]
+    other = steps.host("web-2")
+    steps.connect(host_id=other)
+    beside = FakeConnection(other, 1)
+    claim_server.links.add(cast(Any, beside))
+    here, there = steps.task(), steps.task(name="there", host_id=other)
+    claim_server.request(here, there, here, there)
+    fences = [order.fence for order in (*claim_server.link.given, *beside.given)]
     assert len(set(fences)) == 4
-    later = office.create(there)
-    assert shop.job(later.id).fence > max(fences)
-    sound(shop)
+    later = claim_server.create(there)
+    assert steps.job(later.id).fence > max(fences)
+    check_consistent(steps)
 
 
-def test_a_key_that_comes_twice_in_one_set_gives_one_order(shop: Workshop, office: Office) -> None:
-    task_id, once = shop.task(), IdempotencyKey("POST /job", "k", "same")
-    first, second = office.ask(task_id, task_id, idempotency_key=once)
-    third = office.ask(task_id, idempotency_key=once)[0]
+def test_a_key_that_comes_twice_in_one_set_gives_one_order(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
+    task_id, once = steps.task(), IdempotencyKey("POST /job", "k", "same")
+    first, second = claim_server.request(task_id, task_id, idempotency_key=once)
+    third = claim_server.request(task_id, idempotency_key=once)[0]
     assert [item.replayed for item in (first, second, third)] == [False, True, True]
     assert first.job.id == second.job.id == third.job.id
-    assert office.link.job_ids == [first.job.id]
+    assert claim_server.link.job_ids == [first.job.id]
 
 
 def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
-    shop: Workshop, office: Office
+    steps: JobSteps, claim_server: ClaimServer
 ) -> None:
-    expected = JobRequest(shop.actors.ada, shop.task(), None)
+    expected = JobRequest(steps.actors.ada, steps.task(), None)
 
-    def verb(tx: Tx) -> None:
-        office.links.create(tx, [expected])
+    def create_and_refuse(tx: Tx) -> None:
+        claim_server.links.create(tx, [expected])
         raise Refused("No.", code="no")
 
     async def join() -> Any:
-        return await shop.db.write_batched(office.links.create, expected)
+        return await steps.db.write_batched(claim_server.links.create, expected)
 
     async def run() -> list[Any]:
         """In one transaction with a neighbour, where verbs share one."""
-        return list(await asyncio.gather(shop.db.write(verb), join(), return_exceptions=True))
+        return list(
+            await asyncio.gather(steps.db.write(create_and_refuse), join(), return_exceptions=True)
+        )
 
     fault, made = asyncio.run(run())
     assert isinstance(fault, Refused)
-    assert office.link.job_ids == [made.job.id]
-    assert shop.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == [(made.job.id,)]
-    assert len(shop.db.write_blocking(lambda tx: tx.rows("select fence from attempts"))) == 1
+    assert claim_server.link.job_ids == [made.job.id]
+    assert steps.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == [(made.job.id,)]
+    assert len(steps.db.write_blocking(lambda tx: tx.rows("select fence from attempts"))) == 1
 
 
-async def _written(db: Database, verb: Any) -> None:
+async def _run_write(db: Database, verb: Any) -> None:
     await db.write(verb)
 
 
-def test_a_lone_verb_that_fails_leaves_nothing(shop: Workshop, office: Office) -> None:
-    expected = JobRequest(shop.actors.ada, shop.task(), None)
+def test_a_lone_verb_that_fails_leaves_nothing(steps: JobSteps, claim_server: ClaimServer) -> None:
+    expected = JobRequest(steps.actors.ada, steps.task(), None)
 
-    def verb(tx: Tx) -> None:
-        office.links.create(tx, [expected])
+    def create_and_refuse(tx: Tx) -> None:
+        claim_server.links.create(tx, [expected])
         raise Refused("No.", code="no")
 
     with pytest.raises(Refused):
-        asyncio.run(_written(shop.db, verb))
-    assert office.link.given == []
-    assert shop.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == []
+        asyncio.run(_run_write(steps.db, create_and_refuse))
+    assert claim_server.link.given == []
+    assert steps.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == []
 
 
 def test_an_order_that_cannot_be_built_does_not_prevent_creation(
-    shop: Workshop, office: Office
+    steps: JobSteps, claim_server: ClaimServer
 ) -> None:
-    task_id = shop.task()
+    task_id = steps.task()
     with mock.patch("belvedere.server.agents.registry.order_of", side_effect=ValueError):
-        made = office.create(task_id)
-    assert shop.stands(made.id) == "ready/in_progress" and shop.attempts(made.id) == []
-    again = office.create(task_id)
-    assert office.link.job_ids == [made.id, again.id]
-    sound(shop)
+        made = claim_server.create(task_id)
+    assert steps.status(made.id) == "ready/in_progress" and steps.attempts(made.id) == []
+    again = claim_server.create(task_id)
+    assert claim_server.link.job_ids == [made.id, again.id]
+    check_consistent(steps)
 
 
 # Two servers.
 
 
 @pytest.fixture
-def beside(shop: Workshop, database_url: str) -> Iterator[Database]:
+def second_db(steps: JobSteps, database_url: str) -> Iterator[Database]:
     opened = open_database(database_url)
-    opened.clock = shop.clock
+    opened.clock = steps.clock
     yield opened
     engines.close(opened)
 
@@ -315,32 +329,32 @@ def live(tx: Tx) -> list[int]:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_two_servers_at_once_never_pass_the_slots(shop: Workshop, beside: Database) -> None:
+def test_two_servers_at_once_never_pass_the_slots(steps: JobSteps, second_db: Database) -> None:
     """Both believe that the agent hangs on them: only the host's row stands between them."""
-    task_id, narrow = shop.task(), shop.task(name="narrow", concurrency=1)
-    offices = [Office(shop, shop.db, slots=3), Office(shop, beside)]
+    task_id, narrow = steps.task(), steps.task(name="narrow", concurrency=1)
+    offices = [ClaimServer(steps, steps.db, slots=3), ClaimServer(steps, second_db)]
     for _ in range(25):
         both = [(office, item) for office in offices * 3 for item in (task_id, narrow)]
-        for answer in at_once([partial(office.ask, item) for office, item in both]):
+        for answer in at_once([partial(office.request, item) for office, item in both]):
             assert isinstance(answer, list) and isinstance(answer[0], CreatedJob), answer
-        fences = shop.db.write_blocking(live)
+        fences = steps.db.write_blocking(live)
         assert 1 <= len(fences) <= 3
-        ends = [ReceivedReport(shop.host_id, fence, Report("exit")) for fence in fences]
-        shop.db.write_blocking(finish, ends)
+        ends = [ReceivedReport(steps.host_id, fence, Report("exit")) for fence in fences]
+        steps.db.write_blocking(finish, ends)
     given = [order.fence for office in offices for order in office.link.given]
     assert len(given) == len(set(given))
-    sound(shop)
+    check_consistent(steps)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_one_key_at_two_servers_makes_one_job(shop: Workshop, beside: Database) -> None:
-    task_id = shop.task()
-    offices = [Office(shop, shop.db, slots=100), Office(shop, beside)]
+def test_one_key_at_two_servers_makes_one_job(steps: JobSteps, second_db: Database) -> None:
+    task_id = steps.task()
+    offices = [ClaimServer(steps, steps.db, slots=100), ClaimServer(steps, second_db)]
     for number in range(10):
         key = IdempotencyKey("POST /job", f"k{number}", "same")
         answers = at_once(
-            [partial(office.ask, task_id, idempotency_key=key) for office in offices * 3]
+            [partial(office.request, task_id, idempotency_key=key) for office in offices * 3]
         )
         assert len({made.job.id for [made] in answers}) == 1
     assert len(offices[0].link.given) + len(offices[1].link.given) == 10
-    sound(shop)
+    check_consistent(steps)

@@ -15,7 +15,7 @@ def chunks(data: bytes, cuts: list[int]) -> list[Chunk]:
     ]
 
 
-def found(data: bytes, cuts: list[int], wanted: str) -> list[tuple[int, int, str]]:
+def search(data: bytes, cuts: list[int], wanted: str) -> list[tuple[int, int, str]]:
     looking = LogSearch(wanted, 1_000)
     for chunk in chunks(data, cuts):
         looking.feed(chunk)
@@ -26,7 +26,7 @@ def found(data: bytes, cuts: list[int], wanted: str) -> list[tuple[int, int, str
 
 def test_it_works() -> None:
     data = b"one\ntwo\nthree\nTwo and two"
-    assert found(data, [5, 9], "TWO") == [(2, 4, "two"), (4, 14, "Two and two")]
+    assert search(data, [5, 9], "TWO") == [(2, 4, "two"), (4, 14, "Two and two")]
 
 
 @hypothesis.given(
@@ -43,7 +43,7 @@ def test_it_finds_what_is_there_wherever_it_was_cut(
         if wanted.lower() in line.lower():
             wanted_lines.append((n, at, line))
         at += len(line.encode()) + 1
-    assert found(data, cuts, wanted) == wanted_lines
+    assert search(data, cuts, wanted) == wanted_lines
 
 
 @hypothesis.given(
@@ -64,7 +64,7 @@ def test_it_goes_on_from_any_byte(text: str, cuts: list[int], since: int) -> Non
         looking.feed(chunk)
     looking.end_line()
     hits = [(hit.line, hit.offset, hit.text) for hit in looking.hits.lines]
-    assert hits == [hit for hit in found(data, cuts, "a") if hit[1] >= since]
+    assert hits == [hit for hit in search(data, cuts, "a") if hit[1] >= since]
 
 
 @hypothesis.given(

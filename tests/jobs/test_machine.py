@@ -19,7 +19,7 @@ from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finis
 from belvedere.jobs.recovery import resync
 from belvedere.protocol import Hello, JournaledAttempt, Report
 from jobs import reference
-from jobs.job_steps import Workshop
+from jobs.job_steps import JobSteps
 from jobs.reference import EXPIRES, RETRY_DELAY, TIMEOUT, WAITING, Job
 
 SLOTS = 3
@@ -34,15 +34,15 @@ def _empty(tx: Tx, table: str) -> int:
 
 
 class Jobs(RuleBasedStateMachine):
-    def __init__(self, shop: Workshop) -> None:
+    def __init__(self, steps: JobSteps) -> None:
         super().__init__()
-        self.shop = shop
+        self.steps = steps
         # Every example begins at the same moment, so that a failing one can be repeated.
-        shop.clock.now = START
+        steps.clock.now = START
         # A host of its own: what earlier examples left behind is not touched.
-        number = shop.db.write_blocking(lambda tx: tx.value("select count(*) from hosts"))
+        number = steps.db.write_blocking(lambda tx: tx.value("select count(*) from hosts"))
         self.name = f"machine-{number}"
-        self.host_id = shop.host(self.name)
+        self.host_id = steps.host(self.name)
         self.tasks = {kind: self._task(kind) for kind in reference.KINDS}
         self.jobs: dict[str, Job] = {}
         self.journal, self.session, self.seen_at = "", 0, 0
@@ -62,11 +62,11 @@ class Jobs(RuleBasedStateMachine):
             fields["concurrency"] = 1
         if times:
             fields["retry"] = {"times": times, "delay": RETRY_DELAY, "on_lost": on_lost}
-        return self.shop.task(**fields)
+        return self.steps.task(**fields)
 
     @property
     def now(self) -> int:
-        return self.shop.clock.now
+        return self.steps.clock.now
 
     def pick(self, number: int) -> Job | None:
         """One of the jobs; low numbers mean those that can still change, the newest first."""
@@ -77,7 +77,7 @@ class Jobs(RuleBasedStateMachine):
 
     def refuses(self, verb: Any, *args: Any) -> None:
         with pytest.raises(Conflict):
-            self.shop.db.write_blocking(verb, self.shop.actors.ada, *args)
+            self.steps.db.write_blocking(verb, self.steps.actors.ada, *args)
 
     # Creating
 
@@ -86,7 +86,7 @@ class Jobs(RuleBasedStateMachine):
         asked=st.sampled_from(["ready", "ready", "onhold", "syncing"]),
     )
     def create(self, kind: str, asked: str) -> None:
-        made = self.shop.create(self.tasks[kind], lifecycle=asked)
+        made = self.steps.create(self.tasks[kind], lifecycle=asked)
         first = {"approval": "onhold", "dummy": "finished"}.get(kind, asked)
         job = Job(made.id, kind, first, self.now + EXPIRES)
         if kind == "dummy":
@@ -113,7 +113,7 @@ class Jobs(RuleBasedStateMachine):
                 continue
             narrow += job.kind == "narrow"
             expected.append(job)
-        claimed = self.shop.db.write_blocking(queue.claim, self.host_id, self.session)
+        claimed = self.steps.db.write_blocking(queue.claim, self.host_id, self.session)
         assert [one.job.id for one in claimed] == [job.id for job in expected]
         for job, one in zip(expected, claimed, strict=True):
             assert one.job.fence > max([0, *(other.fence for other in self.jobs.values())])
@@ -123,7 +123,7 @@ class Jobs(RuleBasedStateMachine):
     def start(self, number: int) -> None:
         job = self.pick(number)
         if job is not None and job.fence:
-            self.shop.db.write_blocking(resync.record_started, [(self.host_id, job.fence, 0)])
+            self.steps.db.write_blocking(resync.record_started, [(self.host_id, job.fence, 0)])
             job.start(self.now)
 
     @rule(number=picks, ending=st.sampled_from(ENDINGS), code=st.sampled_from([0, 0, 1]))
@@ -143,7 +143,7 @@ class Jobs(RuleBasedStateMachine):
 
     def _end(self, fence: int, ending: Any, code: int) -> str:
         report = Report(ending, code=code)
-        [outcome] = self.shop.db.write_blocking(
+        [outcome] = self.steps.db.write_blocking(
             finish, [ReceivedReport(self.host_id, fence, report)]
         )
         assert isinstance(outcome, ReportOutcome)
@@ -158,9 +158,9 @@ class Jobs(RuleBasedStateMachine):
         known = {job.fence for n, job in enumerate(running) if held >> n & 1}
         entries = [JournaledAttempt(fence, "live") for fence in sorted(known)]
         hello = Hello(self.name, "1", self.name, self.journal, "boot", SLOTS, entries)
-        self.session = self.shop.db.write_blocking(presence.connect, self.host_id, hello, "")
+        self.session = self.steps.db.write_blocking(presence.connect, self.host_id, hello, "")
         self.seen_at = self.now
-        told = self.shop.db.write_blocking(resync.resync_host, self.host_id, self.journal, entries)
+        told = self.steps.db.write_blocking(resync.resync_host, self.host_id, self.journal, entries)
         cancelled = sorted(job.fence for job in running if job.fence in known and job.cancel)
         assert sorted(told.live) == sorted(known)
         assert sorted(told.cancel) == cancelled
@@ -170,7 +170,7 @@ class Jobs(RuleBasedStateMachine):
 
     @rule()
     def beat(self) -> None:
-        self.shop.db.write_blocking(
+        self.steps.db.write_blocking(
             presence.record_heartbeats, [(self.host_id, self.session, self.now)]
         )
         self.seen_at = self.now
@@ -185,7 +185,7 @@ class Jobs(RuleBasedStateMachine):
         if not job.may_cancel():
             self.refuses(actions.cancel, job.id)
             return
-        self.shop.db.write_blocking(actions.cancel, self.shop.actors.ada, job.id)
+        self.steps.db.write_blocking(actions.cancel, self.steps.actors.ada, job.id)
         job.cancel_it()
 
     @rule(number=picks, outcome=st.sampled_from(["normal", "success", "failure"]))
@@ -196,7 +196,7 @@ class Jobs(RuleBasedStateMachine):
         if not job.may_resolve():
             self.refuses(actions.resolve, job.id, outcome, "")
             return
-        self.shop.db.write_blocking(actions.resolve, self.shop.actors.ada, job.id, outcome, "")
+        self.steps.db.write_blocking(actions.resolve, self.steps.actors.ada, job.id, outcome, "")
         job.resolve(outcome)
 
     @rule(number=picks, approves=st.booleans())
@@ -208,7 +208,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "onhold":
             self.refuses(verb, job.id)
             return
-        self.shop.db.write_blocking(verb, self.shop.actors.ada, job.id)
+        self.steps.db.write_blocking(verb, self.steps.actors.ada, job.id)
         job.move("finished", "success" if approves else "failure")
 
     @rule(number=picks)
@@ -219,7 +219,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "onhold":
             self.refuses(actions.give_input, job.id, [])
             return
-        self.shop.db.write_blocking(actions.give_input, self.shop.actors.ada, job.id, [])
+        self.steps.db.write_blocking(actions.give_input, self.steps.actors.ada, job.id, [])
         job.move("ready", "in_progress")
 
     @rule(number=picks)
@@ -230,7 +230,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "syncing":
             self.refuses(actions.sync, job.id)
             return
-        self.shop.db.write_blocking(actions.sync, self.shop.actors.ada, job.id)
+        self.steps.db.write_blocking(actions.sync, self.steps.actors.ada, job.id)
         job.move("ready", "in_progress")
 
     # Time
@@ -238,12 +238,12 @@ class Jobs(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1, 6, 25, 31, 70, 130, 700]))
     def wait(self, seconds: int) -> None:
         """The loops of the server look at everything that time has changed."""
-        self.shop.clock.move(seconds)
-        run_timeouts.mark_silent(self.shop.db)
-        self.shop.db.write_blocking(timeouts.mark_unreachable)
-        self.shop.db.write_blocking(timeouts.mark_reachable)
-        run_timeouts.lose_overdue(self.shop.db)
-        self.shop.db.write_blocking(timeouts.expire)
+        self.steps.clock.move(seconds)
+        run_timeouts.mark_silent(self.steps.db)
+        self.steps.db.write_blocking(timeouts.mark_unreachable)
+        self.steps.db.write_blocking(timeouts.mark_reachable)
+        run_timeouts.lose_overdue(self.steps.db)
+        self.steps.db.write_blocking(timeouts.expire)
         is_silent = self.now - self.seen_at > reference.UNREACHABLE
         for job in self.jobs.values():
             job.pass_time(self.now, is_silent)
@@ -251,14 +251,14 @@ class Jobs(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Nothing of this example may count in the next one."""
         for table in ("attempts", "jobs", "events"):
-            self.shop.db.write_blocking(_empty, table)
+            self.steps.db.write_blocking(_empty, table)
 
     # What must hold
 
     @invariant()
     def rows_are_as_the_model_says(self) -> None:
         for job in self.jobs.values():
-            row = self.shop.job(job.id)
+            row = self.steps.job(job.id)
             assert (row.lifecycle, row.state) == (job.lifecycle, job.state), job
             assert (row.version, row.fence, row.attempts) == (job.version, job.fence, job.attempts)
             assert row.ran == job.ran, job
@@ -275,24 +275,27 @@ class Jobs(RuleBasedStateMachine):
         if self.jobs:
             first = min(self.jobs)
             before = f"{int(first, 16) - 1:024x}"
-            assert self.shop.db.write_blocking(consistency.check, before, 1_000) == []
+            assert self.steps.db.write_blocking(consistency.check, before, 1_000) == []
 
 
-def run(shop: Workshop, examples: int, steps: int) -> None:
+def run(steps: JobSteps, examples: int, step_count: int) -> None:
     quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     how = settings(
-        max_examples=examples, stateful_step_count=steps, suppress_health_check=quiet, deadline=None
+        max_examples=examples,
+        stateful_step_count=step_count,
+        suppress_health_check=quiet,
+        deadline=None,
     )
-    run_state_machine_as_test(lambda: Jobs(shop), settings=how)  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Jobs(steps), settings=how)  # type: ignore[arg-type]
 
 
 @pytest.mark.limit(240)
-def test_it_works(shop: Workshop, engine: str) -> None:
-    examples, steps = (80, 50) if engine == "sqlite" else (10, 30)
-    run(shop, examples, steps)
+def test_it_works(steps: JobSteps, engine: str) -> None:
+    examples, step_count = (80, 50) if engine == "sqlite" else (10, 30)
+    run(steps, examples, step_count)
 
 
 @pytest.mark.prove
 @pytest.mark.limit(7_200)
-def test_it_works_for_long(shop: Workshop, engine: str) -> None:
-    run(shop, 3_000 if engine == "sqlite" else 300, 60)
+def test_it_works_for_long(steps: JobSteps, engine: str) -> None:
+    run(steps, 3_000 if engine == "sqlite" else 300, 60)

@@ -8,7 +8,7 @@ import pytest
 from belvedere.base.errors import Conflict
 from belvedere.db import Database, Tx
 from belvedere.jobs.model import FINAL, TRANSITIONS, JobRow, JobState, Lifecycle, check_transition
-from jobs.job_steps import Workshop
+from jobs.job_steps import JobSteps
 
 # Written from decisions.md, section 4, apart from the product: trigger, from, to, states.
 ALLOWED = """
@@ -42,7 +42,7 @@ stop       started    terminated  canceled
 """
 
 
-def allowed() -> set[tuple[str, str, str, str]]:
+def allowed_moves() -> set[tuple[str, str, str, str]]:
     found = set()
     for line in ALLOWED.split("\n"):
         if line:
@@ -67,7 +67,7 @@ def may(trigger: str, row: JobRow, after: Lifecycle, state: JobState) -> bool:
 
 def test_it_works() -> None:
     """Every trigger, from every place, to every place: exactly the table."""
-    table = allowed()
+    table = allowed_moves()
     triggers = sorted({trigger for trigger, *_ in table})
     for trigger, before, had, after, state in itertools.product(
         triggers, Lifecycle, JobState, Lifecycle, JobState
@@ -121,20 +121,20 @@ def place(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
     )
 
 
-def test_the_database_refuses_a_raw_update_to_any_other_pair(shop: Workshop) -> None:
-    template = shop.create().id
+def test_the_database_refuses_a_raw_update_to_any_other_pair(steps: JobSteps) -> None:
+    template = steps.create().id
     pairs = {(str(move.before), str(move.after)) for move in TRANSITIONS}
     states = {"terminated": ("lost", "timeout")}
     for before in map(str, Lifecycle):
         for had in states.get(before, ("normal",)):
-            shop.db.write_blocking(place, template, before, had)
+            steps.db.write_blocking(place, template, before, had)
             for after in map(str, Lifecycle):
                 frozen = before == "terminated" and had != "lost"
                 expected = (before, after) in pairs and not frozen
-                assert _moves(shop, f"{before}-{had}", after) is expected, f"{before} to {after}"
+                assert _moves(steps, f"{before}-{had}", after) is expected, f"{before} to {after}"
 
 
-def _moves(shop: Workshop, job_id: str, after: str) -> bool:
+def _moves(steps: JobSteps, job_id: str, after: str) -> bool:
     class Undo(Exception):
         pass
 
@@ -143,7 +143,7 @@ def _moves(shop: Workshop, job_id: str, after: str) -> bool:
         raise Undo
 
     try:
-        shop.db.write_blocking(work)
+        steps.db.write_blocking(work)
     except Undo:
         return True
     except Exception as fault:
@@ -152,22 +152,22 @@ def _moves(shop: Workshop, job_id: str, after: str) -> bool:
     raise AssertionError("an update either works or is refused")
 
 
-def test_the_database_refuses_to_change_a_verdict_in_place(shop: Workshop) -> None:
-    job_id = shop.assigned().id
-    shop.end(shop.job(job_id).fence)
+def test_the_database_refuses_to_change_a_verdict_in_place(steps: JobSteps) -> None:
+    job_id = steps.assign().id
+    steps.end(steps.job(job_id).fence)
     change = "update jobs set state = 'failure' where id = ?"
     with pytest.raises(Exception, match="may not make this move"):
-        shop.db.write_blocking(lambda tx: tx.execute(change, job_id))
-    assert shop.stands(job_id) == "finished/normal"
+        steps.db.write_blocking(lambda tx: tx.execute(change, job_id))
+    assert steps.status(job_id) == "finished/normal"
 
 
-def test_a_job_has_one_live_attempt_at_most(shop: Workshop) -> None:
-    job_id = shop.assigned().id
+def test_a_job_has_one_live_attempt_at_most(steps: JobSteps) -> None:
+    job_id = steps.assign().id
     again = (
         "insert into attempts (fence, job_id, number, host_id, session, journal_id, state,"
         " claimed_at) select fence + 1, job_id, 2, host_id, session, journal_id, 'live', 0"
         " from attempts where job_id = ?"
     )
     with pytest.raises(Exception, match=r"(?i)unique"):
-        shop.db.write_blocking(lambda tx: tx.execute(again, job_id))
-    assert len(shop.attempts(job_id)) == 1
+        steps.db.write_blocking(lambda tx: tx.execute(again, job_id))
+    assert len(steps.attempts(job_id)) == 1

@@ -20,14 +20,14 @@ from belvedere.jobs.lifecycle import claim as queue
 from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, create
 from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
 from belvedere.protocol import Report
-from jobs.job_steps import Workshop
+from jobs.job_steps import JobSteps
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 THREADS = 8
 
 
-def _end(shop: Workshop, end: ReceivedReport) -> Any:
-    return shop.db.write_blocking(finish, [end])[0]
+def _end(steps: JobSteps, end: ReceivedReport) -> Any:
+    return steps.db.write_blocking(finish, [end])[0]
 
 
 def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
@@ -45,32 +45,32 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
         return list(pool.map(run, calls))
 
 
-def sound(shop: Workshop) -> None:
-    assert shop.db.write_blocking(consistency.check, "", 10_000) == []
+def check_consistent(steps: JobSteps) -> None:
+    assert steps.db.write_blocking(consistency.check, "", 10_000) == []
 
 
-def test_it_works(shop: Workshop) -> None:
+def test_it_works(steps: JobSteps) -> None:
     assert at_once([lambda: 1, lambda: 1 // 0])[0] == 1
-    assert shop.create().lifecycle == "ready"
+    assert steps.create().lifecycle == "ready"
 
 
-def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(shop: Workshop) -> None:
-    narrow, wide = shop.task(concurrency=3), shop.task(name="wide")
+def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(steps: JobSteps) -> None:
+    narrow, wide = steps.task(concurrency=3), steps.task(name="wide")
     for _ in range(30):
-        shop.create(narrow)
-        shop.create(wide)
-    shop.connect(slots=20)
+        steps.create(narrow)
+        steps.create(wide)
+    steps.connect(slots=20)
     claimed: list[str] = []
     most = 0
 
     def claim() -> list[queue.Claimed]:
-        return shop.db.write_blocking(queue.claim, shop.host_id, shop.session)
+        return steps.db.write_blocking(queue.claim, steps.host_id, steps.session)
 
     for _ in range(40):
         for item in at_once([claim] * THREADS):
             assert isinstance(item, list), item
             claimed += [one.job.id for one in item]
-        running = shop.db.write_blocking(
+        running = steps.db.write_blocking(
             lambda tx: tx.rows("select task_id, fence from jobs where lifecycle = 'assigned'")
         )
         assert len(running) <= 20
@@ -80,28 +80,28 @@ def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(shop: Worksh
         if not running:
             break
         some = random.Random(1).sample(running, max(1, len(running) // 2))
-        shop.db.write_blocking(
-            finish, [ReceivedReport(shop.host_id, fence, Report("exit")) for _, fence in some]
+        steps.db.write_blocking(
+            finish, [ReceivedReport(steps.host_id, fence, Report("exit")) for _, fence in some]
         )
     assert most == 3
     assert len(claimed) == len(set(claimed)) == 60
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_claimers_of_different_hosts_get_different_fences(shop: Workshop) -> None:
-    hosts = [shop.host(f"h{n}") for n in range(THREADS)]
+def test_claimers_of_different_hosts_get_different_fences(steps: JobSteps) -> None:
+    hosts = [steps.host(f"h{n}") for n in range(THREADS)]
     for host_id in hosts:
-        task_id = shop.task(name=host_id, host_id=host_id)
+        task_id = steps.task(name=host_id, host_id=host_id)
         for _ in range(10):
-            shop.create(task_id)
+            steps.create(task_id)
     sessions = {}
     for host_id in hosts:
-        shop.connect(host_id=host_id, slots=3)
+        steps.connect(host_id=host_id, slots=3)
         sessions[host_id] = 1
     fences: list[int] = []
     for _ in range(4):
         calls = [
-            (lambda host_id=host_id: shop.db.write_blocking(queue.claim, host_id, 1))
+            (lambda host_id=host_id: steps.db.write_blocking(queue.claim, host_id, 1))
             for host_id in hosts
         ]
         got = at_once(calls)  # type: ignore[arg-type]
@@ -109,150 +109,158 @@ def test_claimers_of_different_hosts_get_different_fences(shop: Workshop) -> Non
         taken = [(item.job.host_id, item.job.fence) for some in got for item in some]
         fences += [fence for _, fence in taken]
         ends = [ReceivedReport(host, fence, Report("exit")) for host, fence in taken]
-        shop.db.write_blocking(finish, ends)
+        steps.db.write_blocking(finish, ends)
     assert len(fences) == len(set(fences)) == THREADS * 10
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_of_two_reports_one_counts(shop: Workshop) -> None:
-    task_id = shop.task()
+def test_of_two_reports_one_counts(steps: JobSteps) -> None:
+    task_id = steps.task()
     for _ in range(20):
-        job = shop.assigned(task_id)
+        job = steps.assign(task_id)
         reports = [
-            ReceivedReport(shop.host_id, job.fence, Report("exit", code=n)) for n in range(4)
+            ReceivedReport(steps.host_id, job.fence, Report("exit", code=n)) for n in range(4)
         ]
-        got = at_once([partial(shop.db.write_blocking, finish, [report]) for report in reports])
+        got = at_once([partial(steps.db.write_blocking, finish, [report]) for report in reports])
         words = sorted(outcome.status for [outcome] in got)
         assert words == ["counted", "late", "late", "late"]
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_cancel_and_end_have_one_winner(shop: Workshop) -> None:
+def test_cancel_and_end_have_one_winner(steps: JobSteps) -> None:
     """Whoever is first: the end stands, and the cancel was asked in time or refused."""
-    task_id = shop.task(retry={"times": 1, "delay": 0})
+    task_id = steps.task(retry={"times": 1, "delay": 0})
     for _ in range(40):
-        job = shop.assigned(task_id)
-        end = ReceivedReport(shop.host_id, job.fence, Report("exit", code=1))
+        job = steps.assign(task_id)
+        end = ReceivedReport(steps.host_id, job.fence, Report("exit", code=1))
         outcome, canceled = at_once(
             [
-                partial(_end, shop, end),
-                partial(shop.db.write_blocking, actions.cancel, shop.actors.ada, job.id),
+                partial(_end, steps, end),
+                partial(steps.db.write_blocking, actions.cancel, steps.actors.ada, job.id),
             ]
         )
         assert isinstance(outcome, ReportOutcome) and outcome.status == "counted"
         assert not isinstance(canceled, Exception), canceled
         # Cancelled in time: no retry. Too late: the retry that waited is cancelled instead.
-        assert shop.stands(job.id) in ("finished/failure", "canceled/canceled")
-        assert shop.job(job.id).ran == "yes"
-    sound(shop)
+        assert steps.status(job.id) in ("finished/failure", "canceled/canceled")
+        assert steps.job(job.id).ran == "yes"
+    check_consistent(steps)
 
 
-def test_cancel_and_claim_have_one_winner(shop: Workshop) -> None:
-    task_id = shop.task()
-    shop.connect()
+def test_cancel_and_claim_have_one_winner(steps: JobSteps) -> None:
+    task_id = steps.task()
+    steps.connect()
     for _ in range(30):
-        job = shop.create(task_id)
+        job = steps.create(task_id)
         claimed, canceled = at_once(
-            [shop.claim, partial(shop.db.write_blocking, actions.cancel, shop.actors.ada, job.id)]
+            [
+                steps.claim,
+                partial(steps.db.write_blocking, actions.cancel, steps.actors.ada, job.id),
+            ]
         )
-        found = shop.job(job.id)
+        found = steps.job(job.id)
         assert not isinstance(canceled, Exception)
         if found.lifecycle == "assigned":
             assert found.cancel_requested_at is not None
             assert [item.job.id for item in claimed] == [job.id]
-            shop.end(found.fence, "canceled")
+            steps.end(found.fence, "canceled")
         else:
             assert (found.lifecycle, claimed) == ("canceled", [])
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
-    task_id = shop.task()
+def test_resolve_and_a_late_result_have_one_winner(steps: JobSteps) -> None:
+    task_id = steps.task()
     for _ in range(30):
-        job = shop.lost(task_id)
-        end = ReceivedReport(shop.host_id, job.fence, Report("exit", code=1))
+        job = steps.lose(task_id)
+        end = ReceivedReport(steps.host_id, job.fence, Report("exit", code=1))
         outcome, resolved = at_once(
             [
-                partial(_end, shop, end),
+                partial(_end, steps, end),
                 partial(
-                    shop.db.write_blocking, actions.resolve, shop.actors.ada, job.id, "success", ""
+                    steps.db.write_blocking,
+                    actions.resolve,
+                    steps.actors.ada,
+                    job.id,
+                    "success",
+                    "",
                 ),
             ]
         )
-        found = shop.job(job.id)
+        found = steps.job(job.id)
         if isinstance(resolved, Conflict):
             assert (outcome.status, found.state, found.reconciled) == ("counted", "failure", 1)
         else:
             assert (outcome.status, found.state, found.reconciled) == ("late", "success", 0)
-    sound(shop)
+    check_consistent(steps)
 
 
-def test_the_end_and_the_sweeper_have_one_winner(shop: Workshop) -> None:
-    task_id = shop.task(timeout=1_000)
+def test_the_end_and_the_sweeper_have_one_winner(steps: JobSteps) -> None:
+    task_id = steps.task(timeout=1_000)
     for _ in range(20):
-        shop.connect({})
-        job = shop.assigned(task_id)
-        shop.clock.move(100)
-        run_timeouts.mark_silent(shop.db)
-        end = ReceivedReport(shop.host_id, job.fence, Report("exit"))
+        steps.connect({})
+        job = steps.assign(task_id)
+        steps.clock.move(100)
+        run_timeouts.mark_silent(steps.db)
+        end = ReceivedReport(steps.host_id, job.fence, Report("exit"))
         outcome, _ = at_once(
             [
-                partial(_end, shop, end),
-                lambda: run_timeouts.lose_overdue(shop.db),
+                partial(_end, steps, end),
+                lambda: run_timeouts.lose_overdue(steps.db),
             ]
         )
         assert outcome.status == "counted"
-        assert shop.stands(job.id) == "finished/normal"
-    sound(shop)
+        assert steps.status(job.id) == "finished/normal"
+    check_consistent(steps)
 
 
-def test_approve_and_reject_have_one_winner(shop: Workshop) -> None:
-    task_id = shop.task(type="approval", approvers=["uma@acme.test", "max@acme.test"])
+def test_approve_and_reject_have_one_winner(steps: JobSteps) -> None:
+    task_id = steps.task(type="approval", approvers=["uma@acme.test", "max@acme.test"])
     for _ in range(30):
-        job = shop.create(task_id)
+        job = steps.create(task_id)
         got = at_once(
             [
-                partial(shop.db.write_blocking, votes.approve, shop.actors.uma, job.id),
-                partial(shop.db.write_blocking, votes.reject, shop.actors.max, job.id),
+                partial(steps.db.write_blocking, votes.approve, steps.actors.uma, job.id),
+                partial(steps.db.write_blocking, votes.reject, steps.actors.max, job.id),
             ]
         )
         [won] = [item for item in got if not isinstance(item, Exception)]
         [refused] = [item for item in got if isinstance(item, Exception)]
         assert isinstance(refused, Conflict)
-        assert shop.job(job.id) == won
-    sound(shop)
+        assert steps.job(job.id) == won
+    check_consistent(steps)
 
 
-def test_a_hundred_requests_with_one_key_make_one_job(shop: Workshop) -> None:
-    task_id = shop.task()
+def test_a_hundred_requests_with_one_key_make_one_job(steps: JobSteps) -> None:
+    task_id = steps.task()
     numbers = itertools.count()
 
-    def ask() -> Any:
+    def create_job() -> Any:
         next(numbers)
         expected = JobRequest(
-            shop.actors.ada, task_id, None, idempotency_key=IdempotencyKey("POST /job", "k", "d")
+            steps.actors.ada, task_id, None, idempotency_key=IdempotencyKey("POST /job", "k", "d")
         )
-        return shop.db.write_blocking(create, [expected])[0]
+        return steps.db.write_blocking(create, [expected])[0]
 
-    got = [item for _ in range(13) for item in at_once([ask] * THREADS)]
+    got = [item for _ in range(13) for item in at_once([create_job] * THREADS)]
     made = [item for item in got if isinstance(item, CreatedJob)]
     assert len(made) == len(got) == 104
     assert len({item.job.id for item in made}) == 1
     assert [item.replayed for item in made].count(False) == 1
-    assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 1
+    assert steps.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 1
 
 
-def test_a_returning_agent_and_an_end_leave_one_truth(shop: Workshop) -> None:
-    task_id = shop.task()
+def test_a_returning_agent_and_an_end_leave_one_truth(steps: JobSteps) -> None:
+    task_id = steps.task()
     for _ in range(25):
-        job = shop.assigned(task_id)
-        end = ReceivedReport(shop.host_id, job.fence, Report("exit"))
+        job = steps.assign(task_id)
+        end = ReceivedReport(steps.host_id, job.fence, Report("exit"))
         got = at_once(
             [
-                partial(_end, shop, end),
-                partial(shop.connect, {job.fence: "ended"}),
+                partial(_end, steps, end),
+                partial(steps.connect, {job.fence: "ended"}),
             ]
         )
         assert not any(isinstance(item, Refused) for item in got), got
-        assert shop.stands(job.id) == "finished/normal"
-    sound(shop)
+        assert steps.status(job.id) == "finished/normal"
+    check_consistent(steps)

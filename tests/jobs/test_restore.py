@@ -11,113 +11,115 @@ from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.recovery import hold, restore, resync
 from belvedere.protocol import Hello, JournaledAttempt
-from jobs.job_steps import JOURNAL, Workshop
+from jobs.job_steps import JOURNAL, JobSteps
 
 
-def restore_database(shop: Workshop) -> None:
+def restore_database(steps: JobSteps) -> None:
     """The step of the operator, and the start that follows it."""
-    shop.db.write_blocking(restore.was_restored)
-    shop.db.write_blocking(installation.raise_epoch)
-    assert shop.db.write_blocking(restore.hold_after_restore) is not None
+    steps.db.write_blocking(restore.was_restored)
+    steps.db.write_blocking(installation.raise_epoch)
+    assert steps.db.write_blocking(restore.hold_after_restore) is not None
 
 
-def reunite(shop: Workshop, *entries: JournaledAttempt) -> resync.ResyncResult:
-    fence = shop.db.write_blocking(restored.last_hello, shop.host_id).restored_fence
-    return shop.db.write_blocking(
-        resync.resync_host, shop.host_id, JOURNAL, list(entries), 0, fence
+def reunite(steps: JobSteps, *entries: JournaledAttempt) -> resync.ResyncResult:
+    fence = steps.db.write_blocking(restored.last_hello, steps.host_id).restored_fence
+    return steps.db.write_blocking(
+        resync.resync_host, steps.host_id, JOURNAL, list(entries), 0, fence
     )
 
 
-def test_held_jobs_are_not_claimed(shop: Workshop) -> None:
-    shop.connect({})
-    task_id = shop.task()
-    before = shop.create(task_id)
-    restore_database(shop)
-    after = shop.create(task_id)
-    assert [item.job.id for item in shop.claim()] == [after.id]
-    job = shop.job(before.id)
+def test_held_jobs_are_not_claimed(steps: JobSteps) -> None:
+    steps.connect({})
+    task_id = steps.task()
+    before = steps.create(task_id)
+    restore_database(steps)
+    after = steps.create(task_id)
+    assert [item.job.id for item in steps.claim()] == [after.id]
+    job = steps.job(before.id)
     assert (job.lifecycle, job.reason, job.ran) == ("onhold", "restored", "maybe")
-    assert shop.kinds(before.id) == ["created", "held"]
+    assert steps.kinds(before.id) == ["created", "held"]
 
 
-def test_a_start_without_a_restore_holds_nothing(shop: Workshop) -> None:
-    job = shop.create()
+def test_a_start_without_a_restore_holds_nothing(steps: JobSteps) -> None:
+    job = steps.create()
     for _ in range(2):
-        assert shop.db.write_blocking(restore.hold_after_restore) is None
-    assert shop.stands(job.id) == "ready/in_progress"
+        assert steps.db.write_blocking(restore.hold_after_restore) is None
+    assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_a_restore_is_settled_once(shop: Workshop) -> None:
-    restore_database(shop)
-    shop.create()
-    assert shop.db.write_blocking(restore.hold_after_restore) is None
+def test_a_restore_is_settled_once(steps: JobSteps) -> None:
+    restore_database(steps)
+    steps.create()
+    assert steps.db.write_blocking(restore.hold_after_restore) is None
 
 
-def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(shop: Workshop) -> None:
-    job = shop.assigned()
-    restore_database(shop)
-    reunite(shop)
-    found = shop.job(job.id)
+def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(steps: JobSteps) -> None:
+    job = steps.assign()
+    restore_database(steps)
+    reunite(steps)
+    found = steps.job(job.id)
     assert (found.state, found.ran) == ("lost", "maybe")
 
 
-def test_an_attempt_of_before_goes_on_when_the_journal_has_it(shop: Workshop) -> None:
-    job = shop.assigned()
-    restore_database(shop)
-    assert reunite(shop, JournaledAttempt(job.fence, "live", job.id)).live == [job.fence]
-    shop.end(job.fence)
-    assert shop.stands(job.id) == "finished/normal"
+def test_an_attempt_of_before_goes_on_when_the_journal_has_it(steps: JobSteps) -> None:
+    job = steps.assign()
+    restore_database(steps)
+    assert reunite(steps, JournaledAttempt(job.fence, "live", job.id)).live == [job.fence]
+    steps.end(job.fence)
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_fence_that_only_the_agent_knows_is_bound_to_its_job(shop: Workshop) -> None:
-    job = shop.create()
-    fence = shop.db.write_blocking(installation.newest_fence) + 1
-    restore_database(shop)
-    told = reunite(shop, JournaledAttempt(fence, "live", job.id))
+def test_a_fence_that_only_the_agent_knows_is_bound_to_its_job(steps: JobSteps) -> None:
+    job = steps.create()
+    fence = steps.db.write_blocking(installation.newest_fence) + 1
+    restore_database(steps)
+    told = reunite(steps, JournaledAttempt(fence, "live", job.id))
     assert (told.live, told.stop) == ([fence], [])
-    assert shop.stands(job.id) == "assigned/in_progress"
-    shop.end(fence)
-    assert shop.stands(job.id) == "finished/normal"
-    assert shop.kinds(job.id)[:4] == ["created", "held", "released", "assigned"]
+    assert steps.status(job.id) == "assigned/in_progress"
+    steps.end(fence)
+    assert steps.status(job.id) == "finished/normal"
+    assert steps.kinds(job.id)[:4] == ["created", "held", "released", "assigned"]
 
 
-def test_a_later_attempt_of_the_agent_replaces_the_one_of_the_backup(shop: Workshop) -> None:
-    job = shop.assigned()
-    restore_database(shop)
-    assert reunite(shop, JournaledAttempt(job.fence + 1, "live", job.id)).live == [job.fence + 1]
-    assert [attempt.state for attempt in shop.attempts(job.id)] == ["lost", "live"]
-    shop.end(job.fence + 1)
-    assert shop.stands(job.id) == "finished/normal"
+def test_a_later_attempt_of_the_agent_replaces_the_one_of_the_backup(steps: JobSteps) -> None:
+    job = steps.assign()
+    restore_database(steps)
+    assert reunite(steps, JournaledAttempt(job.fence + 1, "live", job.id)).live == [job.fence + 1]
+    assert [attempt.state for attempt in steps.attempts(job.id)] == ["lost", "live"]
+    steps.end(job.fence + 1)
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_script_of_an_unknown_job_is_not_stopped(shop: Workshop) -> None:
-    fence = shop.db.write_blocking(installation.newest_fence) + 1
-    restore_database(shop)
-    assert reunite(shop, JournaledAttempt(fence, "live", "f" * 24)).stop == []
+def test_a_script_of_an_unknown_job_is_not_stopped(steps: JobSteps) -> None:
+    fence = steps.db.write_blocking(installation.newest_fence) + 1
+    restore_database(steps)
+    assert reunite(steps, JournaledAttempt(fence, "live", "f" * 24)).stop == []
 
 
-def test_only_an_admin_releases(shop: Workshop) -> None:
-    shop.connect({})
-    job = shop.create()
-    restore_database(shop)
-    user = msgspec.structs.replace(shop.actors.ada, level=Level.USER)
+def test_only_an_admin_releases(steps: JobSteps) -> None:
+    steps.connect({})
+    job = steps.create()
+    restore_database(steps)
+    user = msgspec.structs.replace(steps.actors.ada, level=Level.USER)
     with pytest.raises(Forbidden):
-        shop.db.write_blocking(hold.release, user, job.id)
-    shop.db.write_blocking(hold.release, shop.actors.ada, job.id)
-    assert [item.job.id for item in shop.claim()] == [job.id]
+        steps.db.write_blocking(hold.release, user, job.id)
+    steps.db.write_blocking(hold.release, steps.actors.ada, job.id)
+    assert [item.job.id for item in steps.claim()] == [job.id]
     with pytest.raises(Conflict):
-        shop.db.write_blocking(hold.release, shop.actors.ada, job.id)
+        steps.db.write_blocking(hold.release, steps.actors.ada, job.id)
 
 
-def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(shop: Workshop) -> None:
-    ran, stale = shop.create(), shop.create()
-    restore_database(shop)
+def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(steps: JobSteps) -> None:
+    ran, stale = steps.create(), steps.create()
+    restore_database(steps)
     with pytest.raises(Conflict):
-        shop.db.write_blocking(actions.give_input, shop.actors.ada, ran.id, [])
-    shop.db.write_blocking(actions.resolve, shop.actors.ada, ran.id, "success", "seen on the host")
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, stale.id)
-    assert (shop.stands(ran.id), shop.job(ran.id).ran) == ("finished/success", "maybe")
-    assert (shop.stands(stale.id), shop.job(stale.id).ran) == ("canceled/canceled", "maybe")
+        steps.db.write_blocking(actions.give_input, steps.actors.ada, ran.id, [])
+    steps.db.write_blocking(
+        actions.resolve, steps.actors.ada, ran.id, "success", "seen on the host"
+    )
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, stale.id)
+    assert (steps.status(ran.id), steps.job(ran.id).ran) == ("finished/success", "maybe")
+    assert (steps.status(stale.id), steps.job(stale.id).ran) == ("canceled/canceled", "maybe")
 
 
 # Without the step of the operator.
@@ -128,8 +130,8 @@ def hello(highest: int, *entries: JournaledAttempt, **more: object) -> Hello:
     return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, list(entries), highest=highest, **said)  # type: ignore[arg-type]
 
 
-def check(shop: Workshop, said: Hello, host_id: str = "") -> int:
-    host_id = host_id or shop.host_id
+def check(steps: JobSteps, said: Hello, host_id: str = "") -> int:
+    host_id = host_id or steps.host_id
 
     def work(tx: Tx) -> int:
         before = restored.last_hello(tx, host_id)
@@ -138,133 +140,137 @@ def check(shop: Workshop, said: Hello, host_id: str = "") -> int:
             restore.hold_for_host(tx, host_id, fence)
         return fence
 
-    return shop.db.write_blocking(work)
+    return steps.db.write_blocking(work)
 
 
-def test_a_fence_that_was_never_issued_reveals_a_restore(shop: Workshop) -> None:
-    job = shop.create()
-    newest = shop.db.write_blocking(installation.newest_fence)
-    assert check(shop, hello(newest + 5)) == newest + 5
-    assert shop.stands(job.id) == "onhold/in_progress"
-    raised = shop.db.write_blocking(installation.newest_fence)
+def test_a_fence_that_was_never_issued_reveals_a_restore(steps: JobSteps) -> None:
+    job = steps.create()
+    newest = steps.db.write_blocking(installation.newest_fence)
+    assert check(steps, hello(newest + 5)) == newest + 5
+    assert steps.status(job.id) == "onhold/in_progress"
+    raised = steps.db.write_blocking(installation.newest_fence)
     assert installation.epoch_of(raised) == installation.epoch_of(newest) + 1
     # The next start does not take it for another restore.
-    assert shop.db.write_blocking(restore.hold_after_restore) is None
+    assert steps.db.write_blocking(restore.hold_after_restore) is None
 
 
-def test_a_fence_that_another_host_got_shows_a_restore(shop: Workshop) -> None:
+def test_a_fence_that_another_host_got_shows_a_restore(steps: JobSteps) -> None:
     """The host had accepted nothing before the backup, and its fence was assigned again before it
     reconnected."""
-    other = shop.host("web-2")
-    fence = shop.assigned().fence
-    assert check(shop, hello(fence), other) == fence
+    other = steps.host("web-2")
+    fence = steps.assign().fence
+    assert check(steps, hello(fence), other) == fence
 
 
-def test_a_host_whose_fences_are_counted_has_accepted_no_unknown_one(shop: Workshop) -> None:
+def test_a_host_whose_fences_are_counted_has_accepted_no_unknown_one(steps: JobSteps) -> None:
     """The attempt that used the fence again was deleted from the history."""
-    other, job = shop.host("web-2"), shop.assigned()
-    shop.end(job.fence)
-    shop.db.write_blocking(retention.delete_jobs, [job.id])
-    shop.db.write_blocking(_set_keeper, other)
-    assert check(shop, hello(job.fence), other) == job.fence
+    other, job = steps.host("web-2"), steps.assign()
+    steps.end(job.fence)
+    steps.db.write_blocking(retention.delete_jobs, [job.id])
+    steps.db.write_blocking(_set_keeper, other)
+    assert check(steps, hello(job.fence), other) == job.fence
 
 
 def _set_keeper(tx: Tx, host_id: str) -> None:
     tx.execute("update hosts set keeper_id = 'keeper-1' where id = ?", host_id)
 
 
-def test_a_fence_whose_end_is_known_shows_nothing(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.end(job.fence)
-    assert check(shop, hello(job.fence)) == 0
+def test_a_fence_whose_end_is_known_shows_nothing(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.end(job.fence)
+    assert check(steps, hello(job.fence)) == 0
 
 
-def test_an_agent_cannot_use_up_the_epochs(shop: Workshop) -> None:
-    newest = shop.db.write_blocking(installation.newest_fence)
+def test_an_agent_cannot_use_up_the_epochs(steps: JobSteps) -> None:
+    newest = steps.db.write_blocking(installation.newest_fence)
     with pytest.raises(Conflict, match="mark-restored"):
-        check(shop, hello(newest + (1 << 60)))
-    check(shop, hello(newest + 1))
-    raised = shop.db.write_blocking(installation.newest_fence)
+        check(steps, hello(newest + (1 << 60)))
+    check(steps, hello(newest + 1))
+    raised = steps.db.write_blocking(installation.newest_fence)
     with pytest.raises(Conflict, match="10 minutes"):
-        check(shop, hello(raised + 1))
-    shop.clock.move(restore.MIN_RAISE_INTERVAL)
-    assert check(shop, hello(raised + 1)) == raised + 1
+        check(steps, hello(raised + 1))
+    steps.clock.move(restore.MIN_RAISE_INTERVAL)
+    assert check(steps, hello(raised + 1)) == raised + 1
 
 
-def test_a_deleted_attempt_is_no_sign_of_a_restore(shop: Workshop) -> None:
-    first, job = shop.assigned(), shop.assigned()
+def test_a_deleted_attempt_is_no_sign_of_a_restore(steps: JobSteps) -> None:
+    first, job = steps.assign(), steps.assign()
     for item in (first, job):
-        shop.end(item.fence)
-    shop.db.write_blocking(retention.delete_jobs, [job.id])
-    assert check(shop, hello(job.fence)) == 0
+        steps.end(item.fence)
+    steps.db.write_blocking(retention.delete_jobs, [job.id])
+    assert check(steps, hello(job.fence)) == 0
 
 
 # A failover to another PostgreSQL, which lacks the last commits.
 
 
-def fail_over(shop: Workshop, said: Hello) -> int:
+def fail_over(steps: JobSteps, said: Hello) -> int:
     def work(tx: Tx) -> None:
         restored.mark_failover(tx, installation.raise_epoch(tx))
 
-    shop.db.write_blocking(work)
-    return check(shop, said)
+    steps.db.write_blocking(work)
+    return check(steps, said)
 
 
-def test_jobs_are_held_when_a_failover_lost_a_claim_of_their_host(shop: Workshop) -> None:
-    shop.connect({})
-    job = shop.create()
-    lost_fence = shop.db.write_blocking(installation.newest_fence) + 1
-    assert fail_over(shop, hello(lost_fence)) == lost_fence
-    assert shop.stands(job.id) == "onhold/in_progress"
+def test_jobs_are_held_when_a_failover_lost_a_claim_of_their_host(steps: JobSteps) -> None:
+    steps.connect({})
+    job = steps.create()
+    lost_fence = steps.db.write_blocking(installation.newest_fence) + 1
+    assert fail_over(steps, hello(lost_fence)) == lost_fence
+    assert steps.status(job.id) == "onhold/in_progress"
 
 
-def test_nothing_is_held_when_a_failover_lost_nothing(shop: Workshop) -> None:
-    shop.connect({})
-    known = shop.assigned()
-    job = shop.create()
-    assert fail_over(shop, hello(known.fence, JournaledAttempt(known.fence, "live", known.id))) == 0
-    assert shop.stands(job.id) == "ready/in_progress"
+def test_nothing_is_held_when_a_failover_lost_nothing(steps: JobSteps) -> None:
+    steps.connect({})
+    known = steps.assign()
+    job = steps.create()
+    assert (
+        fail_over(steps, hello(known.fence, JournaledAttempt(known.fence, "live", known.id))) == 0
+    )
+    assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_a_session_from_before_a_failover_gets_no_job(shop: Workshop) -> None:
-    shop.connect({})
-    shop.create()
-    shop.db.write_blocking(restored.mark_failover, shop.db.write_blocking(installation.raise_epoch))
-    assert shop.claim() == []
+def test_a_session_from_before_a_failover_gets_no_job(steps: JobSteps) -> None:
+    steps.connect({})
+    steps.create()
+    steps.db.write_blocking(
+        restored.mark_failover, steps.db.write_blocking(installation.raise_epoch)
+    )
+    assert steps.claim() == []
 
 
-def test_a_timeline_that_changes_is_not_taken_for_a_restored_backup(shop: Workshop) -> None:
+def test_a_timeline_that_changes_is_not_taken_for_a_restored_backup(steps: JobSteps) -> None:
     for timeline in ("00000001", "00000002"):
-        shop.db.write_blocking(restore.record_timeline, timeline)
-    assert shop.db.write_blocking(restored.last_hello, shop.host_id).is_failover
-    assert shop.db.write_blocking(restore.hold_after_restore) is None
+        steps.db.write_blocking(restore.record_timeline, timeline)
+    assert steps.db.write_blocking(restored.last_hello, steps.host_id).is_failover
+    assert steps.db.write_blocking(restore.hold_after_restore) is None
 
 
-def test_a_fence_that_the_journal_has_dropped_shows_a_restore(shop: Workshop) -> None:
+def test_a_fence_that_the_journal_has_dropped_shows_a_restore(steps: JobSteps) -> None:
     """A journal drops an attempt after its end was committed; here it is still open."""
-    job, other = shop.assigned(), shop.create()
-    assert check(shop, hello(job.fence)) == job.fence
-    assert shop.stands(other.id) == "onhold/in_progress"
+    job, other = steps.assign(), steps.create()
+    assert check(steps, hello(job.fence)) == job.fence
+    assert steps.status(other.id) == "onhold/in_progress"
 
 
-def test_a_fence_that_the_journal_still_holds_shows_nothing(shop: Workshop) -> None:
-    job = shop.assigned()
-    assert check(shop, hello(job.fence, JournaledAttempt(job.fence, "live", job.id))) == 0
+def test_a_fence_that_the_journal_still_holds_shows_nothing(steps: JobSteps) -> None:
+    job = steps.assign()
+    assert check(steps, hello(job.fence, JournaledAttempt(job.fence, "live", job.id))) == 0
 
 
-def test_a_script_whose_fence_another_host_got_is_not_stopped(shop: Workshop) -> None:
-    job, other = shop.assigned(), shop.host("web-2")
-    restore_database(shop)
-    fence = shop.db.write_blocking(restored.last_hello, other).restored_fence
+def test_a_script_whose_fence_another_host_got_is_not_stopped(steps: JobSteps) -> None:
+    job, other = steps.assign(), steps.host("web-2")
+    restore_database(steps)
+    fence = steps.db.write_blocking(restored.last_hello, other).restored_fence
     entries = [JournaledAttempt(job.fence, "live", "f" * 24)]
-    reunion = shop.db.write_blocking(resync.resync_host, other, "journal-2", entries, 0, fence)
+    reunion = steps.db.write_blocking(resync.resync_host, other, "journal-2", entries, 0, fence)
     assert reunion.stop == []
 
 
-def test_a_job_that_expired_before_its_agent_reconnected_may_have_run(shop: Workshop) -> None:
-    job = shop.create()
-    fence = shop.db.write_blocking(installation.newest_fence) + 1
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    restore_database(shop)
-    reunite(shop, JournaledAttempt(fence, "ended", job.id))
-    assert (shop.stands(job.id), shop.job(job.id).ran) == ("canceled/canceled", "maybe")
+def test_a_job_that_expired_before_its_agent_reconnected_may_have_run(steps: JobSteps) -> None:
+    job = steps.create()
+    fence = steps.db.write_blocking(installation.newest_fence) + 1
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    restore_database(steps)
+    reunite(steps, JournaledAttempt(fence, "ended", job.id))
+    assert (steps.status(job.id), steps.job(job.id).ran) == ("canceled/canceled", "maybe")

@@ -5,30 +5,30 @@ from belvedere.base.clock import DAY
 from belvedere.jobs.lifecycle import actions, claim, timeouts
 from belvedere.jobs.recovery import resync
 from belvedere.protocol import JournaledAttempt
-from jobs.job_steps import JOURNAL, Workshop
+from jobs.job_steps import JOURNAL, JobSteps
 
 
-def test_it_works(shop: Workshop) -> None:
-    task_id = shop.task()
-    held, never = shop.assigned(task_id), shop.assigned(task_id)
-    told = shop.connect({held.fence: "live"})
+def test_it_works(steps: JobSteps) -> None:
+    task_id = steps.task()
+    held, never = steps.assign(task_id), steps.assign(task_id)
+    told = steps.connect({held.fence: "live"})
     assert (told.live, told.stop, told.cancel) == ([held.fence], [], [])
-    assert shop.stands(held.id) == "assigned/in_progress"
-    assert shop.stands(never.id) == "ready/in_progress"
+    assert steps.status(held.id) == "assigned/in_progress"
+    assert steps.status(never.id) == "ready/in_progress"
 
 
 # Never accepted.
 
 
-def test_an_order_that_was_never_accepted_goes_back(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.connect({})
-    found = shop.job(job.id)
+def test_an_order_that_was_never_accepted_goes_back(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.connect({})
+    found = steps.job(job.id)
     assert (found.lifecycle, found.ran, found.attempts) == ("ready", "no", 0)
     assert (found.assigned_at, found.deadline_at) == (None, None)
-    assert [attempt.state for attempt in shop.attempts(job.id)] == ["returned"]
-    assert shop.kinds(job.id) == ["created", "assigned", "returned"]
-    [again] = shop.claim()
+    assert [attempt.state for attempt in steps.attempts(job.id)] == ["returned"]
+    assert steps.kinds(job.id) == ["created", "assigned", "returned"]
+    [again] = steps.claim()
     assert (again.job.id, again.job.attempts) == (job.id, 1)
     assert again.job.fence > job.fence
 
@@ -36,272 +36,272 @@ def test_an_order_that_was_never_accepted_goes_back(shop: Workshop) -> None:
 # Rolled back: the journal knows less than it did.
 
 
-def test_a_started_job_is_never_assigned_again(shop: Workshop) -> None:
+def test_a_started_job_is_never_assigned_again(steps: JobSteps) -> None:
     """Whatever the journal lacks: the agent itself has reported that the script runs."""
-    job = shop.assigned()
-    shop.started(job.fence)
-    shop.connect({})
-    found = shop.job(job.id)
+    job = steps.assign()
+    steps.report_started(job.fence)
+    steps.connect({})
+    found = steps.job(job.id)
     assert (found.state, found.ran, found.reason) == ("lost", "maybe", "journal_lost")
-    assert shop.claim() == []
+    assert steps.claim() == []
 
 
-def test_a_late_report_replaces_the_unknown_outcome(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.started(job.fence)
-    shop.connect({})
-    shop.end(job.fence)
-    assert shop.stands(job.id) == "finished/normal"
+def test_a_late_report_replaces_the_unknown_outcome(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.report_started(job.fence)
+    steps.connect({})
+    steps.end(job.fence)
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(shop: Workshop) -> None:
-    task_id = shop.task()
-    before = shop.assigned(task_id)
-    until = shop.clock()
-    shop.clock.move(1)
-    after = shop.assigned(task_id)
-    shop.db.write_blocking(resync.resync_host, shop.host_id, JOURNAL, [], until)
-    assert [shop.job(job.id).state for job in (before, after)] == ["lost", "in_progress"]
-    assert shop.job(after.id).lifecycle == "ready"
+def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(steps: JobSteps) -> None:
+    task_id = steps.task()
+    before = steps.assign(task_id)
+    until = steps.clock()
+    steps.clock.move(1)
+    after = steps.assign(task_id)
+    steps.db.write_blocking(resync.resync_host, steps.host_id, JOURNAL, [], until)
+    assert [steps.job(job.id).state for job in (before, after)] == ["lost", "in_progress"]
+    assert steps.job(after.id).lifecycle == "ready"
 
 
-def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(shop: Workshop) -> None:
-    job = shop.assigned()
-    _lose_all(shop)
-    shop.db.write_blocking(resync.resync_host, shop.host_id, JOURNAL, [], shop.clock())
-    assert shop.job(job.id).ran == "maybe"
+def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(steps: JobSteps) -> None:
+    job = steps.assign()
+    _lose_all(steps)
+    steps.db.write_blocking(resync.resync_host, steps.host_id, JOURNAL, [], steps.clock())
+    assert steps.job(job.id).ran == "maybe"
 
 
-def test_after_a_failover_what_the_agent_may_have_reported_is_unknown(shop: Workshop) -> None:
+def test_after_a_failover_what_the_agent_may_have_reported_is_unknown(steps: JobSteps) -> None:
     """The agent forgets an attempt once its report was taken; the database has lost the report."""
-    task_id = shop.task()
-    reported, never = shop.assigned(task_id), shop.assigned(task_id)
-    shop.db.write_blocking(resync.resync_host, shop.host_id, JOURNAL, [], 0, reported.fence)
-    assert [shop.job(job.id).state for job in (reported, never)] == ["lost", "in_progress"]
-    assert shop.job(never.id).lifecycle == "ready"
+    task_id = steps.task()
+    reported, never = steps.assign(task_id), steps.assign(task_id)
+    steps.db.write_blocking(resync.resync_host, steps.host_id, JOURNAL, [], 0, reported.fence)
+    assert [steps.job(job.id).state for job in (reported, never)] == ["lost", "in_progress"]
+    assert steps.job(never.id).lifecycle == "ready"
 
 
-def _lose_all(shop: Workshop) -> None:
-    shop.clock.move(DAY)
-    assert run_timeouts.lose_overdue(shop.db) > 0
+def _lose_all(steps: JobSteps) -> None:
+    steps.clock.move(DAY)
+    assert run_timeouts.lose_overdue(steps.db) > 0
 
 
-def test_a_lost_one_that_was_never_accepted_did_not_run(shop: Workshop) -> None:
+def test_a_lost_one_that_was_never_accepted_did_not_run(steps: JobSteps) -> None:
     """It is over and stays so; but whoever looks knows that it can be run again."""
-    task_id = shop.task()
-    job, held, started = (shop.assigned(task_id) for _ in range(3))
-    shop.started(started.fence)
-    _lose_all(shop)
-    assert [shop.job(item.id).ran for item in (job, held, started)] == ["maybe"] * 3
-    before = shop.job(job.id).version
-    shop.connect({held.fence: "live"})
-    found = shop.job(job.id)
+    task_id = steps.task()
+    job, held, started = (steps.assign(task_id) for _ in range(3))
+    steps.report_started(started.fence)
+    _lose_all(steps)
+    assert [steps.job(item.id).ran for item in (job, held, started)] == ["maybe"] * 3
+    before = steps.job(job.id).version
+    steps.connect({held.fence: "live"})
+    found = steps.job(job.id)
     assert (found.state, found.ran, found.reason) == ("lost", "no", "agent_unreachable")
-    assert found.version == before + 1 and shop.kinds(job.id)[-1] == "reachable"
-    assert [shop.job(item.id).ran for item in (held, started)] == ["maybe"] * 2
-    shop.connect({held.fence: "live"})
-    assert shop.job(job.id).version == before + 1
+    assert found.version == before + 1 and steps.kinds(job.id)[-1] == "reachable"
+    assert [steps.job(item.id).ran for item in (held, started)] == ["maybe"] * 2
+    steps.connect({held.fence: "live"})
+    assert steps.job(job.id).version == before + 1
 
 
-def test_a_journal_whose_entry_was_acknowledged_proves_nothing(shop: Workshop) -> None:
+def test_a_journal_whose_entry_was_acknowledged_proves_nothing(steps: JobSteps) -> None:
     """Its keeper died under it; told and taken, it left the journal."""
-    early, late = shop.assigned(), shop.assigned()
-    shop.end(early.fence, ending="unknown", reason="keeper_lost")
-    _lose_all(shop)
-    shop.connect({late.fence: "ended"})
-    shop.end(late.fence, ending="unknown", reason="keeper_lost")
-    shop.connect({})
-    assert [shop.job(item.id).ran for item in (early, late)] == ["maybe", "maybe"]
+    early, late = steps.assign(), steps.assign()
+    steps.end(early.fence, ending="unknown", reason="keeper_lost")
+    _lose_all(steps)
+    steps.connect({late.fence: "ended"})
+    steps.end(late.fence, ending="unknown", reason="keeper_lost")
+    steps.connect({})
+    assert [steps.job(item.id).ran for item in (early, late)] == ["maybe", "maybe"]
 
 
-def test_another_journal_proves_nothing_of_a_lost_one(shop: Workshop) -> None:
-    job = shop.assigned()
-    _lose_all(shop)
-    shop.connect({}, journal="another")
-    assert (shop.job(job.id).ran, shop.job(job.id).reason) == ("maybe", "agent_unreachable")
+def test_another_journal_proves_nothing_of_a_lost_one(steps: JobSteps) -> None:
+    job = steps.assign()
+    _lose_all(steps)
+    steps.connect({}, journal="another")
+    assert (steps.job(job.id).ran, steps.job(job.id).reason) == ("maybe", "agent_unreachable")
 
 
-def test_an_earlier_attempt_may_have_run(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(job.fence, code=1)
-    shop.claim()
-    _lose_all(shop)
-    shop.connect({})
-    assert shop.job(job.id).ran == "yes"
+def test_an_earlier_attempt_may_have_run(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(job.fence, code=1)
+    steps.claim()
+    _lose_all(steps)
+    steps.connect({})
+    assert steps.job(job.id).ran == "yes"
 
 
-def test_it_uses_up_no_retry(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
+def test_it_uses_up_no_retry(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
     for _ in range(5):
-        shop.connect({})
-        shop.claim()
-    shop.end(shop.job(job.id).fence, code=1)
-    assert shop.stands(job.id) == "ready/in_progress"
+        steps.connect({})
+        steps.claim()
+    steps.end(steps.job(job.id).fence, code=1)
+    assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_it_hides_no_attempt_that_ran_before(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.end(job.fence, code=1)
-    shop.claim()
-    shop.connect({})
-    assert (shop.stands(job.id), shop.job(job.id).ran) == ("ready/in_progress", "yes")
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    assert shop.job(job.id).ran == "yes"
+def test_it_hides_no_attempt_that_ran_before(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.end(job.fence, code=1)
+    steps.claim()
+    steps.connect({})
+    assert (steps.status(job.id), steps.job(job.id).ran) == ("ready/in_progress", "yes")
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert steps.job(job.id).ran == "yes"
 
 
-def test_an_unaccepted_job_to_be_cancelled_is_cancelled(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    shop.connect({})
-    found = shop.job(job.id)
+def test_an_unaccepted_job_to_be_cancelled_is_cancelled(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    steps.connect({})
+    found = steps.job(job.id)
     assert (found.lifecycle, found.state, found.ran) == ("canceled", "canceled", "no")
-    assert found.ended_at == shop.clock.now
-    assert shop.kinds(job.id)[-1] == "canceled"
+    assert found.ended_at == steps.clock.now
+    assert steps.kinds(job.id)[-1] == "canceled"
 
 
 # Still held.
 
 
-def test_a_live_one_is_reachable_again(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.clock.move(31)
-    run_timeouts.mark_silent(shop.db)
-    shop.db.write_blocking(timeouts.mark_unreachable)
-    assert shop.job(job.id).unreachable_at is not None
-    shop.connect({job.fence: "live"})
-    assert shop.job(job.id).unreachable_at is None
-    assert shop.kinds(job.id)[-2:] == ["unreachable", "reachable"]
+def test_a_live_one_is_reachable_again(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.clock.move(31)
+    run_timeouts.mark_silent(steps.db)
+    steps.db.write_blocking(timeouts.mark_unreachable)
+    assert steps.job(job.id).unreachable_at is not None
+    steps.connect({job.fence: "live"})
+    assert steps.job(job.id).unreachable_at is None
+    assert steps.kinds(job.id)[-2:] == ["unreachable", "reachable"]
 
 
-def test_a_running_job_to_be_cancelled_is_listed(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.db.write_blocking(actions.cancel, shop.actors.ada, job.id)
-    assert shop.connect({job.fence: "live"}).cancel == [job.fence]
-    assert shop.stands(job.id) == "assigned/in_progress"
+def test_a_running_job_to_be_cancelled_is_listed(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert steps.connect({job.fence: "live"}).cancel == [job.fence]
+    assert steps.status(job.id) == "assigned/in_progress"
 
 
-def test_one_that_ended_waits_for_its_report(shop: Workshop) -> None:
-    job = shop.assigned()
-    told = shop.connect({job.fence: "ended"})
+def test_one_that_ended_waits_for_its_report(steps: JobSteps) -> None:
+    job = steps.assign()
+    told = steps.connect({job.fence: "ended"})
     assert (told.live, told.stop) == ([job.fence], [])
-    shop.end(job.fence, code=0)
-    assert shop.stands(job.id) == "finished/normal"
+    steps.end(job.fence, code=0)
+    assert steps.status(job.id) == "finished/normal"
 
 
 # Another journal proves nothing.
 
 
-def test_a_lost_journal_leaves_the_job_lost(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.connect({}, journal="another")
-    found = shop.job(job.id)
+def test_a_lost_journal_leaves_the_job_lost(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.connect({}, journal="another")
+    found = steps.job(job.id)
     assert (found.lifecycle, found.state, found.reason) == ("terminated", "lost", "journal_lost")
     assert found.ran == "maybe"
 
 
-def test_a_damaged_journal_still_proves_its_entries(shop: Workshop) -> None:
-    job = shop.assigned()
-    assert shop.connect({job.fence: "live"}, journal="another").live == [job.fence]
-    assert shop.stands(job.id) == "assigned/in_progress"
+def test_a_damaged_journal_still_proves_its_entries(steps: JobSteps) -> None:
+    job = steps.assign()
+    assert steps.connect({job.fence: "live"}, journal="another").live == [job.fence]
+    assert steps.status(job.id) == "assigned/in_progress"
 
 
-def test_with_on_lost_a_lost_journal_means_another_attempt(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
-    shop.connect({}, journal="another")
-    assert (shop.stands(job.id), shop.job(job.id).ran) == ("ready/in_progress", "maybe")
+def test_with_on_lost_a_lost_journal_means_another_attempt(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
+    steps.connect({}, journal="another")
+    assert (steps.status(job.id), steps.job(job.id).ran) == ("ready/in_progress", "maybe")
 
 
 # What nobody waits for.
 
 
-def test_what_the_server_never_ordered_is_stopped(shop: Workshop) -> None:
-    assert shop.connect({777: "live"}).stop == [777]
+def test_what_the_server_never_ordered_is_stopped(steps: JobSteps) -> None:
+    assert steps.connect({777: "live"}).stop == [777]
 
 
-def test_a_superseded_attempt_is_stopped(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
-    shop.end(job.fence, "unknown")
-    [again] = shop.claim()
-    told = shop.connect({job.fence: "live", again.job.fence: "live"})
+def test_a_superseded_attempt_is_stopped(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
+    steps.end(job.fence, "unknown")
+    [again] = steps.claim()
+    told = steps.connect({job.fence: "live", again.job.fence: "live"})
     assert (told.stop, told.live) == ([job.fence], [again.job.fence])
 
 
-def test_a_lost_one_may_still_come_true(shop: Workshop) -> None:
-    job = shop.lost()
-    told = shop.connect({job.fence: "live"})
+def test_a_lost_one_may_still_come_true(steps: JobSteps) -> None:
+    job = steps.lose()
+    told = steps.connect({job.fence: "live"})
     assert (told.stop, told.live) == ([], [])
-    shop.end(job.fence)
-    assert shop.stands(job.id) == "finished/normal"
+    steps.end(job.fence)
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_an_end_on_its_way_is_not_stopped(shop: Workshop) -> None:
+def test_an_end_on_its_way_is_not_stopped(steps: JobSteps) -> None:
     """Its report is settled like any other, and then forgotten."""
-    assert shop.connect({777: "ended"}).stop == []
+    assert steps.connect({777: "ended"}).stop == []
 
 
-def test_the_attempts_of_other_hosts_are_left_alone(shop: Workshop) -> None:
-    job = shop.assigned()
-    other = shop.host("web-2")
-    told = shop.connect({job.fence: "live"}, host_id=other)
-    assert shop.stands(job.id) == "assigned/in_progress"
+def test_the_attempts_of_other_hosts_are_left_alone(steps: JobSteps) -> None:
+    job = steps.assign()
+    other = steps.host("web-2")
+    told = steps.connect({job.fence: "live"}, host_id=other)
+    assert steps.status(job.id) == "assigned/in_progress"
     assert told.live == []
 
 
-def test_it_skips_what_was_settled_while_it_waited(shop: Workshop) -> None:
+def test_it_skips_what_was_settled_while_it_waited(steps: JobSteps) -> None:
     """On PostgreSQL an end may commit between the look at the attempts and the lock."""
-    job = shop.assigned()
+    job = steps.assign()
 
     def late(tx):  # type: ignore[no-untyped-def]
         # The attempt still reads as live, its job is over already.
         tx.execute("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
-        return resync.resync_host(tx, shop.host_id, "journal-1", [JournaledAttempt(1, "live")])
+        return resync.resync_host(tx, steps.host_id, "journal-1", [JournaledAttempt(1, "live")])
 
-    told = shop.db.write_blocking(late)
+    told = steps.db.write_blocking(late)
     assert (told.live, told.stop) == ([], [1])
-    assert shop.stands(job.id) == "finished/normal"
+    assert steps.status(job.id) == "finished/normal"
 
 
 # The process runs.
 
 
-def test_a_start_moves_the_deadline(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(timeout=20_000))
-    shop.clock.move(10)
-    shop.started(job.fence, ago_ms=1_500)
-    found = shop.job(job.id)
-    assert found.started_at == shop.clock.now - 1_500
+def test_a_start_moves_the_deadline(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(timeout=20_000))
+    steps.clock.move(10)
+    steps.report_started(job.fence, ago_ms=1_500)
+    found = steps.job(job.id)
+    assert found.started_at == steps.clock.now - 1_500
     assert found.deadline_at == found.started_at + 20_000 + 5_000
-    assert shop.attempts(job.id)[0].started_at == found.started_at
-    assert shop.kinds(job.id) == ["created", "assigned", "started"]
+    assert steps.attempts(job.id)[0].started_at == found.started_at
+    assert steps.kinds(job.id) == ["created", "assigned", "started"]
 
 
-def test_a_start_counts_once(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.started(job.fence)
-    before = shop.job(job.id)
-    shop.clock.move(5)
-    shop.started(job.fence)
-    assert shop.job(job.id) == before
+def test_a_start_counts_once(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.report_started(job.fence)
+    before = steps.job(job.id)
+    steps.clock.move(5)
+    steps.report_started(job.fence)
+    assert steps.job(job.id) == before
 
 
-def test_a_start_of_anything_else_is_ignored(shop: Workshop) -> None:
-    job = shop.assigned()
-    shop.started(777)
-    other = shop.host("web-2")
-    shop.db.write_blocking(resync.record_started, [(other, job.fence, 0)])
-    assert shop.job(job.id).started_at is None
-    shop.end(job.fence)
-    before = shop.job(job.id)
-    shop.started(job.fence)
-    assert shop.job(job.id) == before
+def test_a_start_of_anything_else_is_ignored(steps: JobSteps) -> None:
+    job = steps.assign()
+    steps.report_started(777)
+    other = steps.host("web-2")
+    steps.db.write_blocking(resync.record_started, [(other, job.fence, 0)])
+    assert steps.job(job.id).started_at is None
+    steps.end(job.fence)
+    before = steps.job(job.id)
+    steps.report_started(job.fence)
+    assert steps.job(job.id) == before
 
 
-def test_the_next_attempt_starts_from_the_beginning(shop: Workshop) -> None:
-    job = shop.assigned(shop.task(retry={"times": 1}))
-    shop.started(job.fence)
-    shop.end(job.fence, code=1)
-    [again] = shop.claim()
+def test_the_next_attempt_starts_from_the_beginning(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.report_started(job.fence)
+    steps.end(job.fence, code=1)
+    [again] = steps.claim()
     assert again.job.started_at is None
-    shop.started(job.fence)
-    assert shop.job(job.id).started_at is None
-    assert shop.db.write_blocking(claim.cancel_requests) == []
+    steps.report_started(job.fence)
+    assert steps.job(job.id).started_at is None
+    assert steps.db.write_blocking(claim.cancel_requests) == []

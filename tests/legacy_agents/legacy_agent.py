@@ -7,7 +7,7 @@ import base64
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from contract.client import NOTHING, Answer
+from contract.client import NOTHING, Response
 
 INFO: dict[str, Any] = {
     "platform": "linux",
@@ -37,13 +37,13 @@ HEADERS = {
 class Wire(Protocol):
     """Whatever carries a request: straight into the application, or a socket."""
 
-    async def ask(
+    async def request(
         self, method: str, target: str, body: Any = NOTHING, *, headers: Any = None
-    ) -> Answer: ...
+    ) -> Response: ...
 
 
 @dataclass
-class OldAgent:
+class LegacyAgent:
     wire: Wire
     client_id: str
     secret: str
@@ -53,19 +53,19 @@ class OldAgent:
     token: str = ""
     resource_id: str = ""
 
-    async def send(self, method: str, target: str, body: Any = NOTHING) -> Answer:
+    async def send(self, method: str, target: str, body: Any = NOTHING) -> Response:
         headers = {**HEADERS, "authorization": f"Bearer {self.token}"}
-        return await self.wire.ask(method, target, body, headers=headers)
+        return await self.wire.request(method, target, body, headers=headers)
 
-    async def sign_in(self) -> Answer:
+    async def sign_in(self) -> Response:
         pair = base64.b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
         headers = {**HEADERS, "authorization": f"Basic {pair}", "content-length": "0"}
-        answer = await self.wire.ask("POST", "/token", headers=headers)
+        answer = await self.wire.request("POST", "/token", headers=headers)
         if answer.status == 200:
             self.token = answer.json
         return answer
 
-    async def register(self) -> Answer:
+    async def register(self) -> Response:
         body = {"hostname": self.hostname, "version": "2.1.1", "info": self.info}
         answer = await self.send("POST", f"/host?customer={self.customer}", body)
         if answer.status == 200:
@@ -85,7 +85,7 @@ class OldAgent:
         workers: list[dict[str, Any]] = answer.json["workers"]
         return workers
 
-    async def keep_alive(self) -> Answer:
+    async def keep_alive(self) -> Response:
         return await self.send("PUT", f"/{self.customer}/agent/{self.hostname}")
 
     async def poll(self) -> list[dict[str, Any]]:
@@ -99,7 +99,7 @@ class OldAgent:
         assert answer.status == 200, answer.body
         return answer.body
 
-    async def finish(self, job: dict[str, Any], state: Any = "success", **data: Any) -> Answer:
+    async def finish(self, job: dict[str, Any], state: Any = "success", **data: Any) -> Response:
         """As it sends an end: the state that it read from the last line, and the data."""
         sent = {
             "code": 0,
@@ -110,18 +110,18 @@ class OldAgent:
             "times": {"seconds": 1, "nanoseconds": 61_619_313},
             **data,
         }
-        return await self.tell(job["id"], {"state": state, "data": sent})
+        return await self.report_result(job["id"], {"state": state, "data": sent})
 
-    async def tell(self, job_id: str, result: dict[str, Any]) -> Answer:
+    async def report_result(self, job_id: str, result: dict[str, Any]) -> Response:
         return await self.send("PUT", f"/{self.customer}/job/{job_id}", {"result": result})
 
-    async def updated(self, job: dict[str, Any]) -> list[dict[str, Any]]:
+    async def update_config(self, job: dict[str, Any]) -> list[dict[str, Any]]:
         """Told to read its configuration again, it does, and says so."""
         workers = await self.config()
         done = {"state": "success", "data": {"message": "agent monitors updated"}}
-        assert (await self.tell(job["id"], done)).status in (200, 204)
+        assert (await self.report_result(job["id"], done)).status in (200, 204)
         return workers
 
-    async def report(self, resource_id: str, state: Any, event: str = "", **data: Any) -> Answer:
+    async def report(self, resource_id: str, state: Any, event: str = "", **data: Any) -> Response:
         body = {"state": state, "event": event, "data": data}
         return await self.send("PATCH", f"/{self.customer}/resource/{resource_id}/state", body)

@@ -9,9 +9,9 @@ from belvedere.server.background import loops
 from belvedere.server.transport.http_protocol import KEEP_ALIVE_S
 from contract.client import Client
 from contract.running import create, show
-from contract.wire import Socket, listening
+from contract.wire import Socket, run_server
 from contract.world import World
-from legacy_agents.legacy_agent import OldAgent
+from legacy_agents.legacy_agent import LegacyAgent
 from manual_clock import ManualClock
 
 PATIENCE_S = 30
@@ -22,9 +22,9 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     made, text = runtime.db.write_blocking(
         enrolment.create_enrolment, runtime.keyring, world.actors.ada
     )
-    async with listening(runtime) as port, asyncio.timeout(PATIENCE_S):
+    async with run_server(runtime) as port, asyncio.timeout(PATIENCE_S):
         wire = Socket(port)
-        agent = OldAgent(wire, made.id, text)
+        agent = LegacyAgent(wire, made.id, text)
         assert await agent.start() == []
         await _runs_two_jobs(world, agent, ada)
         await _watches(agent, ada)
@@ -36,7 +36,7 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
         await _is_given_up(world, ada, clock, job)
 
 
-async def _runs_two_jobs(world: World, agent: OldAgent, ada: Client) -> None:
+async def _runs_two_jobs(world: World, agent: LegacyAgent, ada: Client) -> None:
     task = await world.task(hostname="old-1", task_arguments=[{"type": "input", "label": "n"}])
     made = [await create(ada, task, [word]) for word in ("it's one", "two")]
     jobs = await agent.poll()
@@ -49,7 +49,7 @@ async def _runs_two_jobs(world: World, agent: OldAgent, ada: Client) -> None:
         assert (await show(ada, job["id"]))["state"] == "success"
 
 
-async def _watches(agent: OldAgent, ada: Client) -> None:
+async def _watches(agent: LegacyAgent, ada: Client) -> None:
     """A monitor is made while a question is open; the answer is the order to read it."""
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     body = {"name": "health", "type": "dstat", "host_id": hosts[0]["id"]}
@@ -57,7 +57,7 @@ async def _watches(agent: OldAgent, ada: Client) -> None:
     monitor = (await ada.post("/acme/monitor", body)).json
     (update,) = await question
     assert update["_type"] == "AgentUpdateJob"
-    (worker,) = await agent.updated(update)
+    (worker,) = await agent.update_config(update)
     assert (worker["type"], worker["resource_id"]) == ("dstat", monitor["id"])
     seen: dict[str, Any] = {
         "cpu": 0,
@@ -71,7 +71,7 @@ async def _watches(agent: OldAgent, ada: Client) -> None:
     assert (record["state"], record["resource"]["last_event"]["data"]) == ("normal", seen)
 
 
-async def _tells_of_its_machine(agent: OldAgent, ada: Client) -> None:
+async def _tells_of_its_machine(agent: LegacyAgent, ada: Client) -> None:
     for target, body in (
         ("/acme/dstat/old-1", {"dstat": {"cpu_used": 0, "mem_total": 24_682_740}}),
         ("/acme/psaux/old-1", {"psaux": [{"user": "root", "pid": "1", "command": "init"}] * 400}),
@@ -79,7 +79,7 @@ async def _tells_of_its_machine(agent: OldAgent, ada: Client) -> None:
         assert (await agent.send("POST", target, body)).status == 200
 
 
-async def _is_killed_with_a_job_in_hand(world: World, agent: OldAgent, ada: Client) -> str:
+async def _is_killed_with_a_job_in_hand(world: World, agent: LegacyAgent, ada: Client) -> str:
     job = await create(ada, await world.task(hostname="old-1", timeout=60_000))
     (given,) = await agent.poll()
     assert given["id"] == job["id"]
@@ -119,10 +119,10 @@ async def test_a_body_may_come_in_chunks(world: World, ada: Client) -> None:
         b"#!/bin/sh\necho a\n\r\n--cut\r\n"
         b'Content-Disposition: form-data; name="description"\r\n\r\nhello\r\n--cut--\r\n'
     )
-    async with listening(world.runtime) as port:
+    async with run_server(world.runtime) as port:
         wire = Socket(port)
         pieces = [form[at : at + 7] for at in range(0, len(form), 7)]
-        response = await wire.ask("POST", "/acme/file", headers=headers, pieces=pieces)
+        response = await wire.request("POST", "/acme/file", headers=headers, pieces=pieces)
         await wire.hang_up()
     assert (response.status, response.json["filename"], response.json["description"]) == (
         200,

@@ -16,7 +16,7 @@ from contract.client import Client
 from contract.running import create, show
 from contract.world import World
 from jobs.last_lines import LAST_LINES
-from legacy_agents.legacy_agent import INFO, OldAgent
+from legacy_agents.legacy_agent import INFO, LegacyAgent
 from manual_clock import ManualClock
 
 ARGUMENT = {"type": "input", "label": "one", "required": False}
@@ -29,41 +29,43 @@ def short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def old(world: World) -> OldAgent:
+def legacy_agent(world: World) -> LegacyAgent:
     return agent_of(world)
 
 
-def agent_of(world: World, uses: int = 1, **more: Any) -> OldAgent:
+def agent_of(world: World, uses: int = 1, **more: Any) -> LegacyAgent:
     runtime = world.runtime
     made, text = runtime.db.write_blocking(
         enrolment.create_enrolment, runtime.keyring, world.actors.ada, "old agents", uses
     )
-    return OldAgent(world.client(), made.id, text, **more)
+    return LegacyAgent(world.client(), made.id, text, **more)
 
 
-async def two_agents(world: World) -> tuple[OldAgent, OldAgent]:
+async def two_agents(world: World) -> tuple[LegacyAgent, LegacyAgent]:
     """Two hosts that share one client, both started."""
     first = agent_of(world, uses=2)
-    second = OldAgent(first.wire, first.client_id, first.secret, hostname="old-2")
+    second = LegacyAgent(first.wire, first.client_id, first.secret, hostname="old-2")
     await first.start()
     await second.start()
     return first, second
 
 
-async def given(world: World, old: OldAgent, client: Client, **fields: Any) -> dict[str, Any]:
+async def take_job(
+    world: World, legacy_agent: LegacyAgent, client: Client, **fields: Any
+) -> dict[str, Any]:
     """A job of this task, in the agent's hands."""
-    job = await create(client, await world.task(hostname=old.hostname, **fields))
-    (found,) = await old.poll()
+    job = await create(client, await world.task(hostname=legacy_agent.hostname, **fields))
+    (found,) = await legacy_agent.poll()
     assert found["id"] == job["id"]
     return found
 
 
-async def test_it_works(world: World, old: OldAgent, uma: Client) -> None:
-    assert await old.start() == []
-    job = await given(world, old, uma, script_runas="bash %script%")
+async def test_it_works(world: World, legacy_agent: LegacyAgent, uma: Client) -> None:
+    assert await legacy_agent.start() == []
+    job = await take_job(world, legacy_agent, uma, script_runas="bash %script%")
     assert job["_type"] == "ScriptJob" and job["name"] == "echo"
     assert (await show(uma, job["id"]))["lifecycle"] == "assigned"
-    done = await old.finish(job, "success", lastline="success")
+    done = await legacy_agent.finish(job, "success", lastline="success")
     assert (done.status, done.json["lifecycle"], done.json["state"]) == (
         200,
         "finished",
@@ -76,16 +78,16 @@ async def test_it_works(world: World, old: OldAgent, uma: Client) -> None:
 # 1, 2: signing in and registering
 
 
-async def test_the_token_is_a_bare_json_string(old: OldAgent) -> None:
-    answer = await old.sign_in()
+async def test_the_token_is_a_bare_json_string(legacy_agent: LegacyAgent) -> None:
+    answer = await legacy_agent.sign_in()
     assert isinstance(answer.json, str) and answer.json.startswith("bva_")
 
 
 async def test_registration_names_host_monitor_and_machine(
-    world: World, old: OldAgent, ada: Client
+    world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
-    await old.sign_in()
-    record = (await old.register()).json
+    await legacy_agent.sign_in()
+    record = (await legacy_agent.register()).json
     host = (await ada.get(f"/acme/host/{record['host_id']}")).json
     assert (host["hostname"], host["state"], host["ip"]) == ("old-1", "online", "10.1.2.3")
     assert (host["agent_version"], host["os_name"], host["os_version"]) == (
@@ -99,30 +101,30 @@ async def test_registration_names_host_monitor_and_machine(
 
 
 async def test_wrong_ids_and_secrets_look_alike_and_are_counted(
-    world: World, old: OldAgent, stranger: Client
+    world: World, legacy_agent: LegacyAgent, anonymous: Client
 ) -> None:
     said = []
     for client_id, secret in (
-        (old.client_id, "wrong"),
-        ("0" * 24, old.secret),
-        ("somebody", old.secret),
-        (old.client_id, ""),
+        (legacy_agent.client_id, "wrong"),
+        ("0" * 24, legacy_agent.secret),
+        ("somebody", legacy_agent.secret),
+        (legacy_agent.client_id, ""),
     ):
-        refused = await OldAgent(old.wire, client_id, secret).sign_in()
+        refused = await LegacyAgent(legacy_agent.wire, client_id, secret).sign_in()
         assert refused.status == 401
         said.append((refused.code, refused.json["message"]))
     assert len(set(said)) == 1
-    assert (await stranger.post("/token")).status == 401
+    assert (await anonymous.post("/token")).status == 401
     for _ in range(20):
-        last = await OldAgent(old.wire, old.client_id, "wrong").sign_in()
+        last = await LegacyAgent(legacy_agent.wire, legacy_agent.client_id, "wrong").sign_in()
     assert last.status == 429
-    assert (await old.sign_in()).status == 429
+    assert (await legacy_agent.sign_in()).status == 429
 
 
 async def test_an_enrolment_brings_only_so_many_hosts(world: World) -> None:
     first = agent_of(world)
     await first.start()
-    other = OldAgent(first.wire, first.client_id, first.secret, hostname="old-2")
+    other = LegacyAgent(first.wire, first.client_id, first.secret, hostname="old-2")
     # The enrolment is used up: its token opens the host that it brought, and no other.
     assert (await other.sign_in()).status == 200
     refused = await other.register()
@@ -131,29 +133,29 @@ async def test_an_enrolment_brings_only_so_many_hosts(world: World) -> None:
 
 async def test_several_hosts_share_one_client(world: World, uma: Client) -> None:
     first, second = await two_agents(world)
-    job = await given(world, second, uma)
+    job = await take_job(world, second, uma)
     assert (await first.finish(job)).code == "other_host"
     assert (await second.finish(job)).json["lifecycle"] == "finished"
 
 
 async def test_a_used_up_client_comes_back_after_a_restart(
-    world: World, old: OldAgent, clock: ManualClock
+    world: World, legacy_agent: LegacyAgent, clock: ManualClock
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     clock.move(3 * 86_400)
-    again = OldAgent(old.wire, old.client_id, old.secret)
+    again = LegacyAgent(legacy_agent.wire, legacy_agent.client_id, legacy_agent.secret)
     await again.start()
-    assert again.resource_id == old.resource_id
+    assert again.resource_id == legacy_agent.resource_id
     # Its predecessor's credential is dead.
-    assert (await old.keep_alive()).status == 401
+    assert (await legacy_agent.keep_alive()).status == 401
 
 
 async def test_a_revoked_enrolment_signs_nobody_in(
-    world: World, old: OldAgent, ada: Client
+    world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
-    await old.start()
-    assert (await ada.delete(f"/api/enrolment/{old.client_id}")).status == 200
-    assert (await old.sign_in()).status == 401
+    await legacy_agent.start()
+    assert (await ada.delete(f"/api/enrolment/{legacy_agent.client_id}")).status == 200
+    assert (await legacy_agent.sign_in()).status == 401
 
 
 async def test_the_name_of_another_connected_machine_is_refused(world: World) -> None:
@@ -169,7 +171,7 @@ async def test_the_name_of_another_connected_machine_is_refused(world: World) ->
 async def test_a_token_without_a_host_opens_nothing(world: World, uma: Client) -> None:
     holder = agent_of(world)
     await holder.start()
-    job = await given(world, holder, uma)
+    job = await take_job(world, holder, uma)
     nobody = agent_of(world, hostname="old-9")
     await nobody.sign_in()
     assert (await nobody.keep_alive()).status == 404
@@ -192,7 +194,7 @@ async def test_an_agent_of_ours_registers_before_it_asks_for_work(world: World) 
 
 async def test_a_forgotten_token_is_replaced_without_registering(world: World, uma: Client) -> None:
     first, _ = await two_agents(world)
-    job = await given(world, first, uma)
+    job = await take_job(world, first, uma)
     world.runtime.db.write_blocking(
         lambda tx: tx.execute("delete from tokens where kind = 'agent_token'")
     )
@@ -207,9 +209,9 @@ async def test_a_forgotten_token_is_replaced_without_registering(world: World, u
 
 
 async def test_monitors_are_sent_in_the_format_of_theeye(
-    world: World, old: OldAgent, ada: Client
+    world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     host = next(h for h in (await ada.get("/acme/host")).json if h["hostname"] == "old-1")
     file = await ada.post("/acme/file", {"filename": "a.sh", "source": "echo ok\n"})
     for body in (
@@ -225,17 +227,17 @@ async def test_monitors_are_sent_in_the_format_of_theeye(
         named = {"name": body["type"], "host_id": host["id"], "looptime": "4000", **body}
         response = await ada.post("/acme/monitor", named)
         assert response.status == 200, response.body
-    web, stat, process, script = await old.config()
+    web, stat, process, script = await legacy_agent.config()
     assert (web["type"], web["url"], web["looptime"]) == ("scraper", "http://x.test/", 4_000)
     assert (web["status_code"], web["timeout"]) == ("^(?:2..)$", 10_000)
     assert stat["limit"] == {"cpu": 80, "mem": 90, "cache": 90, "disk": 90}
     assert process["ps"]["pattern"] == "a\\.b"
     assert script["script"]["runas"] == "bash %script%"
     assert script["script"]["md5"] == hashlib.md5(b"echo ok\n").hexdigest()
-    answer = await old.send("GET", f"/acme/script/{script['script']['id']}/download")
+    answer = await legacy_agent.send("GET", f"/acme/script/{script['script']['id']}/download")
     assert answer.body == b"echo ok\n"
     # A null cache is what a host without swap says.
-    told = await old.report(
+    told = await legacy_agent.report(
         stat["resource_id"], "normal", "host:stats:normal", cpu=1, mem=2.5, cache=None, disk=[]
     )
     assert (told.status, told.json["state"]) == (200, "normal")
@@ -255,50 +257,55 @@ async def test_monitors_are_sent_in_the_format_of_theeye(
     ],
 )
 async def test_a_script_monitor_is_judged_like_our_own(
-    world: World, old: OldAgent, ada: Client, state: Any, code: int | None, expected: str
+    world: World,
+    legacy_agent: LegacyAgent,
+    ada: Client,
+    state: Any,
+    code: int | None,
+    expected: str,
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     file = await ada.post("/acme/file", {"filename": "a.sh", "source": "echo ok\n"})
     body = {"name": "s", "type": "script", "script_id": file.json["id"], "fail_threshold": 1}
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     response = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
-    told = await old.report(response.json["id"], state, code=code, lastline="x", log="x\n")
+    told = await legacy_agent.report(response.json["id"], state, code=code, lastline="x", log="x\n")
     assert (told.status, told.json["state"]) == (200, expected)
 
 
 async def test_a_change_of_a_monitor_is_followed_by_an_update(
-    world: World, old: OldAgent, ada: Client, short_polls: None
+    world: World, legacy_agent: LegacyAgent, ada: Client, short_polls: None
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     body = {"name": "web", "type": "scraper", "url": "http://x.test/", "status_code": "200"}
-    waiting = asyncio.create_task(old.poll())
+    waiting = asyncio.create_task(legacy_agent.poll())
     response = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
-    jobs = await waiting or await old.poll()
+    jobs = await waiting or await legacy_agent.poll()
     assert [(job["_type"], job["name"]) for job in jobs] == [
         ("AgentUpdateJob", "agent:config:update")
     ]
     # Told once, not at every question.
-    assert await old.poll() == []
-    (worker,) = await old.updated(jobs[0])
+    assert await legacy_agent.poll() == []
+    (worker,) = await legacy_agent.update_config(jobs[0])
     assert worker["resource_id"] == response.json["id"]
-    assert await old.poll() == []
+    assert await legacy_agent.poll() == []
     # It is no job that anybody would see.
     assert (await ada.get("/acme/job")).json == []
     await ada.delete(f"/acme/monitor/{response.json['id']}")
-    (update,) = await old.poll()
-    assert await old.updated(update) == []
+    (update,) = await legacy_agent.poll()
+    assert await legacy_agent.update_config(update) == []
 
 
 async def test_an_update_that_was_not_applied_is_sent_again(
-    world: World, old: OldAgent, ada: Client, clock: ManualClock, short_polls: None
+    world: World, legacy_agent: LegacyAgent, ada: Client, clock: ManualClock, short_polls: None
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     assert (await ada.put(f"/acme/host/{hosts[0]['id']}/reconfigure")).status == 204
-    (first,) = await old.poll()
+    (first,) = await legacy_agent.poll()
     clock.move(61)
-    (second,) = await old.poll()
+    (second,) = await legacy_agent.poll()
     assert first["id"] != second["id"]
 
 
@@ -306,9 +313,9 @@ async def test_an_update_that_was_not_applied_is_sent_again(
 
 
 async def test_a_silent_agent_is_unreachable_until_its_next_message(
-    world: World, old: OldAgent, ada: Client, clock: ManualClock
+    world: World, legacy_agent: LegacyAgent, ada: Client, clock: ManualClock
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     runtime = world.runtime
 
     async def state() -> str:
@@ -319,7 +326,7 @@ async def test_a_silent_agent_is_unreachable_until_its_next_message(
     clock.move(31)
     run_timeouts.mark_silent(runtime.db)
     assert await state() == "unreachable"
-    assert (await old.keep_alive()).status == 204
+    assert (await legacy_agent.keep_alive()).status == 204
     await loops.record_seen(runtime)
     assert await state() == "online"
 
@@ -331,77 +338,83 @@ def test_a_poll_waits_between_ten_and_fourteen_seconds() -> None:
     assert 10 < polling.MAX_WAIT_S < 14
 
 
-async def test_nothing_to_do_is_an_empty_list(old: OldAgent, short_polls: None) -> None:
-    await old.start()
-    assert await old.poll() == []
+async def test_nothing_to_do_is_an_empty_list(legacy_agent: LegacyAgent, short_polls: None) -> None:
+    await legacy_agent.start()
+    assert await legacy_agent.poll() == []
 
 
 async def test_a_waiting_poll_is_answered_immediately(
-    world: World, old: OldAgent, uma: Client
+    world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     task = await world.task(hostname="old-1")
-    waiting = asyncio.create_task(old.poll())
+    waiting = asyncio.create_task(legacy_agent.poll())
     job = await create(uma, task)
     async with asyncio.timeout(10):
         assert [item["id"] for item in await waiting] == [job["id"]]
 
 
-async def test_several_jobs_come_in_one_answer(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
+async def test_several_jobs_come_in_one_answer(
+    world: World, legacy_agent: LegacyAgent, uma: Client
+) -> None:
+    await legacy_agent.start()
     task = await world.task(hostname="old-1")
     made = [(await create(uma, task))["id"] for _ in range(12)]
-    found = [job["id"] for job in await old.poll()]
+    found = [job["id"] for job in await legacy_agent.poll()]
     # As many as it runs at once, oldest first.
     assert found == made[:10]
-    await old.finish({"id": made[0]})
-    assert [job["id"] for job in await old.poll()] == made[10:11]
+    await legacy_agent.finish({"id": made[0]})
+    assert [job["id"] for job in await legacy_agent.poll()] == made[10:11]
 
 
 async def test_a_poll_that_disconnects_gets_no_job(
-    world: World, old: OldAgent, uma: Client
+    world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     hasty = world.client(hangs_up=True)
     job = await create(uma, await world.task(hostname="old-1"))
-    headers = {"authorization": f"Bearer {old.token}"}
-    answer = await hasty.ask("GET", "/acme/job?hostname=old-1", headers=headers)
+    headers = {"authorization": f"Bearer {legacy_agent.token}"}
+    answer = await hasty.request("GET", "/acme/job?hostname=old-1", headers=headers)
     assert answer.json["jobs"] == []
     record = await show(uma, job["id"])
     assert (record["lifecycle"], record["attempt_count"]) == ("ready", 0)
-    assert [item["id"] for item in await old.poll()] == [job["id"]]
+    assert [item["id"] for item in await legacy_agent.poll()] == [job["id"]]
 
 
-async def test_others_get_the_list_of_jobs(world: World, old: OldAgent, ada: Client) -> None:
-    await old.start()
+async def test_others_get_the_list_of_jobs(
+    world: World, legacy_agent: LegacyAgent, ada: Client
+) -> None:
+    await legacy_agent.start()
     assert (await ada.get("/acme/job?hostname=old-1")).json == []
 
 
-async def test_a_queue_of_one_task(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
+async def test_a_queue_of_one_task(world: World, legacy_agent: LegacyAgent, uma: Client) -> None:
+    await legacy_agent.start()
     one, other = [await world.task(n, hostname="old-1") for n in ("one", "other")]
     jobs = [(await create(uma, task))["id"] for task in (other, one, one, one)]
     target = f"/task/{one}/job/queue?hostname=old-1&limit=2&customer=acme"
-    answer = await old.send("GET", target)
+    answer = await legacy_agent.send("GET", target)
     assert [job["id"] for job in answer.json] == jobs[1:3]
-    assert (await old.send("GET", target.replace("limit=2", "limit=0"))).json == []
+    assert (await legacy_agent.send("GET", target.replace("limit=2", "limit=0"))).json == []
 
 
 async def test_a_disabled_host_gets_nothing(
-    world: World, old: OldAgent, ada: Client, short_polls: None
+    world: World, legacy_agent: LegacyAgent, ada: Client, short_polls: None
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     await create(ada, await world.task(hostname="old-1"))
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     await ada.put(f"/acme/host/{hosts[0]['id']}/disable")
-    assert await old.poll() == []
+    assert await legacy_agent.poll() == []
 
 
 # 4 and 5 of agent-protocol.md: jobs as it can take them
 
 
-async def test_the_command_is_never_empty(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
+async def test_the_command_is_never_empty(
+    world: World, legacy_agent: LegacyAgent, uma: Client
+) -> None:
+    await legacy_agent.start()
     for runas, source, expected in (
         ("", "echo x\n", "bash %script%"),
         ("", "#!/bin/sh\necho x\n", "%script%"),
@@ -409,61 +422,70 @@ async def test_the_command_is_never_empty(world: World, old: OldAgent, uma: Clie
         ("nice -n 5 %script% --fast", "#!/bin/sh\n", "nice -n 5 %script% --fast"),
     ):
         script = {"filename": "a.sh", "source": source}
-        job = await given(world, old, uma, script_runas=runas, script=script)
+        job = await take_job(world, legacy_agent, uma, script_runas=runas, script=script)
         assert job["script_runas"] == expected
-        await old.finish(job)
+        await legacy_agent.finish(job)
 
 
-async def test_every_argument_is_a_string(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
+async def test_every_argument_is_a_string(
+    world: World, legacy_agent: LegacyAgent, uma: Client
+) -> None:
+    await legacy_agent.start()
     task = await world.task(hostname="old-1", task_arguments=[ARGUMENT] * 6)
     await create(uma, task, ["it's $HOME", 5, True, None, {"a": [1]}, ""])
-    (job,) = await old.poll()
+    (job,) = await legacy_agent.poll()
     assert job["task_arguments_values"] == ["it's $HOME", "5", "true", "null", '{"a":[1]}', ""]
     assert all(isinstance(value, str) for value in job["env"].values())
     assert job["timeout"] == 600_000
 
 
-async def test_a_file_travels_as_a_data_url(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
+async def test_a_file_travels_as_a_data_url(
+    world: World, legacy_agent: LegacyAgent, uma: Client
+) -> None:
+    await legacy_agent.start()
     task = await world.task(hostname="old-1", task_arguments=[{"type": "file", "label": "f"}])
     sent = "data:text/plain;base64," + base64.b64encode(b"content").decode()
     await create(uma, task, [sent])
-    (job,) = await old.poll()
+    (job,) = await legacy_agent.poll()
     head, _, data = job["task_arguments_values"][0].partition(";base64,")
     assert head.startswith("data:") and base64.b64decode(data) == b"content"
 
 
 async def test_a_job_keeps_the_script_it_was_created_with(
-    world: World, old: OldAgent, ada: Client
+    world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
     """The real one keeps scripts by their file name: another content must have another."""
-    await old.start()
+    await legacy_agent.start()
     script = {"filename": "same.sh", "source": "echo one\n"}
-    first = await given(world, old, ada, script=script)
+    first = await take_job(world, legacy_agent, ada, script=script)
     record = await show(ada, first["id"])
     await ada.put(f"/acme/file/{record['script_id']}/upload", {"source": "echo two\n"})
     await create(ada, first["task_id"])
-    (second,) = await old.poll()
-    assert [await old.fetch(job) for job in (first, second)] == [b"echo one\n", b"echo two\n"]
+    (second,) = await legacy_agent.poll()
+    assert [await legacy_agent.fetch(job) for job in (first, second)] == [
+        b"echo one\n",
+        b"echo two\n",
+    ]
     assert first["script"]["filename"] != second["script"]["filename"]
     for job, source in ((first, b"echo one\n"), (second, b"echo two\n")):
         assert job["script"]["md5"] == hashlib.md5(source).hexdigest()
         assert "/" not in job["script"]["filename"] and ".." not in job["script"]["filename"]
     # When the job is over it fetches nothing more by it.
-    await old.finish(first)
-    gone = await old.send("GET", f"/acme/script/{first['script']['id']}/download")
+    await legacy_agent.finish(first)
+    gone = await legacy_agent.send("GET", f"/acme/script/{first['script']['id']}/download")
     assert gone.status == 404
 
 
-async def test_a_web_request_is_its_own_kind(world: World, old: OldAgent, ada: Client) -> None:
-    await old.start()
+async def test_a_web_request_is_its_own_kind(
+    world: World, legacy_agent: LegacyAgent, ada: Client
+) -> None:
+    await legacy_agent.start()
     fields = {"type": "scraper", "url": "http://x.test/", "method": "GET", "script": None}
-    job = await given(world, old, ada, **fields)
+    job = await take_job(world, legacy_agent, ada, **fields)
     assert (job["_type"], job["task"]["url"]) == ("ScraperJob", "http://x.test/")
     assert job["task"]["status_code"] == "^(?:[123][0-9][0-9])$"
     response = {"status_code": 503, "body": "down", "headers": {"a": "b"}}
-    done = await old.tell(
+    done = await legacy_agent.report_result(
         job["id"],
         {
             "state": "failure",
@@ -479,36 +501,36 @@ async def test_a_web_request_is_its_own_kind(world: World, old: OldAgent, ada: C
 
 
 async def test_unsupported_jobs_are_not_assigned_to_it(
-    world: World, old: OldAgent, uma: Client, short_polls: None
+    world: World, legacy_agent: LegacyAgent, uma: Client, short_polls: None
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     job = await create(uma, await world.task(hostname="old-1", os_user="nobody"))
-    assert await old.poll() == []
+    assert await legacy_agent.poll() == []
     record = await show(uma, job["id"])
     assert (record["lifecycle"], record["state"], record["ran"]) == ("finished", "error", "no")
     assert record["result"]["reason"] == "needs_own_agent"
 
 
 async def test_it_gets_variables_but_no_secrets(
-    world: World, old: OldAgent, ada: Client, uma: Client
+    world: World, legacy_agent: LegacyAgent, ada: Client, uma: Client
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     await ada.put("/acme/secret/REGION", {"value": "eu", "secret": False})
     await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2"})
-    found = await given(world, old, uma)
+    found = await take_job(world, legacy_agent, uma)
     assert found["env"]["REGION"] == "eu" and "API_KEY" not in found["env"]
     assert "hunter2" not in str(found)
 
 
 async def test_a_task_with_secrets_of_its_own_ends_before_it_begins(
-    world: World, old: OldAgent, ada: Client, uma: Client, short_polls: None
+    world: World, legacy_agent: LegacyAgent, ada: Client, uma: Client, short_polls: None
 ) -> None:
     """Rather than without what it needs, or with what the agent would show."""
-    await old.start()
-    task = await world.task(hostname=old.hostname)
+    await legacy_agent.start()
+    task = await world.task(hostname=legacy_agent.hostname)
     await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2", "task_id": task})
     job = await create(uma, task)
-    assert await old.poll() == []
+    assert await legacy_agent.poll() == []
     ended = await show(uma, job["id"])
     assert (ended["lifecycle"], ended["state"], ended["ran"]) == ("finished", "error", "no")
     assert ended["result"]["reason"] == "needs_own_agent"
@@ -555,13 +577,15 @@ ENDS: list[tuple[Any, dict[str, Any], tuple[str, str, str, Any]]] = [
 ]
 
 
-async def test_every_end_is_understood(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
+async def test_every_end_is_understood(
+    world: World, legacy_agent: LegacyAgent, uma: Client
+) -> None:
+    await legacy_agent.start()
     task = await world.task(hostname="old-1")
     for state, data, expected in ENDS:
         await create(uma, task)
-        (job,) = await old.poll()
-        done = (await old.finish(job, state, **data)).json
+        (job,) = await legacy_agent.poll()
+        done = (await legacy_agent.finish(job, state, **data)).json
         found = (done["lifecycle"], done["state"], done["trigger_name"], done["output"])
         assert found == expected, (state, data)
         # The line is shown as it was, not as we understand it.
@@ -569,28 +593,30 @@ async def test_every_end_is_understood(world: World, old: OldAgent, uma: Client)
 
 
 async def test_a_script_that_could_not_be_fetched_failed(
-    world: World, old: OldAgent, uma: Client
+    world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
-    await old.start()
-    job = await given(world, old, uma)
+    await legacy_agent.start()
+    job = await take_job(world, legacy_agent, uma)
     data = {"lastline": "404", "log": "Error: 404\n  at x"}
-    done = await old.tell(job["id"], {"state": "failure", "data": data})
+    done = await legacy_agent.report_result(job["id"], {"state": "failure", "data": data})
     assert (done.json["state"], done.json["result"]["log"]) == ("failure", data["log"])
 
 
-async def test_the_fields_may_come_flat(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
-    job = await given(world, old, uma)
+async def test_the_fields_may_come_flat(
+    world: World, legacy_agent: LegacyAgent, uma: Client
+) -> None:
+    await legacy_agent.start()
+    job = await take_job(world, legacy_agent, uma)
     body = {"state": "failure", "code": 0, "log": "x\n", "lastline": "x"}
-    done = await old.send("PUT", f"/job/{job['id']}?customer=acme", body)
+    done = await legacy_agent.send("PUT", f"/job/{job['id']}?customer=acme", body)
     assert (done.json["state"], done.json["result"]["log"]) == ("failure", "x\n")
 
 
-async def test_an_end_counts_once(world: World, old: OldAgent, uma: Client) -> None:
-    await old.start()
-    job = await given(world, old, uma)
-    await old.finish(job, "success", lastline="success")
-    again = await old.finish(job, "failure", log="y" * 100_000)
+async def test_an_end_counts_once(world: World, legacy_agent: LegacyAgent, uma: Client) -> None:
+    await legacy_agent.start()
+    job = await take_job(world, legacy_agent, uma)
+    await legacy_agent.finish(job, "success", lastline="success")
+    again = await legacy_agent.finish(job, "failure", log="y" * 100_000)
     assert (again.status, again.json["state"], again.json["result"]["log"]) == (
         200,
         "success",
@@ -599,13 +625,13 @@ async def test_an_end_counts_once(world: World, old: OldAgent, uma: Client) -> N
 
 
 async def test_a_log_of_twenty_megabytes_is_kept_and_cut(
-    world: World, old: OldAgent, uma: Client
+    world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
-    await old.start()
-    job = await given(world, old, uma)
+    await legacy_agent.start()
+    job = await take_job(world, legacy_agent, uma)
     line = "0123456789abcde\n"
     log = "first\n" + line * (20 * 65_536) + "last\n"
-    done = await old.finish(job, "success", log=log, lastline="last")
+    done = await legacy_agent.finish(job, "success", log=log, lastline="last")
     assert (done.status, done.json["state"]) == (200, "success")
     record = await show(uma, job["id"])
     assert record["result"]["log_bytes"] == len(log)
@@ -618,12 +644,14 @@ async def test_a_log_of_twenty_megabytes_is_kept_and_cut(
 # 10, 11: statistics
 
 
-async def test_statistics_are_kept(world: World, old: OldAgent, ada: Client, vic: Client) -> None:
-    await old.start()
+async def test_statistics_are_kept(
+    world: World, legacy_agent: LegacyAgent, ada: Client, vic: Client
+) -> None:
+    await legacy_agent.start()
     dstat = {"cpu_used": 0, "load_1_minute": 4.78, "cacheTotal": 0, "disk": {"total": {}}}
-    assert (await old.send("POST", "/acme/dstat/old-1", {"dstat": dstat})).status == 200
+    assert (await legacy_agent.send("POST", "/acme/dstat/old-1", {"dstat": dstat})).status == 200
     psaux = [{"user": "root", "pid": "1", "%cpu": "0.0", "command": f"x {n}"} for n in range(300)]
-    assert (await old.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
+    assert (await legacy_agent.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     target = f"/acme/host/{hosts[0]['id']}/stats"
     records = (await ada.get(target)).json
@@ -639,30 +667,30 @@ async def test_statistics_are_kept(world: World, old: OldAgent, ada: Client, vic
 
 
 async def test_a_job_that_is_never_reported_is_lost(
-    world: World, old: OldAgent, uma: Client, clock: ManualClock
+    world: World, legacy_agent: LegacyAgent, uma: Client, clock: ManualClock
 ) -> None:
-    await old.start()
-    job = await given(world, old, uma, timeout=10_000)
+    await legacy_agent.start()
+    job = await take_job(world, legacy_agent, uma, timeout=10_000)
     clock.move(10 + 5 + 61)
-    await old.keep_alive()
+    await legacy_agent.keep_alive()
     await loops.record_seen(world.runtime)
     run_timeouts.lose_overdue(world.runtime.db)
     record = await show(uma, job["id"])
     assert (record["lifecycle"], record["state"], record["ran"]) == ("terminated", "lost", "maybe")
     # Its report waits for the last child of the script; when it comes, it is believed.
-    done = (await old.finish(job, "success", lastline="success")).json
+    done = (await legacy_agent.finish(job, "success", lastline="success")).json
     assert (done["lifecycle"], done["state"], done["reconciled"]) == ("finished", "success", True)
 
 
 async def test_a_new_process_loses_what_the_last_one_ran(
-    world: World, old: OldAgent, uma: Client
+    world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
-    await old.start()
-    job = await given(world, old, uma)
+    await legacy_agent.start()
+    job = await take_job(world, legacy_agent, uma)
     # The same process that repeats itself loses nothing.
-    await old.register()
+    await legacy_agent.register()
     assert (await show(uma, job["id"]))["lifecycle"] == "assigned"
-    await OldAgent(old.wire, old.client_id, old.secret).start()
+    await LegacyAgent(legacy_agent.wire, legacy_agent.client_id, legacy_agent.secret).start()
     record = await show(uma, job["id"])
     assert (record["state"], record["ran"], record["reason"]) == (
         "lost",
@@ -672,9 +700,9 @@ async def test_a_new_process_loses_what_the_last_one_ran(
 
 
 async def test_an_agent_of_ours_may_take_the_host_over(
-    world: World, old: OldAgent, ada: Client, clock: ManualClock
+    world: World, legacy_agent: LegacyAgent, ada: Client, clock: ManualClock
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     clock.move(31)
     run_timeouts.mark_silent(world.runtime.db)
     (host,) = (await ada.get("/acme/host?where[hostname]=old-1")).json
@@ -682,7 +710,7 @@ async def test_an_agent_of_ours_may_take_the_host_over(
     body = {"token": text, "hostname": "old-1", "fingerprint": "new machine"}
     response = await world.client().post("/-/enrol", body)
     assert response.status == 201
-    assert (await old.keep_alive()).status == 401
+    assert (await legacy_agent.keep_alive()).status == 401
 
 
 def _as_the_agent_reads_it(line: str) -> tuple[Any, Any]:
@@ -698,22 +726,27 @@ def _as_the_agent_reads_it(line: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize(("line", "state", "output"), LAST_LINES)
 async def test_the_last_line_is_read_as_from_our_own_agent(
-    world: World, old: OldAgent, uma: Client, line: str, state: str, output: list[str] | None
+    world: World,
+    legacy_agent: LegacyAgent,
+    uma: Client,
+    line: str,
+    state: str,
+    output: list[str] | None,
 ) -> None:
-    await old.start()
-    job = await given(world, old, uma)
+    await legacy_agent.start()
+    job = await take_job(world, legacy_agent, uma)
     reported_state, reported_output = _as_the_agent_reads_it(line)
-    done = await old.finish(job, reported_state, lastline=line, output=reported_output)
+    done = await legacy_agent.finish(job, reported_state, lastline=line, output=reported_output)
     assert (done.json["state"], done.json["output"]) == (state, output)
 
 
 async def test_a_task_that_ignores_exit_codes_keeps_its_last_line(
-    world: World, old: OldAgent, uma: Client
+    world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     for ignores, state in ((True, "success"), (False, "failure")):
-        job = await given(world, old, uma, name=f"t{ignores}", ignore_exit_code=ignores)
-        done = await old.finish(job, "success", lastline="success", code=1)
+        job = await take_job(world, legacy_agent, uma, name=f"t{ignores}", ignore_exit_code=ignores)
+        done = await legacy_agent.finish(job, "success", lastline="success", code=1)
         assert (done.json["state"], done.json["result"]["code"]) == (state, 1)
 
 
@@ -727,9 +760,9 @@ async def on_old_host(ada: Client, **fields: Any) -> dict[str, Any]:
 
 
 async def test_a_maintained_file_has_the_format_of_theeye(
-    world: World, old: OldAgent, ada: Client
+    world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     body = {"filename": "site.conf", "source": "Listen 80\n"}
     file_id = (await ada.post("/acme/file", body)).json["id"]
     made = await on_old_host(
@@ -740,7 +773,7 @@ async def test_a_maintained_file_has_the_format_of_theeye(
         permissions="640",
         os_username="root",
     )
-    (worker,) = await old.config()
+    (worker,) = await legacy_agent.config()
     expected = {
         "type": "file",
         "resource_id": made["id"],
@@ -752,11 +785,11 @@ async def test_a_maintained_file_has_the_format_of_theeye(
         "uid": 0,
     }
     assert {name: worker[name] for name in expected} == expected and "gid" not in worker
-    fetched = await old.send("GET", f"/acme/file/{file_id}/download")
+    fetched = await legacy_agent.send("GET", f"/acme/file/{file_id}/download")
     assert (fetched.status, fetched.body) == (200, b"Listen 80\n")
-    good = await old.report(made["id"], "success", stats={"size": 10})
+    good = await legacy_agent.report(made["id"], "success", stats={"size": 10})
     assert good.json["state"] == "normal"
-    told = await old.report(made["id"], "changed", "file:restored")
+    told = await legacy_agent.report(made["id"], "changed", "file:restored")
     assert (told.json["state"], told.json["last_event"]["event"]) == ("normal", "file:restored")
     kinds = world.runtime.db.write_blocking(
         lambda tx: tx.rows(
@@ -768,24 +801,24 @@ async def test_a_maintained_file_has_the_format_of_theeye(
     names = ["monitor.changed", "monitor.file:changed", "monitor.file:restored"]
     assert [kind for (kind,) in kinds] == names
     await ada.delete(f"/acme/monitor/{made['id']}")
-    assert (await old.send("GET", f"/acme/file/{file_id}/download")).status == 404
+    assert (await legacy_agent.send("GET", f"/acme/file/{file_id}/download")).status == 404
 
 
 async def test_new_content_of_a_maintained_file_is_an_update(
-    world: World, old: OldAgent, ada: Client, short_polls: None
+    world: World, legacy_agent: LegacyAgent, ada: Client, short_polls: None
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     body = {"filename": "site.conf", "source": "Listen 80\n"}
     file_id = (await ada.post("/acme/file", body)).json["id"]
     await on_old_host(ada, type="file", path="/etc/a.conf", file=file_id)
-    (update,) = await old.poll()
-    (before,) = await old.updated(update)
+    (update,) = await legacy_agent.poll()
+    (before,) = await legacy_agent.update_config(update)
     await ada.put(f"/acme/file/{file_id}", {"source": "Listen 81\n"})
     for reaction in consumers.CONSUMERS:
         if "file.changed" in reaction.kinds:
             await consumers.catch_up(reaction, world.runtime)
-    (update,) = await old.poll()
-    (after,) = await old.updated(update)
+    (update,) = await legacy_agent.poll()
+    (after,) = await legacy_agent.update_config(update)
     assert after["file"]["md5"] != before["file"]["md5"]
 
 
@@ -793,27 +826,27 @@ async def test_new_content_of_a_maintained_file_is_an_update(
     "fields", [{"file": ""}, {"permissions": "4755"}, {"os_username": "www-data"}]
 )
 async def test_a_file_that_it_cannot_maintain_is_not_sent(
-    world: World, old: OldAgent, ada: Client, fields: dict[str, str]
+    world: World, legacy_agent: LegacyAgent, ada: Client, fields: dict[str, str]
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     body = {"filename": "site.conf", "source": "Listen 80\n"}
     file_id = (await ada.post("/acme/file", body)).json["id"]
     await on_old_host(ada, **{"type": "file", "path": "/etc/a.conf", "file": file_id, **fields})
-    assert await old.config() == []
+    assert await legacy_agent.config() == []
 
 
 async def test_a_process_list_is_a_successful_check(
-    world: World, old: OldAgent, ada: Client, vic: Client
+    world: World, legacy_agent: LegacyAgent, ada: Client, vic: Client
 ) -> None:
-    await old.start()
+    await legacy_agent.start()
     made = await on_old_host(ada, type="psaux")
-    (worker,) = await old.config()
+    (worker,) = await legacy_agent.config()
     assert (worker["type"], worker["resource_id"]) == ("psaux", made["id"])
     psaux = [{"user": "root", "pid": "1", "command": "init"}] * 3
-    assert (await old.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
+    assert (await legacy_agent.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
     record = (await vic.get(f"/acme/monitor/{made['id']}")).json
     assert (record["state"], record["last_event"]["data"]) == ("normal", {"count": 3})
     await ada.put(f"/acme/monitor/{made['id']}/pause")
     for strange in ({"psaux": None}, {"psaux": "x"}, {}):
-        assert (await old.send("POST", "/acme/psaux/old-1", strange)).status == 200
+        assert (await legacy_agent.send("POST", "/acme/psaux/old-1", strange)).status == 200
     assert (await ada.get(f"/acme/monitor/{made['id']}")).json["state"] == "paused"

@@ -24,7 +24,7 @@ SCRAPER = {"type": "scraper", "name": "shop", "url": "http://shop.test/", "statu
 
 
 @dataclass
-class Tower:
+class MonitorSteps:
     db: Database
     keys: Keyring
     actors: Actors
@@ -35,7 +35,7 @@ class Tower:
     batch: int = 0
     versions: dict[str, int] = field(default_factory=dict)
 
-    def build(self, hostname: str = "web-1") -> "Tower":
+    def build(self, hostname: str = "web-1") -> "MonitorSteps":
         _, text = self.db.write_blocking(create_enrolment, self.keys, self.actors.ada)
         made = self.db.write_blocking(enrol, self.keys, text, hostname, f"m-{hostname}", ADDRESS)
         self.host_id = made.host_id
@@ -105,7 +105,7 @@ class Tower:
         if self.db.write_blocking(watchdog.has_work):
             self.db.write_blocking(watchdog.run)
 
-    def told(self, *kinds: str) -> list[tuple[str, str]]:
+    def event_list(self, *kinds: str) -> list[tuple[str, str]]:
         """(kind, object) of the events so far; without `monitor.` and the noise of making."""
         rows = self.db.write_blocking(
             lambda tx: tx.rows(
@@ -119,7 +119,7 @@ class Tower:
             if (kind in kinds if kinds else kind not in quiet)
         ]
 
-    def fired(self) -> list[Event]:
+    def list_events(self) -> list[Event]:
         from belvedere.db import columns
 
         return self.db.write_blocking(

@@ -11,48 +11,50 @@ from belvedere.monitors import history
 from belvedere.monitors.evaluation import rollups
 from belvedere.protocol import Sample, Samples
 from belvedere.triggers.store import Trigger, attach
-from monitors.monitor_steps import Tower
+from monitors.monitor_steps import MonitorSteps
 
 
-def test_it_works(tower: Tower) -> None:
-    shop = tower.make()
-    assert (tower.state(shop), tower.show(shop).last_event) == ("unknown", "{}")
-    tower.sample(shop, "normal", message="200", data={"status": 200}, measured={"ms": 12.5})
-    row = tower.show(shop)
+def test_it_works(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    assert (steps.state(shop), steps.show(shop).last_event) == ("unknown", "{}")
+    steps.sample(shop, "normal", message="200", data={"status": 200}, measured={"ms": 12.5})
+    row = steps.show(shop)
     assert row.state == "normal"
     last = json.loads(row.last_event)
     assert last["state"] == "normal" and last["data"] == {"status": 200}
 
 
-def test_failure_after_three_misses_and_normal_at_the_first_good_one(tower: Tower) -> None:
-    shop = tower.make()
-    tower.sample(shop, "normal", "failure", "failure")
-    assert tower.state(shop) == "normal" and tower.show(shop).fails_count == 2
-    tower.sample(shop, "failure")
-    assert tower.state(shop) == "failure"
-    tower.sample(shop, "normal")
-    assert tower.state(shop) == "normal"
-    assert tower.told() == [("failure", shop), ("recovered", shop)]
-    assert tower.show(shop).recovery_count == 1
+def test_failure_after_three_misses_and_normal_at_the_first_good_one(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    steps.sample(shop, "normal", "failure", "failure")
+    assert steps.state(shop) == "normal" and steps.show(shop).fails_count == 2
+    steps.sample(shop, "failure")
+    assert steps.state(shop) == "failure"
+    steps.sample(shop, "normal")
+    assert steps.state(shop) == "normal"
+    assert steps.event_list() == [("failure", shop), ("recovered", shop)]
+    assert steps.show(shop).recovery_count == 1
 
 
-def test_a_monitor_that_never_succeeded_is_down_from_its_first_check_on(tower: Tower) -> None:
+def test_a_monitor_that_never_succeeded_is_down_from_its_first_check_on(
+    steps: MonitorSteps,
+) -> None:
     """Its alert still waits for the threshold."""
-    shop = tower.make()
-    tower.sample(shop, "failure")
-    assert (tower.state(shop), tower.told()) == ("failure", [])
-    tower.sample(shop, "failure")
-    assert (tower.state(shop), tower.told()) == ("failure", [])
-    tower.sample(shop, "failure", "failure")
-    assert tower.told() == [("failure", shop)]
-    tower.sample(shop, "normal")
-    assert tower.told() == [("failure", shop), ("recovered", shop)]
+    shop = steps.make()
+    steps.sample(shop, "failure")
+    assert (steps.state(shop), steps.event_list()) == ("failure", [])
+    steps.sample(shop, "failure")
+    assert (steps.state(shop), steps.event_list()) == ("failure", [])
+    steps.sample(shop, "failure", "failure")
+    assert steps.event_list() == [("failure", shop)]
+    steps.sample(shop, "normal")
+    assert steps.event_list() == [("failure", shop), ("recovered", shop)]
 
 
-def test_a_first_failure_that_was_no_outage_alerts_nobody(tower: Tower) -> None:
-    shop = tower.make()
-    tower.sample(shop, "failure", "normal", "failure")
-    assert (tower.state(shop), tower.told()) == ("normal", [])
+def test_a_first_failure_that_was_no_outage_alerts_nobody(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    steps.sample(shop, "failure", "normal", "failure")
+    assert (steps.state(shop), steps.event_list()) == ("normal", [])
 
 
 @pytest.mark.parametrize(
@@ -69,50 +71,50 @@ def test_a_first_failure_that_was_no_outage_alerts_nobody(tower: Tower) -> None:
     ],
 )
 def test_a_service_that_is_down_is_severe_by_default(
-    tower: Tower, type_: str, fields: dict[str, Any], severity: str
+    steps: MonitorSteps, type_: str, fields: dict[str, Any], severity: str
 ) -> None:
-    monitor_id = tower.make(**{"url": None, "type": type_, **fields})
-    assert tower.show(monitor_id).severity == severity
+    monitor_id = steps.make(**{"url": None, "type": type_, **fields})
+    assert steps.show(monitor_id).severity == severity
 
 
-def test_the_threshold_is_the_monitors_own(tower: Tower) -> None:
-    shop = tower.make(fail_threshold="1")
-    tower.sample(shop, "failure")
-    assert tower.state(shop) == "failure"
+def test_the_threshold_is_the_monitors_own(steps: MonitorSteps) -> None:
+    shop = steps.make(fail_threshold="1")
+    steps.sample(shop, "failure")
+    assert steps.state(shop) == "failure"
 
 
-def test_a_batch_that_comes_again_counts_once(tower: Tower) -> None:
-    shop = tower.make()
+def test_a_batch_that_comes_again_counts_once(steps: MonitorSteps) -> None:
+    shop = steps.make()
     batch = Samples("s1", 1, [Sample(shop, 1, 0, "failure")])
-    assert [tower.send(batch), tower.send(batch), tower.send(batch, batch)] == [1, 0, 0]
-    assert tower.show(shop).fails_count == 1
-    assert tower.send(Samples("s1", 2, [Sample(shop, 1, 0, "failure")])) == 1
-    assert tower.send(Samples("s2", 1, [Sample(shop, 1, 0, "failure")])) == 1
-    assert tower.state(shop) == "failure"
+    assert [steps.send(batch), steps.send(batch), steps.send(batch, batch)] == [1, 0, 0]
+    assert steps.show(shop).fails_count == 1
+    assert steps.send(Samples("s1", 2, [Sample(shop, 1, 0, "failure")])) == 1
+    assert steps.send(Samples("s2", 1, [Sample(shop, 1, 0, "failure")])) == 1
+    assert steps.state(shop) == "failure"
 
 
-def test_samples_of_an_older_configuration_say_nothing(tower: Tower) -> None:
-    shop = tower.make(fail_threshold=1)
-    tower.sample(shop, "failure")
-    tower.edit(shop, url="http://other.test/")
-    assert tower.state(shop) == "unknown"
-    tower.batch += 1
-    assert tower.send(Samples("s1", tower.batch, [Sample(shop, 1, 0, "failure")])) == 0
-    assert tower.state(shop) == "unknown"
-    tower.sample(shop, "normal")
-    assert tower.told() == [("failure", shop), ("recovered", shop)]
+def test_samples_of_an_older_configuration_say_nothing(steps: MonitorSteps) -> None:
+    shop = steps.make(fail_threshold=1)
+    steps.sample(shop, "failure")
+    steps.edit(shop, url="http://other.test/")
+    assert steps.state(shop) == "unknown"
+    steps.batch += 1
+    assert steps.send(Samples("s1", steps.batch, [Sample(shop, 1, 0, "failure")])) == 0
+    assert steps.state(shop) == "unknown"
+    steps.sample(shop, "normal")
+    assert steps.event_list() == [("failure", shop), ("recovered", shop)]
 
 
-def test_the_agent_of_another_host_cannot_report_for_a_monitor(tower: Tower) -> None:
-    shop = tower.make()
-    other = Tower(tower.db, tower.keys, tower.actors, tower.clock).build("web-2")
+def test_the_agent_of_another_host_cannot_report_for_a_monitor(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    other = MonitorSteps(steps.db, steps.keys, steps.actors, steps.clock).build("web-2")
     assert other.send(Samples("x", 1, [Sample(shop, 1, 0, "failure")])) == 0
-    assert tower.show(shop).fails_count == 0
+    assert steps.show(shop).fails_count == 0
 
 
-def test_what_cannot_be_stored_is_left_out(tower: Tower) -> None:
-    shop = tower.make()
-    tower.sample(
+def test_what_cannot_be_stored_is_left_out(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    steps.sample(
         shop,
         "normal",
         message="a\0b" * 2_000,
@@ -120,19 +122,19 @@ def test_what_cannot_be_stored_is_left_out(tower: Tower) -> None:
         data={"big": "x" * 100_000},
         measured={"up": 7.0, "huge": 1e308, "fine": 1.5},
     )
-    last = json.loads(tower.show(shop).last_event)
+    last = json.loads(steps.show(shop).last_event)
     assert len(last["message"]) == 1_000 and last["data"] == {}
-    found = tower.db.write_blocking(history.history, tower.actors.vic, shop, None, None, 0)
+    found = steps.db.write_blocking(history.history, steps.actors.vic, shop, None, None, 0)
     assert list(found.points[0].values) == ["fine"]
 
 
-def test_an_event_starts_a_task_with_the_failing_values(tower: Tower) -> None:
-    shop = tower.make(fail_threshold=1, headers={"Authorization": "Basic canary"})
+def test_an_event_starts_a_task_with_the_failing_values(steps: MonitorSteps) -> None:
+    shop = steps.make(fail_threshold=1, headers={"Authorization": "Basic canary"})
     target = Trigger("monitor", shop, "failure", "task", "f" * 24)
-    tower.db.write_blocking(attach, tower.actors.acme.id, [target])
-    tower.sample(shop, "failure", message="status 500", data={"status": 500})
-    tower.sample(shop, "normal")
-    (fired,) = tower.fired()
+    steps.db.write_blocking(attach, steps.actors.acme.id, [target])
+    steps.sample(shop, "failure", message="status 500", data={"status": 500})
+    steps.sample(shop, "normal")
+    (fired,) = steps.list_events()
     (argument,) = json.loads(fired.data)["arguments"]
     record = json.loads(argument)
     assert (record["type"], record["monitor_id"], record["hostname"]) == ("scraper", shop, "web-1")
@@ -141,38 +143,41 @@ def test_an_event_starts_a_task_with_the_failing_values(tower: Tower) -> None:
     assert "canary" not in argument
 
 
-def test_a_changed_file_is_reported_each_time(tower: Tower) -> None:
-    file = tower.make(type="file", path="/etc/hosts", name="hosts")
-    tower.sample(file, "normal", "changed", "changed")
-    assert tower.state(file) == "normal"
-    assert tower.told("monitor.changed") == [("changed", file), ("changed", file)]
-    assert tower.told("monitor.file:changed") == [("file:changed", file), ("file:changed", file)]
+def test_a_changed_file_is_reported_each_time(steps: MonitorSteps) -> None:
+    file = steps.make(type="file", path="/etc/hosts", name="hosts")
+    steps.sample(file, "normal", "changed", "changed")
+    assert steps.state(file) == "normal"
+    assert steps.event_list("monitor.changed") == [("changed", file), ("changed", file)]
+    assert steps.event_list("monitor.file:changed") == [
+        ("file:changed", file),
+        ("file:changed", file),
+    ]
 
 
-def test_misses_in_maintenance_count_for_nothing(tower: Tower) -> None:
-    now = tower.clock()
+def test_misses_in_maintenance_count_for_nothing(steps: MonitorSteps) -> None:
+    now = steps.clock()
     window = {"start": iso(now - MINUTE), "end": iso(now + MINUTE)}
-    shop = tower.make(fail_threshold=1, maintenance=[window])
-    tower.sample(shop, "failure", "failure")
-    assert tower.state(shop) == "unknown" and tower.told() == []
-    found = tower.db.write_blocking(history.history, tower.actors.vic, shop, None, None, None)
+    shop = steps.make(fail_threshold=1, maintenance=[window])
+    steps.sample(shop, "failure", "failure")
+    assert steps.state(shop) == "unknown" and steps.event_list() == []
+    found = steps.db.write_blocking(history.history, steps.actors.vic, shop, None, None, None)
     assert found.uptime is None
-    tower.clock.move(120)
-    tower.sample(shop, "failure")
-    assert tower.state(shop) == "failure"
+    steps.clock.move(120)
+    steps.sample(shop, "failure")
+    assert steps.state(shop) == "failure"
 
 
-def test_history_rolls_up(tower: Tower) -> None:
-    shop = tower.make(looptime=10_000)
-    tower.clock.now = tower.clock() // 3_600_000 * 3_600_000 + 3_600_000
-    first = tower.clock()
+def test_history_rolls_up(steps: MonitorSteps) -> None:
+    shop = steps.make(looptime=10_000)
+    steps.clock.now = steps.clock() // 3_600_000 * 3_600_000 + 3_600_000
+    first = steps.clock()
     for n in range(12):
-        tower.sample(shop, "failure" if n == 3 else "normal", measured={"ms": float(n)})
-        tower.clock.move(10)
+        steps.sample(shop, "failure" if n == 3 else "normal", measured={"ms": float(n)})
+        steps.clock.move(10)
 
     def show(step: int) -> history.MonitorHistory:
-        return tower.db.write_blocking(
-            history.history, tower.actors.vic, shop, first, tower.clock(), step
+        return steps.db.write_blocking(
+            history.history, steps.actors.vic, shop, first, steps.clock(), step
         )
 
     singles, minutes, hours = show(0), show(MINUTE), show(3_600_000)
@@ -185,39 +190,39 @@ def test_history_rolls_up(tower: Tower) -> None:
     assert minutes.coverage == 100.0
 
 
-def test_time_without_checks_is_neither_up_nor_down(tower: Tower) -> None:
-    shop = tower.make()
-    tower.clock.now = tower.clock() // MINUTE * MINUTE + MINUTE
-    first = tower.clock()
+def test_time_without_checks_is_neither_up_nor_down(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    steps.clock.now = steps.clock() // MINUTE * MINUTE + MINUTE
+    first = steps.clock()
     for _ in range(5):
-        tower.sample(shop, "normal")
-        tower.clock.move(60)
-    tower.clock.move(300)
-    found = tower.db.write_blocking(
-        history.history, tower.actors.vic, shop, first, tower.clock(), None
+        steps.sample(shop, "normal")
+        steps.clock.move(60)
+    steps.clock.move(300)
+    found = steps.db.write_blocking(
+        history.history, steps.actors.vic, shop, first, steps.clock(), None
     )
     assert (found.uptime, found.coverage, found.checks) == (100.0, 50.0, 5)
-    none = tower.db.write_blocking(
-        history.history, tower.actors.vic, shop, first - 600_000, first - 1, None
+    none = steps.db.write_blocking(
+        history.history, steps.actors.vic, shop, first - 600_000, first - 1, None
     )
     assert (none.uptime, none.coverage, none.points) == (None, 0.0, [])
 
 
-def test_old_samples_go_and_roll_ups_stay_longer(tower: Tower) -> None:
-    shop = tower.make()
-    tower.sample(shop, "normal", measured={"ms": 1.0})
-    tower.clock.move(3 * 24 * 3_600)
-    assert tower.db.write_blocking(rollups.purge_old) is False
-    left = tower.db.write_blocking(
+def test_old_samples_go_and_roll_ups_stay_longer(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    steps.sample(shop, "normal", measured={"ms": 1.0})
+    steps.clock.move(3 * 24 * 3_600)
+    assert steps.db.write_blocking(rollups.purge_old) is False
+    left = steps.db.write_blocking(
         lambda tx: tx.rows("select distinct step from monitor_rollups order by step")
     )
     assert [step for (step,) in left] == [600_000, 3_600_000, 86_400_000]
-    assert tower.db.write_blocking(lambda tx: tx.rows("select 1 from monitor_samples")) == []
+    assert steps.db.write_blocking(lambda tx: tx.rows("select 1 from monitor_samples")) == []
 
 
-def test_a_flapping_monitor_is_reported_once(tower: Tower) -> None:
-    shop = tower.make(fail_threshold=1)
-    tower.sample(shop, "normal", *["failure", "normal"] * 10)
-    names = [name for name, _ in tower.told()]
+def test_a_flapping_monitor_is_reported_once(steps: MonitorSteps) -> None:
+    shop = steps.make(fail_threshold=1)
+    steps.sample(shop, "normal", *["failure", "normal"] * 10)
+    names = [name for name, _ in steps.event_list()]
     assert names.count("flapping") == 1 and len(names) < 10
-    assert msgspec.json.decode(tower.show(shop).flips)
+    assert msgspec.json.decode(steps.show(shop).flips)

@@ -36,7 +36,7 @@ def step(seen: MonitorStatus, word: str, threshold: int, at: int) -> Transition:
     return (transitions.to_resumed(seen), ()) if seen.state is MonitorState.PAUSED else (seen, ())
 
 
-def told(words: list[str], threshold: int = 1, every: int = MINUTE) -> list[str]:
+def events_of(words: list[str], threshold: int = 1, every: int = MINUTE) -> list[str]:
     seen, found = MonitorStatus(), list[str]()
     for n, word in enumerate(words):
         seen, events = step(seen, word, threshold, n * every)
@@ -46,18 +46,18 @@ def told(words: list[str], threshold: int = 1, every: int = MINUTE) -> list[str]
 
 def test_it_works() -> None:
     words = ["normal", "failure", "failure", "failure", "failure", "normal"]
-    assert told(words, threshold=3) == ["failure", "recovered"]
+    assert events_of(words, threshold=3) == ["failure", "recovered"]
 
 
 def test_two_misses_of_three_are_no_failure() -> None:
-    assert told(["failure", "failure", "normal"] * 9, threshold=3) == []
+    assert events_of(["failure", "failure", "normal"] * 9, threshold=3) == []
 
 
 def test_a_failure_that_a_dead_host_hid_recovers_only_with_a_good_check() -> None:
-    assert told(["failure", "unseen", "silent"]) == ["failure", "updates_stopped"]
-    assert told(["failure", "unseen", "failure"]) == ["failure"]
-    assert told(["failure", "unseen", "normal"]) == ["failure", "recovered"]
-    assert told(["failure", "silent", "normal"])[1:] == [
+    assert events_of(["failure", "unseen", "silent"]) == ["failure", "updates_stopped"]
+    assert events_of(["failure", "unseen", "failure"]) == ["failure"]
+    assert events_of(["failure", "unseen", "normal"]) == ["failure", "recovered"]
+    assert events_of(["failure", "silent", "normal"])[1:] == [
         "updates_stopped",
         "updates_started",
         "recovered",
@@ -111,11 +111,11 @@ def test_recovered_follows_a_failure_and_comes_with_a_good_check(
 
 def test_a_flapping_monitor_is_reported_once_and_again_when_it_settles() -> None:
     words = ["failure", "normal"] * 20
-    found = told(words)
+    found = events_of(words)
     assert found == ["failure", "recovered"] * 3 + ["flapping"]
-    assert told([*words, *["normal"] * 15]) == found
-    assert told([*words, *["failure"] * 15]) == [*found, "failure"]
+    assert events_of([*words, *["normal"] * 15]) == found
+    assert events_of([*words, *["failure"] * 15]) == [*found, "failure"]
 
 
 def test_slow_state_changes_are_reported_one_by_one() -> None:
-    assert told(["failure", "normal"] * 10, every=10 * MINUTE).count("recovered") == 10
+    assert events_of(["failure", "normal"] * 10, every=10 * MINUTE).count("recovered") == 10

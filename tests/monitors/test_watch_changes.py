@@ -19,164 +19,164 @@ from belvedere.monitors.config import new_rows
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import MonitorType
 from belvedere.protocol import MonitorCheck, MonitorConfig
-from monitors.monitor_steps import Tower
+from monitors.monitor_steps import MonitorSteps
 from monitors.work import rows_read
 
 TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "port": "22"}
 
 
-def following(tower: Tower, at: ListPosition) -> tuple[list[MonitorConfig], ListPosition]:
+def read_changes(steps: MonitorSteps, at: ListPosition) -> tuple[list[MonitorConfig], ListPosition]:
     """Everything that an agent at this position is told."""
     told = []
-    while news := tower.db.write_blocking(agent_config.next_message, tower.host_id, at, tower.keys):
+    while news := steps.db.write_blocking(agent_config.next_message, steps.host_id, at, steps.keys):
         watch, at = news
         told.append(watch)
     return told, at
 
 
-def fill(tower: Tower, count: int) -> None:
+def fill(steps: MonitorSteps, count: int) -> None:
     def add(tx: Tx) -> None:
         for _ in range(count):
             row = new_rows.new_row(
-                tower.actors.acme.id, MonitorType.TCP, tower.host_id, tower.clock()
+                steps.actors.acme.id, MonitorType.TCP, steps.host_id, steps.clock()
             )
             row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
             store.insert(tx, row)
-            watch_changes.record(tx, tower.host_id, row.id)
+            watch_changes.record(tx, steps.host_id, row.id)
 
-    tower.db.write_blocking(add)
+    steps.db.write_blocking(add)
 
 
-def test_it_works(tower: Tower) -> None:
-    shop, blog = tower.make(), tower.make(name="blog")
-    (first,), at = following(tower, ListPosition())
+def test_it_works(steps: MonitorSteps) -> None:
+    shop, blog = steps.make(), steps.make(name="blog")
+    (first,), at = read_changes(steps, ListPosition())
     assert (first.since, {monitor.id for monitor in first.monitors}) == (None, {shop, blog})
-    assert following(tower, at) == ([], at)
-    tower.edit(shop, looptime=5_000)
-    tower.db.write_blocking(service.delete, tower.actors.ada, blog)
-    new = tower.make(name="new")
-    (second,), at = following(tower, at)
+    assert read_changes(steps, at) == ([], at)
+    steps.edit(shop, looptime=5_000)
+    steps.db.write_blocking(service.delete, steps.actors.ada, blog)
+    new = steps.make(name="new")
+    (second,), at = read_changes(steps, at)
     assert (second.since, second.removed) == (first.number, [blog])
     assert {monitor.id for monitor in second.monitors} == {shop, new}
-    assert following(tower, at) == ([], at)
+    assert read_changes(steps, at) == ([], at)
 
 
-def test_a_pause_and_a_move_are_differences(tower: Tower) -> None:
-    other = Tower(tower.db, tower.keys, tower.actors, tower.clock).build("web-2")
-    shop, blog = tower.make(), tower.make(name="blog")
-    _, at = following(tower, ListPosition())
-    tower.db.write_blocking(service.pause, tower.actors.ada, shop, None)
-    tower.edit(blog, host_id=other.host_id)
-    (told,), at = following(tower, at)
+def test_a_pause_and_a_move_are_differences(steps: MonitorSteps) -> None:
+    other = MonitorSteps(steps.db, steps.keys, steps.actors, steps.clock).build("web-2")
+    shop, blog = steps.make(), steps.make(name="blog")
+    _, at = read_changes(steps, ListPosition())
+    steps.db.write_blocking(service.pause, steps.actors.ada, shop, None)
+    steps.edit(blog, host_id=other.host_id)
+    (told,), at = read_changes(steps, at)
     assert (set(told.removed), told.monitors) == ({shop, blog}, [])
-    tower.db.write_blocking(service.resume, tower.actors.ada, shop)
-    (told,), at = following(tower, at)
+    steps.db.write_blocking(service.resume, steps.actors.ada, shop)
+    (told,), at = read_changes(steps, at)
     assert [monitor.id for monitor in told.monitors] == [shop]
 
 
-def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
+def test_another_script_or_secret_is_a_difference(steps: MonitorSteps) -> None:
     change = FileChange(filename="look.sh", content=b"#!/bin/sh\n")
-    script = tower.db.write_blocking(files.create, tower.actors.ada, change).id
-    look = tower.make(type="script", name="look", script_id=script, url=None, status_code=None)
-    secret = tower.make(name="with a secret", headers={"X-Token": "{{secret:TOKEN}}"})
-    tower.make(name="other")
-    _, at = following(tower, ListPosition())
+    script = steps.db.write_blocking(files.create, steps.actors.ada, change).id
+    look = steps.make(type="script", name="look", script_id=script, url=None, status_code=None)
+    secret = steps.make(name="with a secret", headers={"X-Token": "{{secret:TOKEN}}"})
+    steps.make(name="other")
+    _, at = read_changes(steps, ListPosition())
     better = FileChange(content=b"#!/bin/sh\necho better\n")
-    tower.db.write_blocking(file_service.change, tower.actors.ada, script, better)
-    tower.db.write_blocking(agent_config.on_file_changed, tower.actors.acme.id, script)
-    (told,), at = following(tower, at)
+    steps.db.write_blocking(file_service.change, steps.actors.ada, script, better)
+    steps.db.write_blocking(agent_config.on_file_changed, steps.actors.acme.id, script)
+    (told,), at = read_changes(steps, at)
     assert [monitor.id for monitor in told.monitors] == [look]
-    tower.db.write_blocking(agent_config.on_secret_changed, tower.actors.acme.id)
-    (told,), at = following(tower, at)
+    steps.db.write_blocking(agent_config.on_secret_changed, steps.actors.acme.id)
+    (told,), at = read_changes(steps, at)
     assert [monitor.id for monitor in told.monitors] == [secret]
 
 
-def test_messages_are_bounded(tower: Tower, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(tower, 250)
-    parts, at = following(tower, ListPosition())
+def test_messages_are_bounded(steps: MonitorSteps, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(steps, 250)
+    parts, at = read_changes(steps, ListPosition())
     assert [(part.part, part.more) for part in parts] == [(0, True), (1, True), (2, False)]
     # The host's own monitor is in the list and has no check.
     assert sum(len(part.monitors) for part in parts) == 250
     assert max(len(part.monitors) for part in parts) <= 100
-    fill(tower, 250)
-    told, after = following(tower, at)
+    fill(steps, 250)
+    told, after = read_changes(steps, at)
     assert [len(watch.monitors) for watch in told] == [100, 100, 50]
     assert [watch.since for watch in told] == [at.number, told[0].number, told[1].number]
     monkeypatch.setattr(agent_config, "MAX_BYTES", 1_000)
-    small, last = following(tower, at)
+    small, last = read_changes(steps, at)
     assert max(len(watch.monitors) for watch in small) < 20
     assert (sum(len(watch.monitors) for watch in small), last) == (250, after)
-    lists, _ = following(tower, ListPosition())
+    lists, _ = read_changes(steps, ListPosition())
     assert sum(len(watch.monitors) for watch in lists) == 500
     assert [watch.part for watch in lists] == list(range(len(lists)))
 
 
-def test_what_creating_reads_and_sends_does_not_grow_with_the_list(tower: Tower) -> None:
+def test_what_creating_reads_and_sends_does_not_grow_with_the_list(steps: MonitorSteps) -> None:
     def cost() -> tuple[int, int, int]:
-        at = following(tower, ListPosition())[1]
+        at = read_changes(steps, ListPosition())[1]
         body = MonitorBody(type="tcp", name="new", target="127.0.0.1", port=22)
-        ada, host = tower.actors.ada, tower.host_id
-        create = rows_read(tower.db, service.create, tower.keys, ada, body, host)
-        read = rows_read(tower.db, agent_config.next_message, host, at, tower.keys)
-        (told,), _ = following(tower, at)
+        ada, host = steps.actors.ada, steps.host_id
+        create = rows_read(steps.db, service.create, steps.keys, ada, body, host)
+        read = rows_read(steps.db, agent_config.next_message, host, at, steps.keys)
+        (told,), _ = read_changes(steps, at)
         return create, read, len(told.monitors)
 
-    fill(tower, 10)
+    fill(steps, 10)
     cost()
     few = cost()
-    fill(tower, 990)
+    fill(steps, 990)
     many = cost()
     assert few[2] == many[2] == 1
     # An index over more rows may be a level deeper.
     assert many[0] <= few[0] + 5 and many[1] <= few[1] + 5, (few, many)
 
 
-def test_a_server_of_the_previous_version_may_change_the_list_too(tower: Tower) -> None:
+def test_a_server_of_the_previous_version_may_change_the_list_too(steps: MonitorSteps) -> None:
     """It counts the number up and records nothing."""
     old = "update watches set number = number + 1 where host_id = ?"
-    shop = tower.make()
-    _, at = following(tower, ListPosition())
-    tower.db.write_blocking(lambda tx: tx.execute(old, tower.host_id))
-    (told,), at = following(tower, at)
+    shop = steps.make()
+    _, at = read_changes(steps, ListPosition())
+    steps.db.write_blocking(lambda tx: tx.execute(old, steps.host_id))
+    (told,), at = read_changes(steps, at)
     assert told.since is None
-    tower.db.write_blocking(lambda tx: tx.execute(old, tower.host_id))
-    tower.edit(shop, looptime=5_000)
-    (told,), at = following(tower, at)
+    steps.db.write_blocking(lambda tx: tx.execute(old, steps.host_id))
+    steps.edit(shop, looptime=5_000)
+    (told,), at = read_changes(steps, at)
     assert told.since is None
-    tower.edit(shop, looptime=6_000)
-    (told,), at = following(tower, at)
+    steps.edit(shop, looptime=6_000)
+    (told,), at = read_changes(steps, at)
     assert told.since is not None
 
 
-def test_changes_of_purged_monitors_are_forgotten(tower: Tower) -> None:
-    shop = tower.make()
-    _, at = following(tower, ListPosition())
-    tower.db.write_blocking(service.delete, tower.actors.ada, shop)
-    tower.clock.move((housekeeping.DELETED_RETENTION + DAY) / 1_000)
-    tower.db.write_blocking(housekeeping.purge)
+def test_changes_of_purged_monitors_are_forgotten(steps: MonitorSteps) -> None:
+    shop = steps.make()
+    _, at = read_changes(steps, ListPosition())
+    steps.db.write_blocking(service.delete, steps.actors.ada, shop)
+    steps.clock.move((housekeeping.DELETED_RETENTION + DAY) / 1_000)
+    steps.db.write_blocking(housekeeping.purge)
     count = "select count(*) from watch_changes where monitor_id = ?"
-    assert tower.db.write_blocking(lambda tx: tx.value(count, shop)) == 0
+    assert steps.db.write_blocking(lambda tx: tx.value(count, shop)) == 0
     # An agent that was told nothing since gets the whole list.
-    (told,), _ = following(tower, at)
+    (told,), _ = read_changes(steps, at)
     assert (told.since, told.monitors) == (None, [])
 
 
 class Agent:
     """What an agent checks, over connections that lose, repeat and swap messages."""
 
-    def __init__(self, tower: Tower, dice: random.Random) -> None:
-        self._tower, self._dice = tower, dice
+    def __init__(self, steps: MonitorSteps, dice: random.Random) -> None:
+        self._tower, self._dice = steps, dice
         self.checks: dict[str, MonitorCheck] = {}
         self.connect()
 
     def connect(self) -> None:
         self.at, self.list, self._wire = (
             ListPosition(),
-            MonitorList(self, self._ask),
+            MonitorList(self, self._request),
             list[MonitorConfig](),
         )
 
-    def _ask(self, number: int) -> None:
+    def _request(self, number: int) -> None:
         self.at = ListPosition()
 
     def configure(self, monitors: Sequence[MonitorCheck]) -> None:
@@ -188,7 +188,7 @@ class Agent:
         self.checks.update({monitor.id: monitor for monitor in monitors})
 
     def follow(self, *, losing: bool) -> None:
-        told, self.at = following(self._tower, self.at)
+        told, self.at = read_changes(self._tower, self.at)
         if losing:
             told = [watch for watch in told for _ in range(self._dice.choice([0, 0, 1, 1, 1, 2]))]
             if self._dice.random() < 0.3:
@@ -200,13 +200,15 @@ class Agent:
 STEPS = ["make", "edit", "delete", "pause", "resume", "all", "follow", "lose", "lose", "reconnect"]
 
 
-def take_step(tower: Tower, agent: Agent, dice: random.Random, step: str, ids: list[str]) -> None:
-    one, ada, write = dice.choice(ids), tower.actors.ada, tower.db.write_blocking
+def take_step(
+    steps: MonitorSteps, agent: Agent, dice: random.Random, step: str, ids: list[str]
+) -> None:
+    one, ada, write = dice.choice(ids), steps.actors.ada, steps.db.write_blocking
     match step:
         case "make":
-            ids.append(tower.make(**{**TCP, "name": f"m{dice.random()}"}))
+            ids.append(steps.make(**{**TCP, "name": f"m{dice.random()}"}))
         case "edit":
-            tower.edit(one, looptime=dice.randrange(5_000, 500_000))
+            steps.edit(one, looptime=dice.randrange(5_000, 500_000))
         case "delete" if len(ids) > 1:
             write(service.delete, ada, one)
             ids.remove(one)
@@ -215,7 +217,7 @@ def take_step(tower: Tower, agent: Agent, dice: random.Random, step: str, ids: l
         case "resume":
             write(service.resume, ada, one)
         case "all":
-            write(watch_changes.record_all, tower.host_id)
+            write(watch_changes.record_all, steps.host_id)
         case "follow" | "lose":
             agent.follow(losing=step == "lose")
         case "reconnect":
@@ -225,21 +227,23 @@ def take_step(tower: Tower, agent: Agent, dice: random.Random, step: str, ids: l
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(seed=st.integers(0, 2**32), steps=st.lists(st.sampled_from(STEPS), max_size=40))
-def test_the_agent_ends_with_the_server_s_list(tower: Tower, seed: int, steps: list[str]) -> None:
+@given(seed=st.integers(0, 2**32), names=st.lists(st.sampled_from(STEPS), max_size=40))
+def test_the_agent_ends_with_the_server_s_list(
+    steps: MonitorSteps, seed: int, names: list[str]
+) -> None:
     dice = random.Random(seed)
     with pytest.MonkeyPatch.context() as patch:
         # Several messages for few changes.
         patch.setattr(agent_config, "MAX_MONITORS", 3)
-        ids = [tower.make(**{**TCP, "name": "first"})]
-        agent = Agent(tower, dice)
-        for step in steps:
-            take_step(tower, agent, dice, step, ids)
+        ids = [steps.make(**{**TCP, "name": "first"})]
+        agent = Agent(steps, dice)
+        for step in names:
+            take_step(steps, agent, dice, step, ids)
         # The last message may be lost. One more change shows that, or two beats (test_lists.py).
-        tower.edit(ids[0], looptime=5_000 + dice.randrange(1_000_000))
+        steps.edit(ids[0], looptime=5_000 + dice.randrange(1_000_000))
         agent.follow(losing=False)
         agent.follow(losing=False)
-        assert agent.list.number == tower.watch().number
-        assert agent.checks == {item.id: item for item in tower.watch().monitors}
+        assert agent.list.number == steps.watch().number
+        assert agent.checks == {item.id: item for item in steps.watch().monitors}
         for item in ids:
-            tower.db.write_blocking(service.delete, tower.actors.ada, item)
+            steps.db.write_blocking(service.delete, steps.actors.ada, item)

@@ -18,7 +18,7 @@ from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverit
 from people import Actors
 
 
-class AnyRoom(LaneUsage):
+class UnlimitedLane(LaneUsage):
     """As many as the test asks for, all of one organization if need be."""
 
     most = 10
@@ -34,20 +34,20 @@ class AnyRoom(LaneUsage):
     def has_room(self, customer_id: str) -> bool:
         return self.free > 0
 
-    def copy(self) -> "AnyRoom":
-        room = AnyRoom(self.kind)
+    def copy(self) -> "UnlimitedLane":
+        room = UnlimitedLane(self.kind)
         room.most = self.most
         return room
 
 
 def claim(db: Database, most: int) -> list[Message]:
-    room = AnyRoom(LaneKind.CHANNEL)
+    room = UnlimitedLane(LaneKind.CHANNEL)
     room.most = most
     return db.write_blocking(outbox.claim_fairly, [room])[0]
 
 
 @dataclass
-class Desk:
+class NotificationSteps:
     """Makes channels and rules, and tells of things."""
 
     db: Database
@@ -66,10 +66,10 @@ class Desk:
         body = RuleBody(name="all", channels=list(channels), **{"group": 0, **more})
         return self.db.write_blocking(service.create_rule, self.actors.ada, body).id
 
-    def tell(self, *titles: str, severity: NoticeSeverity = NoticeSeverity.HIGH) -> None:
-        self.db.write_blocking(self._tell, titles, severity)
+    def publish(self, *titles: str, severity: NoticeSeverity = NoticeSeverity.HIGH) -> None:
+        self.db.write_blocking(self._publish, titles, severity)
 
-    def _tell(self, tx: Tx, titles: tuple[str, ...], severity: NoticeSeverity) -> None:
+    def _publish(self, tx: Tx, titles: tuple[str, ...], severity: NoticeSeverity) -> None:
         acme = self.actors.acme.id
         notices = [
             Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, severity)
@@ -92,8 +92,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(db: Database, keys: Keyring, actors: Actors) -> Desk:
-    return Desk(db, keys, actors)
+def steps(db: Database, keys: Keyring, actors: Actors) -> NotificationSteps:
+    return NotificationSteps(db, keys, actors)
 
 
 LEASE_S = outbox.LEASE_MS / SECOND

@@ -58,7 +58,7 @@ class Signer:
 
 
 @dataclass
-class Answer:
+class ProviderResponse:
     status: int
     body: Json = field(default_factory=dict)
     location: str = ""
@@ -90,16 +90,16 @@ class Provider:
     access: dict[str, Json] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
-    def answer(self, method: str, url: str, headers: dict[str, str], body: str) -> Answer:
+    def answer(self, method: str, url: str, headers: dict[str, str], body: str) -> ProviderResponse:
         parts = urlsplit(url)
         path = parts.path.removeprefix(urlsplit(self.issuer).path)
         self.asked.append(f"{method} {path}")
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         match method, path:
             case "GET", "/.well-known/openid-configuration":
-                return Answer(200, self.discovery())
+                return ProviderResponse(200, self.discovery())
             case "GET", "/keys":
-                return Answer(200, {"keys": [self.signer.public()]})
+                return ProviderResponse(200, {"keys": [self.signer.public()]})
             case "GET", "/authorize":
                 return self.authorize(query)
             case "POST", "/token":
@@ -107,8 +107,8 @@ class Provider:
                 return self.exchange(form, headers)
             case "GET", "/userinfo":
                 told = self.access.get(headers.get("authorization", "").removeprefix("Bearer "))
-                return Answer(200, told) if told else Answer(401)
-        return Answer(404)
+                return ProviderResponse(200, told) if told else ProviderResponse(401)
+        return ProviderResponse(404)
 
     def discovery(self) -> Json:
         told: Json = {
@@ -123,7 +123,7 @@ class Provider:
             told["authorization_response_iss_parameter_supported"] = True
         return {**told, "userinfo_endpoint": f"{self.issuer}/userinfo"}
 
-    def authorize(self, asked: dict[str, str]) -> Answer:
+    def authorize(self, asked: dict[str, str]) -> ProviderResponse:
         """The person is signed in there already, and agrees."""
         is_whole = {
             "redirect_uri",
@@ -134,29 +134,29 @@ class Provider:
         is_for_us = asked.get("client_id") == self.client_id
         has_scope = "openid" in asked.get("scope", "").split()
         if not (is_whole and is_for_us and has_scope) or asked["code_challenge_method"] != "S256":
-            return Answer(400, {"error": "invalid_request"})
+            return ProviderResponse(400, {"error": "invalid_request"})
         if self.registered and asked["redirect_uri"] not in self.registered:
-            return Answer(400, {"error": "invalid_request"})
+            return ProviderResponse(400, {"error": "invalid_request"})
         code = secrets.token_urlsafe(16)
         self.codes[code] = {**asked, "person": dict(self.person)}
         named = {"iss": self.issuer} if self.sends_iss else {}
         back = urlencode({"code": code, "state": asked["state"], **named})
-        return Answer(302, location=f"{asked['redirect_uri']}?{back}")
+        return ProviderResponse(302, location=f"{asked['redirect_uri']}?{back}")
 
-    def exchange(self, form: dict[str, str], headers: dict[str, str]) -> Answer:
+    def exchange(self, form: dict[str, str], headers: dict[str, str]) -> ProviderResponse:
         if not self._is_client(form, headers):
-            return Answer(401, {"error": "invalid_client"})
+            return ProviderResponse(401, {"error": "invalid_client"})
         asked = self.codes.pop(form.get("code", ""), None)
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         if asked is None or (form.get("redirect_uri"), b64(digest)) != (
             asked["redirect_uri"],
             asked["code_challenge"],
         ):
-            return Answer(400, {"error": "invalid_grant"})
+            return ProviderResponse(400, {"error": "invalid_grant"})
         access = secrets.token_urlsafe(16)
         self.access[access] = asked["person"]
         told = {"access_token": access, "token_type": "Bearer"}
-        return Answer(200, {**told, "id_token": self.id_token(asked)})
+        return ProviderResponse(200, {**told, "id_token": self.id_token(asked)})
 
     def id_token(self, asked: Json) -> str:
         now = int(self.now())

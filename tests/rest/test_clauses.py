@@ -38,7 +38,7 @@ EVIL = [
 ]
 
 
-def furnish(tx: Tx) -> None:
+def create_table(tx: Tx) -> None:
     tx.execute(
         "create table things (id text, name text, size bigint, enabled bigint, created_at bigint)"
     )
@@ -54,7 +54,7 @@ def furnish(tx: Tx) -> None:
     tx.execute("insert into labels values (?, 'ada'), (?, 'max')", ALL[0], ALL[1])
 
 
-def found(tx: Tx, query: dict[str, list[str]], of: Listable = THINGS) -> list[str]:
+def select_ids(tx: Tx, query: dict[str, list[str]], of: Listable = THINGS) -> list[str]:
     sql = clauses(read(query, of))
     rows = tx.rows(
         f"select t.id from things t where 1 = ?{sql.where}{sql.page}",
@@ -66,9 +66,9 @@ def found(tx: Tx, query: dict[str, list[str]], of: Listable = THINGS) -> list[st
 
 
 def test_it_works(db: Database) -> None:
-    db.write_blocking(furnish)
-    assert db.write_blocking(found, {}) == ALL
-    assert db.write_blocking(found, {"where[name]": ["bee"]}) == ALL[1:2]
+    db.write_blocking(create_table)
+    assert db.write_blocking(select_ids, {}) == ALL
+    assert db.write_blocking(select_ids, {"where[name]": ["bee"]}) == ALL[1:2]
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,20 @@ def test_it_works(db: Database) -> None:
 def test_it_means_the_same_on_both_engines(
     db: Database, name: str, values: list[str], expected: str
 ) -> None:
-    db.write_blocking(furnish)
-    assert db.write_blocking(found, {name: values}) == [ALL[int(digit) - 1] for digit in expected]
+    db.write_blocking(create_table)
+    assert db.write_blocking(select_ids, {name: values}) == [
+        ALL[int(digit) - 1] for digit in expected
+    ]
 
 
 def test_it_pages_backwards(db: Database) -> None:
-    db.write_blocking(furnish)
+    db.write_blocking(create_table)
     newest = Listable(fields=THINGS.fields, newest_first=True)
-    assert db.write_blocking(found, {"after": [ALL[2]], "limit": ["1"]}, newest) == [ALL[1]]
+    assert db.write_blocking(select_ids, {"after": [ALL[2]], "limit": ["1"]}, newest) == [ALL[1]]
 
 
 def test_a_count_ignores_the_page(db: Database) -> None:
-    db.write_blocking(furnish)
+    db.write_blocking(create_table)
     sql = clauses(read({"where[enable]": ["1"], "limit": ["1"], "after": [ALL[0]]}, THINGS))
     text = f"select count(*) from things t where 1 = 1{sql.where}"
     assert db.write_blocking(lambda tx: tx.value(text, *sql.params)) == 2
@@ -127,14 +129,14 @@ names = st.sampled_from(
 @hypothesis.given(name=names, value=values)
 def test_no_value_becomes_part_of_the_text(db: Database, name: str, value: str) -> None:
     if db.write_blocking(lambda tx: _is_bare(tx)):
-        db.write_blocking(furnish)
+        db.write_blocking(create_table)
     try:
         sql = clauses(read({name: [value]}, THINGS))
     except Invalid:
         return
     assert sql.where == clauses(read({name: ["harmless"]}, THINGS)).where
     assert sql.params == (value,)
-    ids = db.write_blocking(found, {name: [value]})
+    ids = db.write_blocking(select_ids, {name: [value]})
     if name in ("where[name]", "where[name][$in][]", "where[acl]"):
         assert ids == []
     if name == "where[name][$ne]":
@@ -172,18 +174,18 @@ def _is_bare(tx: Tx) -> bool:
 
 
 async def test_it_reads_through_the_event_loop_too(db: Database) -> None:
-    await db.write(furnish)
-    answers = await asyncio.gather(*(db.read(found, {"limit": ["1"]}) for _ in range(3)))
+    await db.write(create_table)
+    answers = await asyncio.gather(*(db.read(select_ids, {"limit": ["1"]}) for _ in range(3)))
     assert answers == [ALL[:1]] * 3
 
 
 def test_a_text_is_found_anywhere_in_a_field(db: Database) -> None:
     def look(tx: Tx) -> list[list[str]]:
-        furnish(tx)
+        create_table(tx)
         tx.execute("update things set name = '50%_B\\A' where id = ?", ALL[2])
         asked = ("E", "%", "_b", "\\", "q")
-        texts = [found(tx, {"where[name][$text]": [text]}) for text in asked]
-        return [*texts, found(tx, {"where[acl][$text]": ["AD"]})]
+        texts = [select_ids(tx, {"where[name][$text]": [text]}) for text in asked]
+        return [*texts, select_ids(tx, {"where[acl][$text]": ["AD"]})]
 
     assert db.write_blocking(look) == [[ALL[1]], [ALL[2]], [ALL[2]], [ALL[2]], [], [ALL[0]]]
 
@@ -192,13 +194,13 @@ def test_a_short_list_may_be_skipped_in(db: Database) -> None:
     of = Listable(fields=THINGS.fields, most=2, may_skip=True)
 
     def look(tx: Tx) -> list[list[str]]:
-        furnish(tx)
+        create_table(tx)
         asked: list[dict[str, list[str]]] = [
             {"sort[name]": ["-1"], "skip": ["1"]},
             {"skip": ["2"]},
             {"skip": ["9"]},
         ]
-        return [found(tx, query, of) for query in asked]
+        return [select_ids(tx, query, of) for query in asked]
 
     assert db.write_blocking(look) == [[ALL[1], ALL[0]], [ALL[2]], []]
 

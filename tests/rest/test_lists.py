@@ -12,7 +12,7 @@ IDS = ["0" * 23 + digit for digit in "12"]
 THINGS = Listable(fields={"id": Field("id"), "name": Field("name")})
 
 
-class Thing(msgspec.Struct):
+class Item(msgspec.Struct):
     id: str
 
 
@@ -27,7 +27,7 @@ def request_for(query: dict[str, list[str]]) -> HttpRequest:
 
 
 def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str]:
-    records = [Thing(item) for item in IDS]
+    records = [Item(item) for item in IDS]
     return page_reply(request_for(query), read(query, THINGS), records, total).headers
 
 

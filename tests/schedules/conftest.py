@@ -71,7 +71,7 @@ def lines(db: Database, row: ScheduleRow) -> list[ScheduleRun]:
     return db.write_blocking(run_history.select_page, row.customer_id, row.id, listing)[::-1]
 
 
-def told(db: Database, row: ScheduleRow) -> list[tuple[str, str, str | None, int]]:
+def run_lines(db: Database, row: ScheduleRow) -> list[tuple[str, str, str | None, int]]:
     """Each line as (time of the day, state, reason, count)."""
     return [
         (clock_time(line.nominal_at), line.state, line.reason, line.count)

@@ -10,7 +10,7 @@ from belvedere.schedules.timing.cron import BadCron
 START = datetime(2026, 3, 1)
 
 
-def first(text: str, count: int = 3, start: datetime = START) -> list[str]:
+def first_times(text: str, count: int = 3, start: datetime = START) -> list[str]:
     found, at = [], start
     read = cron.parse(text)
     for _ in range(count):
@@ -22,7 +22,7 @@ def first(text: str, count: int = 3, start: datetime = START) -> list[str]:
 
 
 def test_it_works() -> None:
-    assert first("30 2 * * *") == [
+    assert first_times("30 2 * * *") == [
         "2026-03-01 02:30:00",
         "2026-03-02 02:30:00",
         "2026-03-03 02:30:00",
@@ -47,7 +47,7 @@ def test_it_works() -> None:
     ],
 )
 def test_texts(text: str, wanted: list[str]) -> None:
-    assert first(text) == wanted
+    assert first_times(text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_it_agrees_with_trying_every_minute(text: str) -> None:
     minute, hour, day, month, weekday = text.split()
 
     def fits(at: datetime) -> bool:
-        days = one(day, at.day, 1), one(weekday, at.isoweekday() % 7, 0)
+        days = field_matches(day, at.day, 1), field_matches(weekday, at.isoweekday() % 7, 0)
         both = "*" not in (day[0], weekday[0])
         return (
-            one(minute, at.minute, 0)
-            and one(hour, at.hour, 0)
-            and one(month, at.month, 1)
+            field_matches(minute, at.minute, 0)
+            and field_matches(hour, at.hour, 0)
+            and field_matches(month, at.month, 1)
             and (any(days) if both else all(days))
         )
 
-    def one(field: str, value: int, low: int) -> bool:
+    def field_matches(field: str, value: int, low: int) -> bool:
         span, _, step = field.partition("/")
         if span == "*":
             return (value - low) % int(step or 1) == 0
@@ -113,4 +113,4 @@ def test_it_agrees_with_trying_every_minute(text: str) -> None:
     minutes = (START + timedelta(minutes=n) for n in range(1, 60 * 24 * 120))
     tried = [at.isoformat(sep=" ") for at in minutes if fits(at)]
     assert len(tried) > 2
-    assert first(text, len(tried)) == tried
+    assert first_times(text, len(tried)) == tried

@@ -20,7 +20,7 @@ from belvedere.workflows.schedule_targets import TARGETS
 from manual_clock import ManualClock
 from people import Actors
 
-from .conftest import BEGIN, Make, Task, finish_all, jobs, lines, pass_time, told
+from .conftest import BEGIN, Make, Task, finish_all, jobs, lines, pass_time, run_lines
 
 MINUTE_S, HOUR_S = 60, 3_600
 
@@ -30,7 +30,7 @@ def test_it_works(db: Database, clock: ManualClock, make: Make) -> None:
     pass_time(db, clock, 9 * MINUTE_S)
     assert jobs(db) == 0
     pass_time(db, clock, 30)
-    assert told(db, row) == [("09:10:00", "started", None, 1)]
+    assert run_lines(db, row) == [("09:10:00", "started", None, 1)]
     (line,) = lines(db, row)
     found = db.write_blocking(
         lambda tx: tx.row(
@@ -64,7 +64,7 @@ def test_an_instant_never_starts_twice(
     at = lines(db, row)[0].nominal_at
     db.write_blocking(lambda tx: tx.execute("update schedules set next_at = ?", at))
     pass_time(db, clock, 0)
-    assert (jobs(db), len(told(db, row))) == (1, 1)
+    assert (jobs(db), len(run_lines(db, row))) == (1, 1)
 
 
 def test_while_an_earlier_job_is_open_it_is_skipped(
@@ -75,7 +75,7 @@ def test_while_an_earlier_job_is_open_it_is_skipped(
     pass_time(db, clock, 10 * MINUTE_S)
     finish_all(db)
     pass_time(db, clock, 10 * MINUTE_S)
-    assert told(db, row) == [
+    assert run_lines(db, row) == [
         ("09:10:00", "started", None, 1),
         ("09:20:00", "missed", "still_running", 1),
         ("09:30:00", "started", None, 1),
@@ -90,7 +90,7 @@ def test_two_schedules_of_one_task_do_not_overlap(
     one = make()
     other = make(of=one.target_id)
     pass_time(db, clock, 10 * MINUTE_S)
-    states = [told(db, row)[0][1:3] for row in (one, other)]
+    states = [run_lines(db, row)[0][1:3] for row in (one, other)]
     assert sorted(states, key=str) == [("missed", "still_running"), ("started", None)]
 
 
@@ -98,7 +98,7 @@ def test_with_queue_every_instant_has_its_job(db: Database, clock: ManualClock, 
     row = make(overlap="queue")
     for _ in range(3):
         pass_time(db, clock, 10 * MINUTE_S)
-    assert [line[1:3] for line in told(db, row)] == [("started", None)] * 3
+    assert [line[1:3] for line in run_lines(db, row)] == [("started", None)] * 3
     assert jobs(db) == 3
 
 
@@ -107,17 +107,17 @@ def test_what_passed_while_no_server_ran_is_missed(
 ) -> None:
     row = make()
     pass_time(db, clock, 2 * HOUR_S + 5 * MINUTE_S)
-    assert told(db, row) == [("09:10:00", "missed", "server_down", 12)]
+    assert run_lines(db, row) == [("09:10:00", "missed", "server_down", 12)]
     assert iso(lines(db, row)[0].until_at) == "2026-03-02T11:00:00.000Z"
     pass_time(db, clock, 5 * MINUTE_S)
-    assert told(db, row)[1] == ("11:10:00", "started", None, 1)
+    assert run_lines(db, row)[1] == ("11:10:00", "started", None, 1)
 
 
 def test_it_runs_once_for_all_that_was_missed(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(missed="once")
     # Ten past eleven is two minutes ago.
     pass_time(db, clock, 2 * HOUR_S + 11 * MINUTE_S)
-    assert told(db, row) == [
+    assert run_lines(db, row) == [
         ("09:10:00", "missed", "server_down", 12),
         ("11:10:00", "started", "caught_up", 1),
     ]
@@ -129,7 +129,7 @@ def test_a_run_on_time_replaces_the_missed_runs(
 ) -> None:
     row = make(missed="once")
     pass_time(db, clock, 2 * HOUR_S - 20)
-    assert told(db, row) == [
+    assert run_lines(db, row) == [
         ("09:10:00", "missed", "server_down", 11),
         ("11:00:00", "started", None, 1),
     ]
@@ -138,7 +138,7 @@ def test_a_run_on_time_replaces_the_missed_runs(
 def test_half_a_minute_late_is_on_time(db: Database, clock: ManualClock, make: Make) -> None:
     row = make()
     pass_time(db, clock, 10 * MINUTE_S + 29)
-    assert told(db, row) == [("09:10:00", "started", None, 1)]
+    assert run_lines(db, row) == [("09:10:00", "started", None, 1)]
 
 
 def test_a_year_of_seconds_is_one_line(db: Database, clock: ManualClock, make: Make) -> None:
@@ -160,7 +160,7 @@ def test_a_pause_ends_by_itself(
     for _ in range(6):
         pass_time(db, clock, 10 * MINUTE_S)
     pass_time(db, clock, 10 * MINUTE_S)
-    assert told(db, row) == [
+    assert run_lines(db, row) == [
         ("09:10:00", "missed", "paused", 6),
         ("10:10:00", "started", None, 1),
     ]
@@ -174,10 +174,10 @@ def test_a_pause_without_an_end_ends_when_it_is_resumed(
     row = make(missed="once")
     db.write_blocking(service.pause, TARGETS, actors.ada, row.id, None, "")
     pass_time(db, clock, 30 * 24 * HOUR_S)
-    assert told(db, row) == []
+    assert run_lines(db, row) == []
     db.write_blocking(service.resume, TARGETS, actors.ada, row.id)
     pass_time(db, clock, 0)
-    assert [line[1:] for line in told(db, row)] == [("missed", "paused", 1_000)]
+    assert [line[1:] for line in run_lines(db, row)] == [("missed", "paused", 1_000)]
     # What was paused is not caught up with.
     assert jobs(db) == 0
 
@@ -189,7 +189,7 @@ def test_a_pause_that_ends_while_no_server_runs(
     pass_time(db, clock, 5 * MINUTE_S)
     db.write_blocking(service.pause, TARGETS, actors.ada, row.id, iso(clock.now + HOUR), "")
     pass_time(db, clock, 2 * HOUR_S)
-    assert [line[1:] for line in told(db, row)] == [
+    assert [line[1:] for line in run_lines(db, row)] == [
         ("missed", "paused", 6),
         ("missed", "server_down", 6),
     ]
@@ -203,14 +203,14 @@ def test_while_it_is_off_nothing_is_missed(
     pass_time(db, clock, HOUR_S)
     db.write_blocking(service.switch, TARGETS, actors.ada, row.id, True)
     pass_time(db, clock, 10 * MINUTE_S)
-    assert told(db, row) == [("10:10:00", "started", None, 1)]
+    assert run_lines(db, row) == [("10:10:00", "started", None, 1)]
 
 
 def test_a_date_runs_once(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(None, runDate="2026-03-02T10:30", timezone="Europe/Berlin")
     pass_time(db, clock, 30 * MINUTE_S)
     pass_time(db, clock, 48 * HOUR_S)
-    assert told(db, row) == [("09:30:00", "started", None, 1)]
+    assert run_lines(db, row) == [("09:30:00", "started", None, 1)]
     assert db.write_blocking(store.find, row.customer_id, row.id).next_at is None
     assert db.write_blocking(store.next_due_at) is None
 
@@ -222,7 +222,7 @@ def test_a_task_that_cannot_run_is_reported(
     off = msgspec.convert({"enable": False}, TaskBody)
     db.write_blocking(tasks.change, actors.ada, row.target_id, off, is_replacement=False)
     pass_time(db, clock, 10 * MINUTE_S)
-    assert told(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
+    assert run_lines(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
     told_last = db.write_blocking(events.for_object, row.id)[-1]
     assert told_last.kind == "schedule.missed"
     assert msgspec.json.decode(told_last.data)["reason"] == "task_disabled"
@@ -234,9 +234,9 @@ def test_a_deleted_task_starts_nothing_and_takes_its_schedules_with_it(
     row = make()
     db.write_blocking(tasks.delete, actors.ada, row.target_id)
     pass_time(db, clock, 10 * MINUTE_S)
-    assert told(db, row) == [("09:10:00", "missed", "task_not_found", 1)]
+    assert run_lines(db, row) == [("09:10:00", "missed", "task_not_found", 1)]
     db.write_blocking(service.delete_for_target, row.customer_id, row.target_id)
-    assert told(db, row) == [] and db.write_blocking(store.next_due_at) is None
+    assert run_lines(db, row) == [] and db.write_blocking(store.next_due_at) is None
 
 
 def test_a_disabled_organization_starts_nothing(
@@ -245,7 +245,7 @@ def test_a_disabled_organization_starts_nothing(
     row = make()
     db.write_blocking(lambda tx: tx.execute("update customers set enabled = 0 where name = 'acme'"))
     pass_time(db, clock, 10 * MINUTE_S)
-    assert told(db, row) == [("09:10:00", "missed", "customer_disabled", 1)]
+    assert run_lines(db, row) == [("09:10:00", "missed", "customer_disabled", 1)]
 
 
 def test_it_gives_the_arguments(db: Database, clock: ManualClock, make: Make, task: Task) -> None:
@@ -267,9 +267,9 @@ def test_a_fault_of_ours_is_set_aside(db: Database, clock: ManualClock, make: Ma
     row = make()
     clock.move(10 * MINUTE_S)
     db.write_blocking(firing.skip_failed, row.id)
-    assert told(db, row) == [("09:10:00", "missed", "fault", 1)]
+    assert run_lines(db, row) == [("09:10:00", "missed", "fault", 1)]
     pass_time(db, clock, 10 * MINUTE_S)
-    assert told(db, row)[1] == ("09:20:00", "started", None, 1)
+    assert run_lines(db, row)[1] == ("09:20:00", "started", None, 1)
 
 
 def test_ledgers_do_not_grow_for_ever(db: Database, clock: ManualClock, make: Make) -> None:
@@ -289,11 +289,11 @@ def test_ledgers_do_not_grow_for_ever(db: Database, clock: ManualClock, make: Ma
     schedule_id: str | None = ""
     while schedule_id is not None:
         schedule_id = db.write_blocking(run_history.purge_surplus, schedule_id)
-    assert (len(told(db, row)), len(told(db, other))) == (run_history.MAX_RUNS, 1)
+    assert (len(run_lines(db, row)), len(run_lines(db, other))) == (run_history.MAX_RUNS, 1)
     clock.now += run_history.RETENTION + HOUR
     while db.write_blocking(run_history.purge_old):
         pass
-    assert (told(db, row), told(db, other)) == ([], [])
+    assert (run_lines(db, row), run_lines(db, other)) == ([], [])
 
 
 def test_the_preview_marks_clock_changes() -> None:

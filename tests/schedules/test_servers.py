@@ -13,7 +13,7 @@ from belvedere.schedules import firing, store
 from belvedere.workflows.schedule_targets import TARGETS
 from manual_clock import ManualClock
 
-from .conftest import Make, jobs, told
+from .conftest import Make, jobs, run_lines
 
 SCHEDULES, TURNS = 12, 5
 
@@ -49,7 +49,7 @@ async def test_it_works(
         assert fired == SCHEDULES
     assert await asyncio.to_thread(jobs, db) == SCHEDULES * TURNS
     for row in rows:
-        found = await asyncio.to_thread(told, db, row)
+        found = await asyncio.to_thread(run_lines, db, row)
         assert Counter(line[0] for line in found) == Counter(
             ["09:10:00", "09:20:00", "09:30:00", "09:40:00", "09:50:00"]
         )
@@ -64,6 +64,6 @@ async def test_two_schedules_of_one_task_on_two_servers_do_not_overlap(
     fired = 0
     while fired < 6:
         fired += sum(await asyncio.gather(*(turn(server) for server in servers)))
-    states = [(await asyncio.to_thread(told, db, row))[0][1] for row in (one, *others)]
+    states = [(await asyncio.to_thread(run_lines, db, row))[0][1] for row in (one, *others)]
     assert Counter(states) == Counter({"missed": 5, "started": 1})
     assert await asyncio.to_thread(jobs, db) == 1

@@ -15,7 +15,7 @@ from people import Actors
 
 
 @pytest.fixture
-def other(db: Database, database_url: str) -> Iterator[Database]:
+def other_db(db: Database, database_url: str) -> Iterator[Database]:
     """Another server's; on SQLite there is only one."""
     if db.dialect.name == "sqlite":
         yield db
@@ -34,31 +34,31 @@ def version(tx: Tx, customer_id: str) -> int:
 
 
 def env(db: Database, keys: Keyring, customer_id: str) -> dict[str, str]:
-    def sealed(tx: Tx) -> Any:
+    def sealed_rows(tx: Tx) -> Any:
         return environment.sealed_rows(tx, customer_id, version(tx, customer_id))
 
-    return environment.decrypt(keys, db.write_blocking(sealed), None).of_customer
+    return environment.decrypt(keys, db.write_blocking(sealed_rows), None).of_customer
 
 
-class Silent:
+class SilentTx:
     """A transaction that must not be asked for anything."""
 
     def __init__(self, memo: dict[Any, Any]) -> None:
         self.version_cache = memo
 
 
-def test_it_works(db: Database, other: Database, keys: Keyring, actors: Actors) -> None:
+def test_it_works(db: Database, other_db: Database, keys: Keyring, actors: Actors) -> None:
     """A change on one server is what the other hands out next."""
     for n in range(3):
         put(db, keys, actors, "A", f"value {n}")
-        for server in (db, other):
+        for server in (db, other_db):
             assert env(server, keys, actors.acme.id) == {"A": f"value {n}"}
     db.write_blocking(service.delete, keys, actors.ada, "A", None)
-    assert env(other, keys, actors.acme.id) == {}
+    assert env(other_db, keys, actors.acme.id) == {}
 
 
 def test_without_secrets_no_query_is_made() -> None:
-    assert environment.sealed_rows(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
+    assert environment.sealed_rows(SilentTx({}), "acme", 0) == ()  # type: ignore[arg-type]
 
 
 def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, actors: Actors) -> None:
@@ -67,7 +67,7 @@ def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, acto
     def twice(tx: Tx) -> None:
         number = version(tx, actors.acme.id)
         first = environment.sealed_rows(tx, actors.acme.id, number)
-        again = environment.sealed_rows(Silent(tx.version_cache), actors.acme.id, number)  # type: ignore[arg-type]
+        again = environment.sealed_rows(SilentTx(tx.version_cache), actors.acme.id, number)  # type: ignore[arg-type]
         assert again is first and len(first) == 1
 
     db.write_blocking(twice)

@@ -11,9 +11,9 @@ from belvedere.rest.request import MAX_ON_LOOP
 from belvedere.rest.route import Route
 from belvedere.server.transport import http_protocol as protocol
 from contract.client import Client
-from contract.flowing import made as made_workflow
+from contract.flowing import create_workflow as made_workflow
 from contract.flowing import secret_of as secret_of_workflow
-from contract.test_indicators import made as made_indicator
+from contract.test_indicators import create_indicator as made_indicator
 from contract.test_webhooks import secret_of
 from contract.world import World
 from security.serving import request
@@ -36,7 +36,7 @@ SHAPES: dict[str, Callable[[int], bytes]] = {
 
 
 @dataclass
-class Scene:
+class CostInputs:
     """A server with what the worst request to one route needs; made when a row asks for it."""
 
     world: World
@@ -71,7 +71,7 @@ class Scene:
         return secret
 
 
-Worst = Callable[[Scene, Route], Awaitable[bytes]]
+Worst = Callable[[CostInputs, Route], Awaitable[bytes]]
 
 
 def target(route: Route) -> str:
@@ -88,7 +88,7 @@ def _many_fields(to: str) -> str:
     return f"{to}{'&' if '?' in to else '?'}{pairs}"
 
 
-async def head(scene: Scene, route: Route) -> bytes:
+async def head(scene: CostInputs, route: Route) -> bytes:
     """Each limit of a head at once: fields of the query, number, size and parts of headers."""
     headers = {f"x{n}": "a" for n in range(protocol.MAX_HEADERS - 10)}
     headers |= {
@@ -103,7 +103,7 @@ async def head(scene: Scene, route: Route) -> bytes:
 def upgrade(token: str = "", frame: bytes = b"", headers: dict[str, str] | None = None) -> Worst:
     """The request of an agent that opens its WebSocket, with whatever it sends before the reply."""
 
-    async def worst(scene: Scene, route: Route) -> bytes:
+    async def worst(scene: CostInputs, route: Route) -> bytes:
         head_fields = {
             "upgrade": "websocket",
             "connection": "Upgrade",
@@ -120,7 +120,7 @@ def upgrade(token: str = "", frame: bytes = b"", headers: dict[str, str] | None 
 def path(segment: str, most: int = protocol.MAX_PATH) -> Worst:
     """The longest path, which is no route's because of its segments."""
 
-    async def worst(scene: Scene, route: Route) -> bytes:
+    async def worst(scene: CostInputs, route: Route) -> bytes:
         to = target(route).partition("?")[0]
         to += f"/{segment}" * ((most - len(to)) // (len(segment) + 1))
         return request(route.method, to, JSON, b"{}")
@@ -128,7 +128,7 @@ def path(segment: str, most: int = protocol.MAX_PATH) -> Worst:
     return worst
 
 
-async def long_name(scene: Scene, route: Route) -> bytes:
+async def long_name(scene: CostInputs, route: Route) -> bytes:
     """The name in the path as long as a path may be, each byte escaped."""
     parts = route.path.split("/")
     name = next(part for part in reversed(parts) if part.startswith("{"))
@@ -137,7 +137,7 @@ async def long_name(scene: Scene, route: Route) -> bytes:
 
 
 def query(name: str) -> Worst:
-    async def worst(scene: Scene, route: Route) -> bytes:
+    async def worst(scene: CostInputs, route: Route) -> bytes:
         to = f"{target(route)}?{name}="
         return request(route.method, to + "%41" * ((protocol.MAX_URL - len(to)) // 3))
 
@@ -147,7 +147,7 @@ def query(name: str) -> Worst:
 def body(shape: str, size: int = SMALL_BODY) -> Worst:
     """A body of this shape to somebody who shows nothing."""
 
-    async def worst(scene: Scene, route: Route) -> bytes:
+    async def worst(scene: CostInputs, route: Route) -> bytes:
         return request(route.method, target(route), JSON, SHAPES[shape](size))
 
     return worst
@@ -156,7 +156,7 @@ def body(shape: str, size: int = SMALL_BODY) -> Worst:
 def fields_of(text: str, *names: str) -> Worst:
     """An object that the route accepts, its fields as long as the body may be."""
 
-    async def worst(scene: Scene, route: Route) -> bytes:
+    async def worst(scene: CostInputs, route: Route) -> bytes:
         length = (SMALL_BODY - 100) // len(names) // len(text.encode())
         pairs = ",".join(f'"{name}":"{text * length}"' for name in names)
         return request(route.method, target(route), JSON, f"{{{pairs}}}".encode())
@@ -167,14 +167,16 @@ def fields_of(text: str, *names: str) -> Worst:
 def with_secret(content: bytes, headers: dict[str, str] = JSON) -> Worst:
     """A body to somebody who shows the right secret, or a right signature."""
 
-    async def worst(scene: Scene, route: Route) -> bytes:
-        to, more = await _opened(scene, route, content)
+    async def worst(scene: CostInputs, route: Route) -> bytes:
+        to, more = await _open_upload(scene, route, content)
         return request(route.method, to, {**headers, **more}, content)
 
     return worst
 
 
-async def _opened(scene: Scene, route: Route, content: bytes) -> tuple[str, dict[str, str]]:
+async def _open_upload(
+    scene: CostInputs, route: Route, content: bytes
+) -> tuple[str, dict[str, str]]:
     noun = route.path.split("/")[1]
     if route.path.endswith("/signed"):
         hook_id, secret = await scene.webhook("hmac-sha256")
@@ -193,7 +195,7 @@ async def _opened(scene: Scene, route: Route, content: bytes) -> tuple[str, dict
     return f"{to}?customer=acme" + (f"&task={object_id}" if noun == "job" else ""), {}
 
 
-async def picture(scene: Scene, route: Route) -> bytes:
+async def picture(scene: CostInputs, route: Route) -> bytes:
     return request("GET", f"/-/badge/{await scene.badge()}.svg")
 
 

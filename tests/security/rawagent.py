@@ -16,7 +16,7 @@ from belvedere.base import websocket_frames
 from belvedere.server.transport.agent_websocket import AgentWebSocket
 from contract.fakeagent import hello
 from contract.world import World
-from server.listening import PATIENCE_S, listening
+from server.listening import PATIENCE_S, run_uvicorn
 
 LONGEST_FRAME = 4 << 20
 # Small, so that what the server sends soon stays in the server.
@@ -59,7 +59,7 @@ class RawAgent:
     async def frame(self, opcode: int, data: bytes) -> None:
         await self.send(websocket_frames.pack(opcode, data, masked=True))
 
-    async def say(self, *messages: Any) -> None:
+    async def send_messages(self, *messages: Any) -> None:
         await self.frame(
             websocket_frames.TEXT, json.dumps([asdict(message) for message in messages]).encode()
         )
@@ -81,7 +81,7 @@ class RawAgent:
         self._socket.close()
 
 
-class Stage:
+class RawAgents:
     """A listening server, and the raw agents that call it."""
 
     def __init__(self, port: int, server: uvicorn.Server, world: World) -> None:
@@ -100,7 +100,7 @@ class Stage:
         before = set(self.wires())
         agent = self.agent(self.world.things.hosts[hostname].token)
         assert b" 101 " in await agent.connect()
-        await agent.say(hello(hostname, **more))
+        await agent.send_messages(hello(hostname, **more))
         host_id = self.world.things.hosts[hostname].host_id
         await until(lambda: self.world.runtime.agents.for_host(host_id) is not None)
         [wire] = set(self.wires()) - before
@@ -115,14 +115,14 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(world: World) -> AsyncIterator[Stage]:
+async def stage(world: World) -> AsyncIterator[RawAgents]:
     options: dict[str, Any] = {
         "ws": AgentWebSocket,
         "ws_max_size": LONGEST_FRAME,
         "http": "httptools",
     }
-    async with listening(world.app, **options) as (port, server):
-        made = Stage(port, server, world)
+    async with run_uvicorn(world.app, **options) as (port, server):
+        made = RawAgents(port, server, world)
         try:
             async with asyncio.timeout(PATIENCE_S * 2):
                 yield made

@@ -13,7 +13,7 @@ import uvicorn
 from belvedere.server.transport.agent_websocket import AgentWebSocket
 from belvedere.server.transport.connections import Connections
 from belvedere.server.transport.http_protocol import HttpProtocol
-from server.listening import PATIENCE_S, listening
+from server.listening import PATIENCE_S, run_uvicorn
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Site:
     async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
-    async def answer(self, request: bytes, *more: bytes) -> "Answer":
+    async def answer(self, request: bytes, *more: bytes) -> "RawResponse":
         """What is answered to one request, which may be sent in pieces."""
         reader, writer = await self.open()
         try:
@@ -42,7 +42,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RawResponse:
     status: int
     headers: dict[str, str]
     body: bytes
@@ -53,17 +53,17 @@ class Answer:
         return word
 
 
-def _read(reader: asyncio.StreamReader) -> "asyncio.Task[Answer]":
+def _read(reader: asyncio.StreamReader) -> "asyncio.Task[RawResponse]":
     return asyncio.create_task(read_answer(reader))
 
 
-async def read_answer(reader: asyncio.StreamReader) -> Answer:
+async def read_answer(reader: asyncio.StreamReader) -> RawResponse:
     head = await reader.readuntil(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(": ") for line in lines[1:] if line)
     headers = {name: value for name, _, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Answer(int(lines[0].split(" ")[1]), headers, body)
+    return RawResponse(int(lines[0].split(" ")[1]), headers, body)
 
 
 async def _send(writer: asyncio.StreamWriter, *parts: bytes) -> None:
@@ -95,5 +95,5 @@ async def serving(app: Any, per_address: int = 1_000, room: int = 2_000) -> Asyn
         "server_header": False,
         "date_header": False,
     }
-    async with listening(app, **options) as (port, server):
+    async with run_uvicorn(app, **options) as (port, server):
         yield Site(port, server, connections)

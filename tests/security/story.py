@@ -12,8 +12,8 @@ from belvedere.access.credentials import one_time_links
 from belvedere.access.crypto import password_hash
 from belvedere.access.crypto.totp import code_at
 from belvedere.access.customers import member_changes, service
-from contract.browser_journey import Traveller, add, provider_of
-from contract.client import Answer, Client
+from contract.browser_journey import BrowserJourney, add, provider_of
+from contract.client import Client, Response
 from contract.world import World
 from people import PASSWORD, PASSWORD_HASH
 
@@ -35,7 +35,7 @@ def plain_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(password_hash, "needs_rehash", lambda kept: False)
 
 
-class Story:
+class UserSteps:
     """The steps that people take; each is named in the tables below."""
 
     def __init__(self, world: World) -> None:
@@ -50,16 +50,18 @@ class Story:
         for step in steps.split():
             await getattr(self, step)()
 
-    async def squat(self) -> None:
+    async def claim_invitation(self) -> None:
         """Eve invites the victim to globex and uses the link herself."""
-        link = await self._invited("eve")
-        done = await self._accepted(link, THEIRS)
+        link = await self._invite("eve")
+        done = await self._accept(link, THEIRS)
         self.held.append(done.json["access_token"])
 
     async def squat_by_provider(self) -> None:
         """The provider of globex claims the victim's address."""
         await self._own_globex()
-        await Traveller(self.stranger, self.at).sign_in(await add(self.world, "eve", level="user"))
+        await BrowserJourney(self.stranger, self.at).sign_in(
+            await add(self.world, "eve", level="user")
+        )
 
     async def guard(self) -> None:
         """Eve sets up a second factor for the account that she made."""
@@ -70,27 +72,27 @@ class Story:
 
     async def provider(self) -> None:
         """The victim joins acme through acme's provider."""
-        going = Traveller(self.stranger, self.at)
+        going = BrowserJourney(self.stranger, self.at)
         assert await going.sign_in(await add(self.world, level="admin")) == "/ui/"
 
     async def invited_and_provider(self) -> None:
-        await self._invited("ada", "admin")
+        await self._invite("ada", "admin")
         await self.provider()
 
-    async def shown(self) -> None:
+    async def accept_shown_link(self) -> None:
         """Acme's admin hands the victim a link; the victim chooses a password."""
-        assert (await self._accepted(await self._invited("ada"), OWN)).status == 200
+        assert (await self._accept(await self._invite("ada"), OWN)).status == 200
 
     async def shown_account(self) -> None:
         """The same, but the victim joins with the own account."""
-        link = await self._invited("ada")
-        assert (await self._accepted(link, OWN, account=True)).status == 200
+        link = await self._invite("ada")
+        assert (await self._accept(link, OWN, account=True)).status == 200
 
-    async def mailed(self) -> None:
+    async def accept_mailed_link(self) -> None:
         """Acme invites the victim, who uses the link that was sent to the address."""
-        await self._invited("ada")
+        await self._invite("ada")
         assert (
-            await self._accepted(await self._mailed(one_time_links.INVITATION), OWN)
+            await self._accept(await self._mailed_link(one_time_links.INVITATION), OWN)
         ).status == 200
 
     async def reset_shown(self) -> None:
@@ -122,22 +124,22 @@ class Story:
             member_changes.add_member, by, VICTIM, Level.ADMIN, password_hash=hashed
         )
 
-    async def removed(self) -> None:
+    async def remove_member(self) -> None:
         """Eve takes the victim out of globex again."""
         member = await self._member("globex")
         assert (await self.world.client("eve").delete(f"/api/member/{member}")).status == 200
 
-    async def _invited(self, who: str, level: str = "user") -> str:
+    async def _invite(self, who: str, level: str = "user") -> str:
         body = {"user": {"email": VICTIM}, "credential": level}
         done = await self.world.client(who).post("/api/member", body)
         link: str = done.json["invitation"]["token"]
         return link
 
-    async def _accepted(self, token: str, password: str, **more: Any) -> Answer:
+    async def _accept(self, token: str, password: str, **more: Any) -> Response:
         body = {"token": token, "password": password, **more}
         return await self.stranger.post(INVITATION, body)
 
-    async def _mailed(self, kind: str) -> str:
+    async def _mailed_link(self, kind: str) -> str:
         db, keys, acme = (
             self.world.runtime.db,
             self.world.runtime.keyring,

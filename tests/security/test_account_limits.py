@@ -12,7 +12,7 @@ from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 from belvedere.providers import account_linking, service, store
 from belvedere.providers.model import ProviderBody
-from contract.browser_journey import PERSON, Traveller, add, provider_of
+from contract.browser_journey import PERSON, BrowserJourney, add, provider_of
 from contract.client import Client
 from contract.world import World
 from people import PASSWORD_HASH
@@ -151,6 +151,6 @@ async def test_tokens_of_who_used_the_link_end_when_the_person_comes(
     posing = Client(world.app, done.json["access_token"])
     token = (await posing.post("/api/token", {"name": "kept"})).json["token"]
     assert (await Client(world.app, token).get("/acme/task")).status == 200
-    one = Traveller(world.client(), provider_of(world, person))
+    one = BrowserJourney(world.client(), provider_of(world, person))
     assert await one.sign_in(await add(world)) == "/ui/"
     assert (await Client(world.app, token).get("/acme/task")).status == 401

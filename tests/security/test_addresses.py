@@ -15,10 +15,10 @@ from belvedere.access.people import users
 from belvedere.access.signin import login, sessions
 from belvedere.db import Database
 from belvedere.db.migrate import apply, migrate, migrations
-from contract.browser_journey import Traveller, add
-from contract.client import Answer
+from contract.browser_journey import BrowserJourney, add
+from contract.client import Response
 from contract.world import World
-from security.story import INVITATION, PERSON, THEIRS, Story, plain_passwords
+from security.story import INVITATION, PERSON, THEIRS, UserSteps, plain_passwords
 
 __all__ = ["plain_passwords"]
 
@@ -60,7 +60,7 @@ def _shape(record: dict[str, Any], email: str) -> str:
     return re.sub(r"bvl_[\w-]+|\b[0-9a-f]{24}\b|\d{4}-\d\d-[\dT:.]+Z", "X", text)
 
 
-async def _use(world: World, email: str, **more: Any) -> Answer:
+async def _use(world: World, email: str, **more: Any) -> Response:
     eve = world.client("eve")
     found = [
         member for member in (await eve.get("/api/member")).json if member["user"]["email"] == email
@@ -76,21 +76,21 @@ async def test_one_invitation_costs_as_many_statements_as_the_other(world: World
     counts = []
     for email in ("vic@acme.test", "nobody@acme.test"):
         made: list[str] = []
-        await db.write(_counted, made, keys, eve, email)
+        await db.write(_count_statements, made, keys, eve, email)
         counts.append(made)
     assert counts[0] == counts[1]
 
 
-def _counted(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
+def _count_statements(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
         for name in ("one", "row", "rows", "execute", "value", "all"):
             verb = getattr(type(tx), name)
 
-            def noted(self: Any, *args: Any, _verb: Any = verb, **named: Any) -> Any:
+            def record_statement(self: Any, *args: Any, _verb: Any = verb, **named: Any) -> Any:
                 made.append(next(one for one in args if isinstance(one, str)))
                 return _verb(self, *args, **named)
 
-            patched.setattr(type(tx), name, noted)
+            patched.setattr(type(tx), name, record_statement)
         invitations.invite(tx, keys, eve, email, "", Level.VIEWER, [])
 
 
@@ -104,9 +104,9 @@ async def test_look_alike_letters_are_no_other_persons_address(world: World, ema
     await world.runtime.db.write(member_changes.add_member, by, "kate@acme.test", Level.ADMIN)
     done = await world.client("ada").post("/api/member", {"user": {"email": email}})
     assert (done.status, done.code) == (400, "bad_email")
-    story = Story(world)
+    story = UserSteps(world)
     story.at.person = {**PERSON, "email": email}
-    going = Traveller(story.stranger, story.at)
+    going = BrowserJourney(story.stranger, story.at)
     back = await going.sign_in(await add(world, level="viewer"))
     assert (back, going.token) == ("/ui/login?problem=bad_email", "")
 
@@ -120,7 +120,7 @@ async def test_case_and_blanks_make_no_second_member(world: World) -> None:
 
 
 @pytest.fixture
-def older(database_url: str) -> Iterator[Database]:
+def older_db(database_url: str) -> Iterator[Database]:
     """As it was before accounts had a scope, with people in one, two and no organizations."""
     url = database_url if database_url.startswith("postgres") else f"{database_url}.older"
     db = engines.open_fast(url)
@@ -149,30 +149,32 @@ def _people_of_before(tx: Any) -> None:
                    " values (?, ?, ?, 'user', 0, 0)", f"{user} {place}", place, user)  # fmt: skip
 
 
-def test_an_upgrade_keeps_who_may_enter_where(older: Database, keys: Keyring) -> None:
-    migrate(older)
-    found = older.write_blocking(
+def test_an_upgrade_keeps_who_may_enter_where(older_db: Database, keys: Keyring) -> None:
+    migrate(older_db)
+    found = older_db.write_blocking(
         lambda tx: tx.rows("select id, scope, password_hash, proof from users order by id")
     )
     assert found == [("both", "", "h", ""), ("gone", "", None, ""), ("single", "acme", "h", "")]
     for user, places in (("both", {"acme", "globex"}), ("single", {"acme"})):
-        person = older.write_blocking(users.by_identifier, user)
+        person = older_db.write_blocking(users.by_identifier, user)
         assert person is not None
         for place in places:
             entrance_args = (keys, person, None, place, "", "")
-            assert older.write_blocking(login.sign_in, *entrance_args).session is not None
+            assert older_db.write_blocking(login.sign_in, *entrance_args).session is not None
 
 
-def test_after_an_upgrade_an_old_password_opens_nothing_new(older: Database, keys: Keyring) -> None:
+def test_after_an_upgrade_an_old_password_opens_nothing_new(
+    older_db: Database, keys: Keyring
+) -> None:
     """Neither for somebody of one organization nor for somebody of several."""
-    migrate(older)
+    migrate(older_db)
     for user in ("single", "both", "gone"):
-        made = older.write_blocking(
+        made = older_db.write_blocking(
             service.create_customer, keys, f"new-{user}", f"{user}@x.test",
             reserved=frozenset(),
         )  # fmt: skip
         assert made.token
-        for person in older.write_blocking(users.find_by_name, user):
+        for person in older_db.write_blocking(users.find_by_name, user):
             if person.password_hash is not None:
-                places = older.write_blocking(sessions.list_memberships, person.id)
+                places = older_db.write_blocking(sessions.list_memberships, person.id)
                 assert f"new-{user}" not in {place.customer_name for place in places}

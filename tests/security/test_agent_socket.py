@@ -15,8 +15,8 @@ from belvedere.server.transport import agent_websocket as websocket
 from belvedere.server.transport.agent_websocket import AgentWebSocket
 from contract.fakeagent import hello
 from contract.world import World
-from security.rawagent import LONGEST_FRAME, Stage, stage, until
-from server.listening import listening
+from security.rawagent import LONGEST_FRAME, RawAgents, stage, until
+from server.listening import run_uvicorn
 
 # SQLite alone: nothing here depends on the engine.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -85,7 +85,7 @@ async def test_nothing_is_answered_while_closing(world: World) -> None:
         assert before < MAX_BUFFERED and b"x" * 125 not in await agent.rest()
 
 
-async def _fill(ground: Stage, end: AgentWebSocket) -> None:
+async def _fill(ground: RawAgents, end: AgentWebSocket) -> None:
     """Send to the peer, which does not read, until the send buffer is full."""
     while end._full is None:
         end.send_now("x" * 65_536)
@@ -212,7 +212,7 @@ async def test_sessions_of_one_host_have_a_rate(
             await until(lambda: len(world.runtime.agents) == 0)
         late = ground.agent(world.things.hosts["web-1"].token)
         assert b" 101 " in await late.connect()
-        await late.say(hello())
+        await late.send_messages(hello())
         assert b"4429" in await late.rest()
 
 
@@ -231,8 +231,8 @@ class Sleeper:
 
 async def test_frames_that_wait_are_limited_in_bytes(world: World) -> None:
     options: dict[str, Any] = {"ws": AgentWebSocket, "ws_max_size": LONGEST_FRAME}
-    async with listening(Sleeper(), **options) as (port, server):
-        ground = Stage(port, server, world)
+    async with run_uvicorn(Sleeper(), **options) as (port, server):
+        ground = RawAgents(port, server, world)
         agent = ground.agent()
         assert b" 101 " in await agent.connect()
         [end] = ground.wires()
@@ -255,8 +255,8 @@ async def test_one_connection_does_not_take_the_loop_for_itself(world: World) ->
         taken += 1
 
     options: dict[str, Any] = {"ws": AgentWebSocket, "ws_max_size": LONGEST_FRAME}
-    async with listening(Sleeper(take), **options) as (port, server):
-        ground = Stage(port, server, world)
+    async with run_uvicorn(Sleeper(take), **options) as (port, server):
+        ground = RawAgents(port, server, world)
         agent = ground.agent()
         assert b" 101 " in await agent.connect()
         [end] = ground.wires()

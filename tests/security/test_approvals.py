@@ -14,7 +14,7 @@ from belvedere.jobs.approvals import links as vote_links
 from belvedere.server.background import loops
 from belvedere.tasks.model import TaskSpec, Type
 from contract import flowing
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.running import create
 from contract.test_triggers import react
 from contract.world import World
@@ -27,7 +27,7 @@ async def approval(world: World, approvers: list[str], **more: Any) -> str:
     return await world.task("release", **{"four_eyes": True, **fields})
 
 
-async def waiting(ada: Client) -> str:
+async def waiting_approval(ada: Client) -> str:
     """The one approval that waits."""
     jobs = (await ada.get("/acme/job?where[lifecycle]=onhold&where[_type]=ApprovalJob")).json
     assert len(jobs) == 1, jobs
@@ -35,20 +35,20 @@ async def waiting(ada: Client) -> str:
     return job_id
 
 
-async def approve(world: World, who: str, job_id: str) -> Answer:
+async def approve(world: World, who: str, job_id: str) -> Response:
     return await world.client(who).put(f"/acme/job/{job_id}/approve")
 
 
-async def start_by_secret(ada: Client, stranger: Client, task: str) -> Answer:
+async def start_by_secret(ada: Client, anonymous: Client, task: str) -> Response:
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
-    return await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+    return await anonymous.post(f"/job/secret/{secret}?customer=acme&task={task}")
 
 
 async def test_who_can_read_the_secret_cannot_approve_what_it_started(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "olga", "max"])
-    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    job_id = (await start_by_secret(ada, anonymous, task)).json["id"]
     for who in ("ada", "olga"):
         refused = await approve(world, who, job_id)
         assert (refused.status, refused.code) == (403, "four_eyes")
@@ -56,10 +56,10 @@ async def test_who_can_read_the_secret_cannot_approve_what_it_started(
 
 
 async def test_a_start_that_nobody_could_approve_is_refused(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "olga"])
-    refused = await start_by_secret(ada, stranger, task)
+    refused = await start_by_secret(ada, anonymous, task)
     assert (refused.status, refused.code) == (409, "no_approver")
     assert "Name an approver" in refused.json["message"]
     # A person can still start it, and the other approver decides.
@@ -68,19 +68,19 @@ async def test_a_start_that_nobody_could_approve_is_refused(
 
 
 async def test_who_can_read_the_webhook_cannot_approve_what_it_started(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "max"])
     hook = (await ada.post("/acme/webhook", {"name": "push", "tasks": [task]})).json["id"]
     secret = (await ada.get(f"/acme/webhook/{hook}/credentials")).json["secret"]
-    assert (await stranger.post(f"/acme/webhook/{hook}/trigger/secret/{secret}")).status == 200
-    job_id = await waiting(ada)
+    assert (await anonymous.post(f"/acme/webhook/{hook}/trigger/secret/{secret}")).status == 200
+    job_id = await waiting_approval(ada)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
     assert (await approve(world, "max", job_id)).status == 200
 
 
 async def test_a_workflow_started_by_its_secret_counts_the_same(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     """The approval is its second step: it asks who started the workflow."""
     tasks = [await world.task(), await approval(world, ["ada", "max"])]
@@ -88,14 +88,14 @@ async def test_a_workflow_started_by_its_secret_counts_the_same(
         "nodes": [{"id": n, "task_id": t} for n, t in zip("ab", tasks, strict=True)],
         "edges": [{"source": "a", "target": "b"}],
     }
-    flow = await flowing.made(world, ada, graph=graph)
+    flow = await flowing.create_workflow(world, ada, graph=graph)
     secret = await flowing.secret_of(ada, flow)
     async with world.agent() as agent:
         path = f"/workflows/{flow['id']}/secret/{secret}/job?customer=acme"
-        response = await stranger.post(path, {})
+        response = await anonymous.post(path, {})
         assert response.status == 200, response.body
         await flowing.step(world, agent)
-    job_id = await waiting(ada)
+    job_id = await waiting_approval(ada)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
     assert (await approve(world, "max", job_id)).status == 200
 
@@ -111,7 +111,7 @@ async def test_who_starts_the_source_of_a_trigger_cannot_approve_its_target(
         for _ in range(2):
             await agent.end(await agent.order())
             await react(world)
-    job_id = await waiting(ada)
+    job_id = await waiting_approval(ada)
     assert (await approve(world, "uma", job_id)).code == "four_eyes"
     assert (await approve(world, "vic", job_id)).status == 200
 
@@ -123,17 +123,17 @@ async def test_the_creator_of_a_schedule_cannot_approve_what_it_started(
     await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "* * * * *"})
     clock.move(61)
     await loops.fire_schedules(world.runtime)
-    job_id = await waiting(ada)
+    job_id = await waiting_approval(ada)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
     # Another admin had no part in the schedule.
     assert (await approve(world, "olga", job_id)).status == 200
 
 
 async def test_an_unattended_approval_is_offered_to_nobody_who_may_not_decide_it(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "max"])
-    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    job_id = (await start_by_secret(ada, anonymous, task)).json["id"]
     for who, count in (("ada", 0), ("max", 1)):
         needs = (await world.client(who).get("/-/needs")).json
         assert len([need for need in needs if need["job"]["id"] == job_id]) == count
@@ -247,7 +247,7 @@ async def pat_of_two(world: World, ada: Client) -> Client:
     return Client(world.app, done.json["access_token"])
 
 
-async def joined(world: World) -> Client:
+async def join_acme(world: World) -> Client:
     """Pat accepts acme for the own account."""
     body = {"email": "pat@acme.test", "password": PASSWORD, "customer": "globex"}
     pat = Client(
@@ -263,7 +263,7 @@ async def test_who_joins_with_another_account_stays_approver(world: World, ada: 
     await pat_of_two(world, ada)
     task = await approval(world, ["pat@acme.test"])
     job = await create(ada, task)
-    pat = await joined(world)
+    pat = await join_acme(world)
     assert [record["id"] for record in (await pat.get("/acme/job")).json] == [job["id"]]
     assert (await pat.put(f"/acme/job/{job['id']}/approve")).status == 200
 
@@ -273,7 +273,7 @@ async def test_who_joins_with_another_account_stays_the_starter(world: World, ad
     before = await pat_of_two(world, ada)
     task = await approval(world, ["pat@acme.test", "vic"], acl=["pat@acme.test"])
     job = await create(before, task)
-    pat = await joined(world)
+    pat = await join_acme(world)
     refused = await pat.put(f"/acme/job/{job['id']}/approve")
     assert (refused.status, refused.code) == (403, "four_eyes")
     assert (await approve(world, "vic", job["id"])).status == 200
@@ -287,7 +287,7 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
     assert member is not None
     row = await db.read(store.find, world.actors.acme.id, job["id"])
     links = await db.write(vote_links.create_links, keys, row, member.user_id)
-    await joined(world)
+    await join_acme(world)
     assert (await world.client().post(f"/-/approval/{links['approve']}")).status == 200
 
 
@@ -299,10 +299,10 @@ async def forget_starters(world: World) -> None:
 
 
 async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "max"])
-    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    job_id = (await start_by_secret(ada, anonymous, task)).json["id"]
     await forget_starters(world)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
     await world.runtime.db.write(
@@ -312,11 +312,11 @@ async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
 
 
 async def test_an_admin_never_decides_a_new_one(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     """Also when the other approvers have gone: the start is recorded."""
     task = await approval(world, ["ada", "max"])
-    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    job_id = (await start_by_secret(ada, anonymous, task)).json["id"]
     await world.runtime.db.write(
         member_changes.change, world.actors.olga, world.actors.max.member_id, enabled=False
     )

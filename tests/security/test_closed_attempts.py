@@ -15,7 +15,7 @@ from contract.running import create, show
 from contract.world import World
 
 
-async def running(world: World, client: Client, agent: FakeAgent) -> tuple[str, Order]:
+async def start_job(world: World, client: Client, agent: FakeAgent) -> tuple[str, Order]:
     job = await create(client, await world.task())
     return job["id"], await agent.order()
 
@@ -58,7 +58,7 @@ async def test_a_finished_job_accepts_nothing_more(
     world: World, ada: Client, way: str, again: str
 ) -> None:
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         if way == "streamed":
             await agent.write(order.fence, 0, 0, b"true\n")
         inside = "true\n" if way == "inside" else None
@@ -89,14 +89,16 @@ async def attack(agent: FakeAgent, order: Order) -> None:
 
 async def test_the_first_of_two_ends_in_one_frame_counts(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"true\n")
         true = Report("exit", bytes_total=5, lines_total=1, sha256="ab" * 32)
         forged = Report("exit", bytes_total=12, files=[["planted.txt", 7]], **FORGED)
-        await agent.say(AttemptEnded(order.fence, true), AttemptEnded(order.fence, forged))
+        await agent.send_messages(
+            AttemptEnded(order.fence, true), AttemptEnded(order.fence, forged)
+        )
         await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
         await agent.write(order.fence, 5, 1, b"FORGED\n")
-        await agent.acked(order.fence)
+        await agent.wait_acked(order.fence)
         await agent.fetch("0" * 64)
     result, log, live, files = await state_of(ada, job_id)
     assert (result["code"], result["log_sha256"], log, files) == (0, "ab" * 32, b"true\n", [])
@@ -106,11 +108,11 @@ async def test_the_first_of_two_ends_in_one_frame_counts(world: World, ada: Clie
 async def test_an_end_that_is_repeated_is_no_evidence(world: World, ada: Client) -> None:
     """The acknowledgement was lost: the agent says everything again."""
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"true\n")
         streamed = {"log": None, "bytes_total": 5, "lastline": "true", "sha256": "ab" * 32}
         await agent.end(order, **streamed)
-        _, other = await running(world, ada, agent)
+        _, other = await start_job(world, ada, agent)
         await agent.end(other, log="small\n", lastline="small")
     entries = (JournaledAttempt(order.fence, "ended"), JournaledAttempt(other.fence, "ended"))
     async with world.agent(entries=entries) as agent:
@@ -123,7 +125,7 @@ async def test_an_end_that_is_repeated_is_no_evidence(world: World, ada: Client)
 
 async def test_stored_late_reports_are_limited(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         await agent.end(order)
         for code in range(1, 20):
             await agent.end(order, code=code, log="x" * 50_000)
@@ -138,7 +140,7 @@ async def test_stored_late_reports_are_limited(world: World, ada: Client) -> Non
 async def test_a_lost_job_takes_its_true_end_with_log_and_files(world: World, ada: Client) -> None:
     """Promise P4: given up, nothing newer was started, and the agent comes back."""
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"half ")
         await agent.hear(OutputAck)
     await give_up(world, order)
@@ -158,7 +160,7 @@ async def test_a_lost_job_takes_its_true_end_with_log_and_files(world: World, ad
 async def test_a_file_is_not_planted_through_an_older_connection(world: World, ada: Client) -> None:
     """The end was taken elsewhere; this connection does not know of it yet."""
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         host_id = world.things.hosts["web-1"].host_id
         true = finish.ReceivedReport(
             host_id, order.fence, Report("exit", log="true\n", bytes_total=5)
@@ -175,7 +177,7 @@ async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
     world: World, ada: Client
 ) -> None:
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
     await give_up(world, order)
     told = {"outcome": "success", "note": "seen"}
     assert (await ada.put(f"/acme/job/{job_id}/resolve", told)).status < 300

@@ -9,7 +9,7 @@ from belvedere.access.customers import consent, member_changes, password_recover
 from belvedere.access.people import users
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
-from contract.browser_journey import PERSON, Traveller, add, provider_of
+from contract.browser_journey import PERSON, BrowserJourney, add, provider_of
 from contract.client import Client
 from contract.world import World
 from people import PASSWORD, PASSWORD_HASH
@@ -17,12 +17,12 @@ from people import PASSWORD, PASSWORD_HASH
 WAITING, LOGIN = "/api/session/invitation", "/api/auth/login"
 
 
-async def claimed(world: World, level: str = "admin") -> Traveller:
+async def claim_account(world: World, level: str = "admin") -> BrowserJourney:
     """The provider of globex says that somebody is Uma of acme, and lets them in."""
     sql = "update members set level = 'owner' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.eve.member_id))
     world.runtime.credentials.clear()
-    one = Traveller(world.client(), provider_of(world, PERSON))
+    one = BrowserJourney(world.client(), provider_of(world, PERSON))
     assert await one.sign_in(await add(world, "eve", level=level)) == "/ui/"
     return one
 
@@ -36,7 +36,7 @@ async def signed_in(world: World, **more: str) -> dict[str, str]:
 
 async def test_the_next_sign_in_leads_where_the_last_one_did(world: World) -> None:
     """The attack: the session through the provider was the last one, so the password led there."""
-    await claimed(world)
+    await claim_account(world)
     assert (await signed_in(world))["customer_id"] == world.actors.acme.id
     assert (await signed_in(world, customer="globex"))["status"] in ("401", "403")
     uma = world.client("uma")
@@ -48,7 +48,7 @@ async def test_the_next_sign_in_leads_where_the_last_one_did(world: World) -> No
 
 async def test_the_claimed_account_sees_nothing_of_the_other(world: World) -> None:
     await world.client("uma").put("/api/session/preferences", {"settings": {"theme": "dark"}})
-    one = await claimed(world)
+    one = await claim_account(world)
     client = Client(world.app, one.token)
     profile = (await client.get("/api/session/profile")).json
     assert profile["id"] != world.actors.uma.user_id
@@ -59,7 +59,7 @@ async def test_the_claimed_account_sees_nothing_of_the_other(world: World) -> No
 
 
 async def test_the_person_accepts_it_with_the_own_password(world: World) -> None:
-    one = await claimed(world)
+    one = await claim_account(world)
     token = (await signed_in(world))["access_token"]
     uma = Client(world.app, token, check=world.conformity)
     (offer,) = (await uma.get(WAITING)).json
@@ -93,7 +93,7 @@ async def test_an_invitation_is_accepted_the_same_way(world: World) -> None:
 
 async def _by_provider(world: World) -> str:
     """Uma's own account, but signed in through a provider of acme."""
-    one = Traveller(world.client(), provider_of(world, PERSON))
+    one = BrowserJourney(world.client(), provider_of(world, PERSON))
     await one.sign_in(await add(world))
     return one.token
 
@@ -110,7 +110,7 @@ async def _by_shown_link(world: World) -> str:
     return str(done.json["access_token"])
 
 
-async def _unproved(world: World) -> str:
+async def _clear_proof(world: World) -> str:
     """An account in several organizations from before the upgrade."""
     sql = "update users set proof = '' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.uma.user_id))
@@ -121,7 +121,7 @@ async def _somebody_else(world: World) -> str:
     return world.credential("vic")
 
 
-@pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _unproved, _somebody_else])
+@pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _clear_proof, _somebody_else])
 async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> None:
     body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
     member = (await world.client("eve").post("/api/member", body)).json
@@ -196,7 +196,7 @@ async def test_a_declined_invitation_ends(world: World) -> None:
 
 
 async def test_declining_a_used_membership_does_not_end_it(world: World) -> None:
-    one = await claimed(world)
+    one = await claim_account(world)
     uma = world.client("uma")
     (offer,) = (await uma.get(WAITING)).json
     assert (await uma.delete(f"{WAITING}/{offer['id']}")).status == 200
@@ -206,7 +206,7 @@ async def test_declining_a_used_membership_does_not_end_it(world: World) -> None
     assert len(await _decisions(world)) == 1
 
 
-@pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _unproved, _somebody_else])
+@pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _clear_proof, _somebody_else])
 async def test_nobody_else_declines_for_the_person(world: World, way: object) -> None:
     body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
     member = (await world.client("eve").post("/api/member", body)).json

@@ -11,13 +11,13 @@ import pytest
 import engines
 import run_timeouts
 from belvedere.access.credentials import enrolment
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.world import World
 from e2e import process_leaks as leftovers
 from e2e.programs import Agent, environment
 from e2e.wait_until import until
 from e2e.world import World as Installation
-from legacy_agents.legacy_agent import OldAgent
+from legacy_agents.legacy_agent import LegacyAgent
 from manual_clock import ManualClock
 
 
@@ -42,37 +42,37 @@ def _with_offline_host(site: Installation) -> Installation:
 
 
 @pytest.fixture
-def intruder(tmp_path: Path) -> Iterator[Agent]:
+def second_agent(tmp_path: Path) -> Iterator[Agent]:
     """Another machine that calls itself "web"."""
     agent = Agent(tmp_path / "intruder", "web")
     yield agent
     agent.retire()
-    leftovers.gone(agent.state)
+    leftovers.check_gone(agent.state)
 
 
 def test_a_token_with_uses_left_cannot_take_over_an_existing_host(
-    installation: Installation, intruder: Agent
+    installation: Installation, second_agent: Agent
 ) -> None:
     (host,) = installation.hosts()
     token = installation.enrolment(uses=5)
-    intruder.start(installation.url, BELVEDERE_ENROLMENT_TOKEN=token)
-    assert intruder.process.wait(30) == 1
-    assert "belvedere enrolment create --host web" in intruder.said()
-    assert "--hostname" in intruder.said()
+    second_agent.start(installation.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    assert second_agent.process.wait(30) == 1
+    assert "belvedere enrolment create --host web" in second_agent.read_log()
+    assert "--hostname" in second_agent.read_log()
     # The agent that has the host keeps its credential and its host.
     agent = installation.agents["web"]
     agent.start(installation.url)
-    assert installation.connected(agent)["id"] == host["id"]
+    assert installation.wait_connected(agent)["id"] == host["id"]
 
 
 def test_a_token_created_for_the_host_binds_it_to_the_new_machine(
-    installation: Installation, intruder: Agent
+    installation: Installation, second_agent: Agent
 ) -> None:
     (host,) = installation.hosts()
     with installation.person() as admin:
         token = admin.post(f"/host/{host['id']}/enrolment", {})["token"]
-    intruder.start(installation.url, BELVEDERE_ENROLMENT_TOKEN=token)
-    assert installation.connected(intruder)["id"] == host["id"]
+    second_agent.start(installation.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    assert installation.wait_connected(second_agent)["id"] == host["id"]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -80,11 +80,11 @@ def test_up_enrols_its_own_agent_again(engine: str, tmp_path: Path) -> None:
     """On SQLite, which `up` uses. The operator's rights are those of the server's own process."""
     with Installation(tmp_path, verb="up") as site:
         site.start()
-        host = site.connected(site.local_agent())
+        host = site.wait_connected(site.local_agent())
         site.server.stop()
         (site.server.data / "agent" / "credential.json").unlink()
         site.start()
-        assert site.connected(site.agents["local"])["id"] == host["id"]
+        assert site.wait_connected(site.agents["local"])["id"] == host["id"]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -94,7 +94,7 @@ def test_the_install_command_on_the_server_s_machine_leaves_the_agent_of_up_alon
     """On SQLite, which `up` uses. The name of the machine is the one that the agent of `up` has."""
     with Installation(tmp_path, verb="up") as site:
         site.start("--no-demo")
-        host = site.connected(site.local_agent())
+        host = site.wait_connected(site.local_agent())
         with site.person() as admin:
             for_host = admin.post(f"/host/{host['id']}/enrolment", {})["token"]
         for token in (site.enrolment(), for_host):
@@ -102,7 +102,7 @@ def test_the_install_command_on_the_server_s_machine_leaves_the_agent_of_up_alon
             assert done.returncode == 1
             assert f"An agent is connected as host '{host['hostname']}'" in done.stderr
             assert f"--hostname {host['hostname']}-2" in done.stderr
-        assert site.connected(site.agents["local"])["id"] == host["id"]
+        assert site.wait_connected(site.agents["local"])["id"] == host["id"]
         done = run_install_script(site, tmp_path, site.enrolment(), "--hostname", "second")
         assert (done.returncode, done.stderr) == (0, "")
         assert {row["hostname"] for row in site.hosts()} == {host["hostname"], "second"}
@@ -130,7 +130,7 @@ def test_up_enrols_its_own_agent_again_after_its_token_was_revoked(
     """Also under another name: the host keeps its id, and its jobs and monitors with it."""
     with Installation(tmp_path, verb="up") as site:
         site.start("--no-demo")
-        host = site.connected(site.local_agent())
+        host = site.wait_connected(site.local_agent())
         site.api.patch(f"/host/{host['id']}", {"hostname": "headquarters"})
         site.agents["local"].hostname = "headquarters"
         site.server.stop()
@@ -138,7 +138,7 @@ def test_up_enrols_its_own_agent_again_after_its_token_was_revoked(
         with contextlib.closing(sqlite3.connect(path)) as database, database:
             database.execute("update tokens set revoked_at = 1 where kind = 'agent_token'")
         site.start("--no-demo")
-        assert site.connected(site.agents["local"])["id"] == host["id"]
+        assert site.wait_connected(site.agents["local"])["id"] == host["id"]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -147,13 +147,13 @@ def test_a_deleted_host_of_up_comes_back_at_the_next_start_only(
 ) -> None:
     with Installation(tmp_path, verb="up") as site:
         site.start("--no-demo")
-        host = site.connected(site.local_agent())
+        host = site.wait_connected(site.local_agent())
         site.api.delete(f"/host/{host['id']}")
-        until(lambda: "the host of the local agent was deleted" in site.server.said(), 20)
+        until(lambda: "the host of the local agent was deleted" in site.server.read_log(), 20)
         assert site.hosts() == []
         site.server.stop()
         site.start("--no-demo")
-        assert site.connected(site.agents["local"])["id"] != host["id"]
+        assert site.wait_connected(site.agents["local"])["id"] != host["id"]
 
 
 def enrolment_token(world: World, uses: int = 3) -> tuple[str, str]:
@@ -165,7 +165,7 @@ def enrolment_token(world: World, uses: int = 3) -> tuple[str, str]:
     return token.id, text
 
 
-async def enrol(world: World, text: str, hostname: str) -> Answer:
+async def enrol(world: World, text: str, hostname: str) -> Response:
     body = {"token": text, "hostname": hostname, "fingerprint": "another machine"}
     return await world.client().post("/-/enrol", body)
 
@@ -209,7 +209,7 @@ async def test_only_admins_of_the_organization_create_a_token_for_a_host(
 
 async def test_an_original_agent_cannot_take_over_a_host_of_another_client(world: World) -> None:
     client_id, text = enrolment_token(world)
-    intruder = OldAgent(world.client(), client_id, text, hostname="web-1")
+    intruder = LegacyAgent(world.client(), client_id, text, hostname="web-1")
     await intruder.sign_in()
     refused = await intruder.register()
     assert (refused.status, refused.code) == (409, "host_exists")
@@ -220,10 +220,10 @@ async def test_an_original_agent_may_take_the_host_that_its_token_was_created_fo
 ) -> None:
     host_id = world.things.hosts["web-1"].host_id
     record = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
-    other = OldAgent(world.client(), record["id"], record["token"], hostname="web-7")
+    other = LegacyAgent(world.client(), record["id"], record["token"], hostname="web-7")
     await other.sign_in()
     assert (await other.register()).code == "other_host"
-    agent = OldAgent(world.client(), record["id"], record["token"], hostname="web-1")
+    agent = LegacyAgent(world.client(), record["id"], record["token"], hostname="web-1")
     await agent.sign_in()
     assert (await agent.register()).json["host_id"] == host_id
 
@@ -232,7 +232,7 @@ async def test_the_client_that_had_a_host_cannot_register_for_it_again(
     world: World, ada: Client, clock: ManualClock
 ) -> None:
     client_id, text = enrolment_token(world)
-    old = OldAgent(world.client(), client_id, text)
+    old = LegacyAgent(world.client(), client_id, text)
     await old.sign_in()
     host_id = (await old.register()).json["host_id"]
     clock.move(31)
@@ -244,13 +244,13 @@ async def test_the_client_that_had_a_host_cannot_register_for_it_again(
 
 
 async def test_wrong_enrolment_tokens_are_limited_by_host_name_and_network(
-    world: World, stranger: Client
+    world: World, anonymous: Client
 ) -> None:
     """A machine that retries with an expired token does not stop the others of its network."""
 
     async def enrol(hostname: str) -> int:
         body = {"token": "bve_wrong", "hostname": hostname, "fingerprint": "f"}
-        return (await stranger.post("/-/enrol", body)).status
+        return (await anonymous.post("/-/enrol", body)).status
 
     assert [await enrol("old-1") for _ in range(21)] == [401] * 20 + [429]
     assert await enrol("new-1") == 401

@@ -18,7 +18,7 @@ from belvedere.notifications.model import ChannelRow
 from belvedere.protocol import MonitorConfig
 from belvedere.server.background import consumers
 from belvedere.tasks.store import runnable
-from contract.browser_journey import BODY, Traveller, add, provider_of
+from contract.browser_journey import BODY, BrowserJourney, add, provider_of
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
@@ -140,7 +140,7 @@ async def test_the_mask_as_a_secret_of_a_provider_means_unchanged(world: World) 
     provider_id = await add(world)
     path = f"/api/provider/{provider_id}"
     assert (await olga.patch(path, {"client_secret": "***"})).status == 200
-    await Traveller(world.client(), provider).sign_in(provider_id)
+    await BrowserJourney(world.client(), provider).sign_in(provider_id)
     assert (await olga.patch(path, {"client_secret": ""})).status == 200
     assert is_refused(await olga.patch(path, {"client_secret": "***"}), "client_secret")
 
@@ -167,7 +167,7 @@ async def script_monitor(world: World, ada: Client, arguments: list[str]) -> str
     return str(response.json["id"])
 
 
-async def watched(world: World, monitor: str) -> dict[str, Any]:
+async def agent_config(world: World, monitor: str) -> dict[str, Any]:
     async with world.agent() as agent:
         watch = await agent.hear(MonitorConfig)
     (config,) = (item.config for item in watch.monitors if item.id == monitor)
@@ -190,7 +190,7 @@ async def test_credentials_in_arguments_of_a_script_monitor_are_hidden(
         assert rows and WORD not in str(rows)
     saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**record, "description": "new"})
     assert saved.status == 200, saved.text
-    config = await watched(world, monitor)
+    config = await agent_config(world, monitor)
     assert config["script_arguments"] == ARGUMENTS
     assert WORD in config["masks"]
 
@@ -213,7 +213,7 @@ async def test_rows_of_earlier_versions_are_hidden_as_well(world: World, ada: Cl
             lambda tx, name: tx.rows(f"select * from {name}"), table
         )
         assert rows and WORD not in str(rows)
-    assert (await watched(world, monitor))["script_arguments"] == ARGUMENTS
+    assert (await agent_config(world, monitor))["script_arguments"] == ARGUMENTS
 
 
 def test_arguments_that_move_keep_their_values() -> None:
@@ -241,10 +241,10 @@ async def test_arguments_of_a_script_monitor_refer_to_secrets(
 ) -> None:
     given = ["--password", "{{secret:DB}}"]
     monitor = await script_monitor(world, ada, given)
-    missing = await watched(world, monitor)
+    missing = await agent_config(world, monitor)
     assert missing["problem"] == "The secret DB is not set; set it, or change the request."
     assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
-    config = await watched(world, monitor)
+    config = await agent_config(world, monitor)
     assert (config["script_arguments"], config["masks"]) == (["--password", WORD], [WORD])
     assert (await vic.get(f"/acme/monitor/{monitor}")).json["config"]["script_arguments"] == given
 

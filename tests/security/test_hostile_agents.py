@@ -48,7 +48,7 @@ def stored_of_files(tx: Tx) -> int:
     return sum(row[0] for row in tx.rows("select length(data) from job_file_chunks"))
 
 
-async def running(world: World, client: Client, agent: FakeAgent) -> tuple[str, Order]:
+async def start_job(world: World, client: Client, agent: FakeAgent) -> tuple[str, Order]:
     job = await create(client, await world.task())
     return job["id"], await agent.order()
 
@@ -65,16 +65,16 @@ async def test_many_wants_hold_one_part_of_one_content(
     reads: list[int] = []
     content_for = queries.content_for
 
-    def counted(*args: Any) -> Any:
+    def count_calls(*args: Any) -> Any:
         found = content_for(*args)
         reads.append(0 if found is None else len(found[1]))
         return found
 
-    monkeypatch.setattr(queries, "content_for", counted)
+    monkeypatch.setattr(queries, "content_for", count_calls)
     async with stage(world) as ground:
         agent, end = await ground.session()
         for number in range(60):
-            await agent.say(BlobRequest(sha256), BlobRequest(f"{number:064x}"))
+            await agent.send_messages(BlobRequest(sha256), BlobRequest(f"{number:064x}"))
         await until(lambda: end._full is not None)
         assert len(reads) == 1 and sum(reads) < len(BIG)
         assert end._transport.get_write_buffer_size() < 1 << 20
@@ -92,7 +92,7 @@ async def test_too_many_different_wants_end_the_connection(
 ) -> None:
     monkeypatch.setattr(downloads, "MAX_REQUESTED", 10)
     async with world.agent() as agent:
-        await agent.say(*[BlobRequest(f"{number:064x}") for number in range(50)])
+        await agent.send_messages(*[BlobRequest(f"{number:064x}") for number in range(50)])
         assert await agent.hangs_up() == 4400
 
 
@@ -101,7 +101,7 @@ async def test_output_beyond_the_credit_ends_the_connection(
 ) -> None:
     monkeypatch.setattr(uploads, "CREDIT", 3 * CHUNK)
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         # Nothing is stored yet, so nothing is granted.
         monkeypatch.setattr(world.runtime.logs, "write_batched", lambda *_: asyncio.Future())
         for at in range(4):
@@ -114,7 +114,7 @@ async def test_the_credit_of_stored_output_is_granted_again(
 ) -> None:
     monkeypatch.setattr(uploads, "CREDIT", 3 * CHUNK)
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         for at in range(6):
             await agent.write(order.fence, at * CHUNK, 0, b"x" * CHUNK)
             while (await agent.hear(OutputAck)).offset < (at + 1) * CHUNK:
@@ -125,7 +125,7 @@ async def test_the_credit_of_stored_output_is_granted_again(
 
 async def test_a_frame_of_output_has_a_size(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"x" * (CHUNK + 1))
         assert await agent.hangs_up() == 4400
 
@@ -140,7 +140,7 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
     monkeypatch.setattr(artifacts, "MAX_STORED", 4 * CHUNK)
     data = bytes(CHUNK)
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         for at in range(8):
             await agent.binary(pack_file(order.fence, 0, at, data))
             await agent.binary(pack_file(order.fence, at, 0, data))
@@ -167,7 +167,7 @@ async def test_small_pieces_count_as_larger_ones(
 ) -> None:
     monkeypatch.setattr(artifacts, "MAX_STORED", 10 * artifacts.MIN_PIECE_COST)
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         for at in range(50):
             await agent.binary(pack_file(order.fence, 0, at, b"x"))
         await agent.end(order, files=[["a", 50]])
@@ -184,7 +184,7 @@ async def test_pieces_of_a_log_are_limited(
     monkeypatch.setattr(joblog, "MAX_CHUNKS", 10)
     monkeypatch.setattr(joblog, "HEAD_BYTES", 5)
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         for at in range(40):
             await agent.write(order.fence, at, 0, b"x")
         while (await agent.hear(OutputAck)).offset < 40:
@@ -199,7 +199,7 @@ async def test_an_offset_that_no_database_takes_is_refused(
     world: World, ada: Client, at: int
 ) -> None:
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         await agent.binary(pack_output(order.fence, at, 0, b"x"))
         assert await agent.hangs_up() == 4400
 
@@ -210,7 +210,7 @@ async def test_an_offset_that_no_database_takes_is_refused(
 async def test_output_beyond_the_quota_is_dropped_and_marked(world: World, ada: Client) -> None:
     world.runtime.storage = Storage(1_000)
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         for at in range(4):
             await agent.write(order.fence, at * 600, 0, b"x" * 600)
         await agent.leave_file(order.fence, 0, b"y" * 100)
@@ -230,7 +230,7 @@ async def test_small_logs_are_stored_beyond_the_quota(world: World, ada: Client)
     world.runtime.storage = Storage(1)
     world.runtime.storage.update({world.actors.ada.customer_id: 2})
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         await agent.end(order, log="all of it\n")
     assert (await show(ada, job_id))["result"]["log"] == "all of it\n"
 
@@ -240,7 +240,7 @@ async def test_the_quota_is_measured_and_refuses_uploads(
 ) -> None:
     storage = world.runtime.storage = Storage(50_000)
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"x" * 40_000)
         await agent.leave_file(order.fence, 0, b"y" * 30_000)
         await agent.end(order, log=None, bytes_total=40_000, files=[["a", 30_000]])
@@ -275,7 +275,7 @@ async def test_without_a_quota_nothing_is_refused(world: World, ada: Client) -> 
 
 async def test_fields_of_a_report_have_a_size(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        job_id, order = await running(world, ada, agent)
+        job_id, order = await start_job(world, ada, agent)
         long = "x" * 300_000
         report: dict[str, Any] = {
             "reason": long,
@@ -326,7 +326,7 @@ async def test_a_hello_has_limits(world: World, monkeypatch: pytest.MonkeyPatch)
     for more in ({"entries": entries}, {"greeting": 2**70}, {"greeting": -1}):
         agent = world.agent(**more)
         await agent.knock()
-        await agent.say(agent._first)
+        await agent.send_messages(agent._first)
         assert await agent.hangs_up() == 4400, more
         await agent.leave()
 
@@ -342,17 +342,17 @@ async def test_a_start_is_written_once(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with world.agent() as agent:
-        _, order = await running(world, ada, agent)
+        _, order = await start_job(world, ada, agent)
         written = 0
         join = world.runtime.db.write_batched
 
-        def counted(verb: Any, item: Any) -> Any:
+        def count_calls(verb: Any, item: Any) -> Any:
             nonlocal written
             written += verb.__name__ == "record_started"
             return join(verb, item)
 
-        monkeypatch.setattr(world.runtime.db, "write_batched", counted)
-        await agent.say(*[AttemptStarted(order.fence, 0)] * 100)
+        monkeypatch.setattr(world.runtime.db, "write_batched", count_calls)
+        await agent.send_messages(*[AttemptStarted(order.fence, 0)] * 100)
         await agent.end(order)
         assert written == 1
 
@@ -365,7 +365,7 @@ async def test_samples_have_limits(world: World, monkeypatch: pytest.MonkeyPatch
         [Samples("s", number, []) for number in range(1, 100)],
     ):
         async with world.agent() as agent:
-            await agent.say(*batches)
+            await agent.send_messages(*batches)
             assert await agent.hangs_up() == 4400
 
 
@@ -384,7 +384,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
             await asyncio.sleep(0)
         for at in range(2_000):
             await agent.frame(websocket_frames.BINARY, pack_output(fence, at, 0, b"x"))
-        await agent.say(Heartbeat([]))
+        await agent.send_messages(Heartbeat([]))
         await until(lambda: link._uploads._durable.get(fence) == 2_000)
         assert len(link._outbox) < 10
 

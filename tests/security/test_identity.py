@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.server.notices import mails
 from contract.client import Client
 from contract.world import World
-from security.story import OWN, THEIRS, VICTIM, Story, plain_passwords
+from security.story import OWN, THEIRS, VICTIM, UserSteps, plain_passwords
 
 __all__ = ["plain_passwords"]
 
@@ -17,7 +17,7 @@ _NUMBERS = itertools.cycle(range(256))
 LOGIN = "/api/auth/login"
 
 
-async def opened(world: World, password: str) -> set[str]:
+async def organizations_of(world: World, password: str) -> set[str]:
     """The organizations that the password opens, named or not, and those reached from there. From
     other addresses each time: how often one may be wrong is tested elsewhere."""
     found = set()
@@ -25,11 +25,11 @@ async def opened(world: World, password: str) -> set[str]:
         body = {"email": VICTIM, "password": password, "customer": customer}
         done = await world.client(address=f"198.51.{next(_NUMBERS)}.1").post(LOGIN, body)
         if done.status == 200 and "access_token" in done.json:
-            found |= await reached(world, done.json["access_token"])
+            found |= await reachable_organizations(world, done.json["access_token"])
     return found
 
 
-async def reached(world: World, token: str) -> set[str]:
+async def reachable_organizations(world: World, token: str) -> set[str]:
     """Where a session is, and where it can go."""
     client = Client(world.app, token)
     profile = await client.get("/api/session/profile")
@@ -93,19 +93,19 @@ MATRIX = [
 async def test_a_password_opens_what_was_accepted_with_it(
     world: World, steps: str, theirs: str, own: str
 ) -> None:
-    story = Story(world)
+    story = UserSteps(world)
     await story.play(steps)
-    assert await opened(world, THEIRS) == set(theirs.split())
-    assert await opened(world, OWN) == set(own.split())
+    assert await organizations_of(world, THEIRS) == set(theirs.split())
+    assert await organizations_of(world, OWN) == set(own.split())
     for token in story.held:
-        assert await reached(world, token) <= {"globex"}
+        assert await reachable_organizations(world, token) <= {"globex"}
 
 
 async def test_a_mailed_invitation_proves_the_address(world: World) -> None:
     """Through the outbox, as the server itself writes it."""
-    story = Story(world)
-    await story.squat()
-    await story._invited("ada", "admin")
+    story = UserSteps(world)
+    await story.claim_invitation()
+    await story._invite("ada", "admin")
     world.runtime.settings.mail = "mailtos://relay.test"
     text = await world.runtime.db.read(events.after, 0, 0)
     await world.runtime.db.write(mails.write, world.runtime, text[-1:])

@@ -149,7 +149,7 @@ def test_every_streamed_answer_is_tested(engine: str) -> None:
     assert makers == {*STREAMS.values(), "server/api/event_stream.py"}
 
 
-async def furnish(world: World, ada: Client, target: str) -> str:
+async def fill_stream(world: World, ada: Client, target: str) -> str:
     """What this address sends, in millions of bytes; the address."""
     noise = os.urandom(CHUNK)
     if "audit" in target:
@@ -192,7 +192,7 @@ async def test_a_client_that_never_reads_costs_bounded_memory(
 ) -> None:
     caplog.set_level(logging.INFO)
     async with serving(world.app) as site:
-        client = await connect(site, ada, await furnish(world, ada, target))
+        client = await connect(site, ada, await fill_stream(world, ada, target))
         async with asyncio.timeout(PATIENCE_S):
             while not (found := list(site.server.server_state.connections)):
                 await asyncio.sleep(0)

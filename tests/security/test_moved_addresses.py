@@ -22,7 +22,7 @@ ELSEWHERE = [
 ]
 
 
-async def made(world: World, ada: Client, kind: str) -> str:
+async def create_sender(world: World, ada: Client, kind: str) -> str:
     """Something of this kind that sends the request; its address."""
     if kind == "task":
         return f"/acme/task/{await world.task(type='scraper', script=None, **REQUEST)}"
@@ -39,7 +39,7 @@ async def made(world: World, ada: Client, kind: str) -> str:
 async def test_a_hidden_value_is_not_sent_to_another_address(
     world: World, ada: Client, kind: str, url: str
 ) -> None:
-    target = await made(world, ada, kind)
+    target = await create_sender(world, ada, kind)
     for body in ({"url": url}, {"url": url, "headers": MASKED}):
         refused = await ada.patch(target, body)
         assert (refused.status, refused.code) == (400, "masked_value"), refused.text
@@ -53,7 +53,7 @@ async def test_a_hidden_value_is_not_sent_to_another_address(
 async def test_another_path_of_the_same_host_keeps_the_values(
     world: World, ada: Client, kind: str
 ) -> None:
-    target = await made(world, ada, kind)
+    target = await create_sender(world, ada, kind)
     for url in ("https://API.acme.test:443/y?key=***", "https://api.acme.test/z"):
         changed = await ada.patch(target, {"url": url, "headers": MASKED})
         assert changed.status == 200, changed.text
@@ -63,7 +63,7 @@ async def test_another_path_of_the_same_host_keeps_the_values(
 async def test_an_address_without_the_hidden_values_may_be_any(
     world: World, ada: Client, kind: str
 ) -> None:
-    target = await made(world, ada, kind)
+    target = await create_sender(world, ada, kind)
     changed = await ada.patch(target, {"url": "https://evil.test/", "headers": {"a": "b"}})
     assert changed.status == 200, changed.text
 

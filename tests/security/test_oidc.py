@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import pytest
 
 from belvedere.egress.messages import EgressRequest, EgressResult
-from contract.browser_journey import BODY, SIGNER, Traveller
+from contract.browser_journey import BODY, SIGNER, BrowserJourney
 from contract.client import Client
 from contract.world import World
 from egress.fake_pool import FakeEgressPool
@@ -44,7 +44,7 @@ class Network(FakeEgressPool):
 
 
 @dataclass
-class Town:
+class TwoProviders:
     world: World
     honest: Provider
     evil: Provider
@@ -53,8 +53,8 @@ class Town:
     ours: str = ""
     theirs: str = ""
 
-    def going(self) -> Traveller:
-        return Traveller(self.world.client(), self.honest)
+    def going(self) -> BrowserJourney:
+        return BrowserJourney(self.world.client(), self.honest)
 
     async def make_older(self, *which: str) -> None:
         """As providers are that were added before each had a callback of its own."""
@@ -74,29 +74,29 @@ class Town:
         return str(profile.json["email"])
 
 
-async def town(world: World) -> Town:
+async def create_providers(world: World) -> TwoProviders:
     now = lambda: world.runtime.clock() / 1_000  # noqa: E731
     honest = Provider(HONEST, person=dict(OLGA), signer=SIGNER, now=now)
     evil = Provider(EVIL, client_id="eve", signer=EVES, now=now, person=dict(OLGA))
     network = Network(providers={HONEST: honest, EVIL: evil})
     world.runtime.egress = network
-    made = Town(world, honest, evil, network)
+    made = TwoProviders(world, honest, evil, network)
     sql = "update members set level = 'owner' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.eve.member_id))
     world.runtime.credentials.clear()
-    made.ours = await _added(world, "olga", BODY)
-    made.theirs = await _added(world, "eve", {**BODY, "issuer": EVIL, "client_id": "eve"})
+    made.ours = await _add_provider(world, "olga", BODY)
+    made.theirs = await _add_provider(world, "eve", {**BODY, "issuer": EVIL, "client_id": "eve"})
     return made
 
 
-async def _added(world: World, who: str, body: dict[str, Any]) -> str:
+async def _add_provider(world: World, who: str, body: dict[str, Any]) -> str:
     done = await world.client(who).post("/api/provider", body)
     assert done.status == 201, done.text
     return str(done.json["id"])
 
 
 async def test_it_works(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     one = here.going()
     assert await one.sign_in(here.ours) == "/ui/"
     assert await here.owner_of(one.token) == "olga@acme.test"
@@ -105,7 +105,7 @@ async def test_it_works(world: World) -> None:
 # RFC 9207 and RFC 9700, 4.4: mix-up.
 
 
-async def mixed_up(here: Town) -> tuple[str, Traveller]:
+async def mixed_up(here: TwoProviders) -> tuple[str, BrowserJourney]:
     """Olga begins at Eve's provider, which sends her browser on to the honest one with its own
     state and challenge; she is signed in there and comes back with a code of the honest one."""
     one = here.going()
@@ -121,7 +121,7 @@ async def mixed_up(here: Town) -> tuple[str, Traveller]:
 @pytest.mark.parametrize("sends_iss", [True, False])
 async def test_a_code_never_reaches_another_provider(world: World, sends_iss: bool) -> None:
     """Each has its own callback, and only that is registered at the provider."""
-    here = await town(world)
+    here = await create_providers(world)
     here.honest.sends_iss = sends_iss
     here.honest.registered = (f"http://belvedere.test/-/oidc/{here.ours}/callback",)
     end, one = await mixed_up(here)
@@ -131,7 +131,7 @@ async def test_a_code_never_reaches_another_provider(world: World, sends_iss: bo
 
 async def test_a_callback_takes_only_what_was_begun_for_it(world: World) -> None:
     """Eve's provider names acme's callback instead of its own."""
-    here = await town(world)
+    here = await create_providers(world)
     here.honest.sends_iss = False
     one = here.going()
     asked = dict(parse_qsl(urlsplit(await one.begin(here.theirs)).query))
@@ -155,7 +155,7 @@ async def test_a_callback_takes_only_what_was_begun_for_it(world: World) -> None
 async def test_older_providers_do_not_get_each_others_codes(
     world: World, older: tuple[str, str], sends_iss: bool, problem: str
 ) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     here.honest.sends_iss = sends_iss
     here.honest.registered = ("http://belvedere.test/-/oidc/callback",)
     await here.make_older(here.ours, here.theirs)
@@ -168,7 +168,7 @@ async def test_older_providers_do_not_get_each_others_codes(
 
 
 async def test_an_older_provider_goes_on_with_the_shared_callback(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     await here.make_older(here.ours)
     record = (await world.client("olga").get(f"/api/provider/{here.ours}")).json
     assert record["callback"] == "http://belvedere.test/-/oidc/callback"
@@ -182,7 +182,7 @@ async def test_an_older_provider_goes_on_with_the_shared_callback(world: World) 
 
 
 async def test_an_older_provider_is_switched_to_its_own_callback(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     await here.make_older(here.ours)
     olga, path = world.client("olga"), f"/api/provider/{here.ours}"
     expected = (await olga.get(path)).json["own_callback"]
@@ -197,7 +197,7 @@ async def test_an_older_provider_is_switched_to_its_own_callback(world: World) -
 
 
 async def test_a_switch_on_the_way_ends_the_sign_in(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     await here.make_older(here.ours)
     one = here.going()
     back = one.authorize(await one.begin(here.ours))
@@ -207,7 +207,7 @@ async def test_a_switch_on_the_way_ends_the_sign_in(world: World) -> None:
 
 @pytest.mark.parametrize("is_older", [True, False])
 async def test_an_issuer_that_names_itself_must_do_so(world: World, is_older: bool) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     here.honest.advertises_iss = True
     if is_older:
         # Saved before the server asked for it: it is looked up when the name is missing.
@@ -226,7 +226,7 @@ async def test_an_issuer_that_names_itself_must_do_so(world: World, is_older: bo
     "iss", [EVIL, HONEST + "/", HONEST.upper(), "", " " + HONEST, HONEST + "\0", HONEST[:-1]]
 )
 async def test_the_issuer_is_compared_exactly(world: World, iss: str) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     one = here.going()
     assert await one.sign_in(here.ours, iss=iss) == "/ui/login?problem=provider_refused"
     assert one.token == "" and "POST /token" not in here.honest.asked
@@ -237,18 +237,18 @@ async def test_the_issuer_is_compared_exactly(world: World, iss: str) -> None:
 
 @pytest.mark.parametrize("name", ["state", "code", "iss", "error"])
 async def test_a_parameter_that_comes_twice_is_refused(world: World, name: str) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     one = here.going()
     back = urlsplit(one.authorize(await one.begin(here.ours)))
     for extra in (f"{back.query}&{name}=x", f"{name}=x&{back.query}"):
         address = f"{back.path}?{extra}" + ("&error=x" if name == "error" else "")
-        assert await one._moved(address) == "/ui/login?problem=bad_state"
+        assert await one._follow(address) == "/ui/login?problem=bad_state"
     assert one.token == ""
 
 
 async def test_a_link_that_eve_began_signs_nobody_in(world: World) -> None:
     """Login CSRF: Olga follows Eve's callback address with her own browser."""
-    here = await town(world)
+    here = await create_providers(world)
     eve, olga = here.going(), here.going()
     back = eve.authorize(await eve.begin(here.ours))
     assert await olga.back(back) == "/ui/login?problem=bad_state"
@@ -258,7 +258,7 @@ async def test_a_link_that_eve_began_signs_nobody_in(world: World) -> None:
 
 
 async def test_a_state_of_one_provider_is_none_of_another(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     one = here.going()
     theirs = dict(parse_qsl(urlsplit(await one.begin(here.theirs)).query))
     back = one.authorize(await one.begin(here.ours))
@@ -270,7 +270,7 @@ async def test_a_state_of_one_provider_is_none_of_another(world: World) -> None:
 
 
 async def test_every_sign_in_has_its_own_challenge_and_nonce(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     asked = [parse_qs(urlsplit(await here.going().begin(here.ours)).query) for _ in range(3)]
     for name in ("state", "nonce", "code_challenge"):
         assert len({item[name][0] for item in asked}) == 3
@@ -280,7 +280,7 @@ async def test_every_sign_in_has_its_own_challenge_and_nonce(world: World) -> No
 
 async def test_a_stolen_code_is_of_no_use(world: World) -> None:
     """Eve puts a code that was made for Olga into a sign-in of her own: the verifier is hers."""
-    here = await town(world)
+    here = await create_providers(world)
     olga, eve = here.going(), here.going()
     code = parse_qs(urlsplit(olga.authorize(await olga.begin(here.ours))).query)["code"][0]
     end = await eve.sign_in(here.ours, code=code)
@@ -288,7 +288,7 @@ async def test_a_stolen_code_is_of_no_use(world: World) -> None:
 
 
 async def test_the_secret_of_a_client_goes_to_its_own_provider_only(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     await here.going().sign_in(here.ours)
     with pytest.raises(AssertionError):
         # Eve's provider does not know the honest client, so its own page refuses.
@@ -297,7 +297,7 @@ async def test_the_secret_of_a_client_goes_to_its_own_provider_only(world: World
 
 
 async def test_a_wrong_secret_signs_nobody_in(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     here.honest.client_secret = "another one"
     one = here.going()
     end = await one.sign_in(here.ours)
@@ -307,7 +307,7 @@ async def test_a_wrong_secret_signs_nobody_in(world: World) -> None:
 # ID tokens (OpenID Connect Core 3.1.3.7; RFC 8725).
 
 
-def unsigned(claims: dict[str, Any], **header: Any) -> str:
+def sign_none(claims: dict[str, Any], **header: Any) -> str:
     return ".".join(
         [b64(json.dumps({"alg": "none"}).encode()), b64(json.dumps(claims).encode()), ""]
     )
@@ -329,12 +329,12 @@ def by_another_address(claims: dict[str, Any], **header: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "forge", [unsigned, keyed_by_the_public_key, with_its_own_key, by_another_address]
+    "forge", [sign_none, keyed_by_the_public_key, with_its_own_key, by_another_address]
 )
 async def test_a_forged_id_token_signs_nobody_in(
     world: World, monkeypatch: pytest.MonkeyPatch, forge: Any
 ) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     here.honest.signer = Signer(SIGNER.kid)
     monkeypatch.setattr(here.honest.signer, "token", forge)
     monkeypatch.setattr(here.honest.signer, "public", SIGNER.public)
@@ -360,18 +360,18 @@ async def test_a_forged_id_token_signs_nobody_in(
 async def test_a_malicious_provider_cannot_impersonate_another(
     world: World, claims: dict[str, Any]
 ) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     here.evil.claims = claims
-    one = Traveller(world.client(), here.evil)
+    one = BrowserJourney(world.client(), here.evil)
     end = await one.sign_in(here.theirs)
     assert (end, one.token) == ("/ui/login?problem=bad_id_token", "")
 
 
 async def test_eves_provider_signs_people_into_globex_only(world: World) -> None:
     """It may call anybody Olga: that Olga is not the owner of acme."""
-    here = await town(world)
+    here = await create_providers(world)
     await world.client("eve").patch(f"/api/provider/{here.theirs}", {"level": "admin"})
-    one = Traveller(world.client(), here.evil)
+    one = BrowserJourney(world.client(), here.evil)
     assert await one.sign_in(here.theirs) == "/ui/"
     client = Client(world.app, one.token)
     profile = (await client.get("/api/session/profile")).json
@@ -386,7 +386,7 @@ async def test_eves_provider_signs_people_into_globex_only(world: World) -> None
 
 
 async def test_the_way_back_leaves_no_trace(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     one = here.going()
     back = urlsplit(one.authorize(await one.begin(here.ours)))
     jar = "; ".join(f"{name}={value}" for name, value in one.cookies.items())
@@ -411,7 +411,7 @@ FOREIGN = [
 async def test_a_page_of_another_site_cannot_start_a_sign_in(
     world: World, headers: dict[str, str]
 ) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     reply = await world.client().get(f"/-/oidc/{here.theirs}/begin", headers=headers)
     assert reply.status == 200
     assert "location" not in reply.headers and "set-cookie" not in reply.headers
@@ -432,7 +432,7 @@ async def test_a_page_of_another_site_cannot_start_a_sign_in(
 async def test_a_form_of_another_site_cannot_start_a_sign_in(
     world: World, headers: dict[str, str]
 ) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     reply = await world.client().post(f"/-/oidc/{here.theirs}/begin", headers=headers)
     assert (reply.status, reply.json["code"]) == (403, "cross_site")
     assert "set-cookie" not in reply.headers
@@ -445,7 +445,7 @@ async def test_the_button_of_the_page_starts_the_sign_in(
     world: World, headers: dict[str, str]
 ) -> None:
     """A bookmark works: the page keeps the query, and its button leads to the provider."""
-    here = await town(world)
+    here = await create_providers(world)
     address = f"/-/oidc/{here.ours}/begin?to=%2Fui%2Facme%2Fjobs"
     reply = await world.client().post(address, headers=headers)
     assert reply.status == 303
@@ -457,7 +457,7 @@ async def test_the_button_of_the_page_starts_the_sign_in(
 
 
 async def test_names_on_the_page_are_escaped(world: World) -> None:
-    here = await town(world)
+    here = await create_providers(world)
     await world.client("olga").patch(f"/api/provider/{here.ours}", {"name": "<b>ID</b>"})
     reply = await world.client().get(f"/-/oidc/{here.ours}/begin")
     assert "&lt;b&gt;ID&lt;/b&gt;" in reply.text and "<b>" not in reply.text

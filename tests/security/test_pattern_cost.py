@@ -14,7 +14,7 @@ from belvedere.base.text.regex_syntax import MAX_PATTERN
 from belvedere.rest.patterns import matcher
 from belvedere.tasks import service
 from belvedere.tasks.definition.validation import MAX_PATTERN_TEXT
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.world import World
 from security.counting import steps
 
@@ -45,7 +45,7 @@ def _argument(text: str) -> dict[str, Any]:
     return {"type": "regexp", "label": "x", "order": 0, "pattern": text}
 
 
-async def _task(ada: Client, *texts: str) -> Answer:
+async def _task(ada: Client, *texts: str) -> Response:
     arguments = [_argument(text) for text in texts]
     body = {"name": "t", "type": "dummy", "task_arguments": arguments}
     return await ada.post("/acme/task", body)
@@ -56,12 +56,12 @@ def test_a_pattern_that_grows_is_refused_before_anything_is_built(text: str) -> 
     plain = steps(lambda: regex_syntax.parse_pattern("[a-z]+-[0-9]{1,8}"))
     for check in (regex_syntax.parse_pattern, regex.Pattern, matcher.RE2Pattern):
 
-        def refused(check: Any = check) -> None:
+        def check_refused(check: Any = check) -> None:
             with pytest.raises(Invalid, match="The pattern cannot be used"):
                 check(text)
 
         # The parser of the standard library reads each of the 1,000 characters that are allowed.
-        assert steps(refused) < 300 * plain
+        assert steps(check_refused) < 300 * plain
 
 
 @pytest.mark.parametrize("text", LARGEST)
@@ -205,12 +205,12 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
     in_transaction: list[bool] = []
     build = matcher.RE2Pattern.__init__
 
-    def noted(one: matcher.RE2Pattern, text: str) -> None:
+    def record_match(one: matcher.RE2Pattern, text: str) -> None:
         names = {frame.name for frame in traceback.extract_stack()}
         in_transaction.append("_fit_arguments" in names)
         build(one, text)
 
-    monkeypatch.setattr(matcher.RE2Pattern, "__init__", noted)
+    monkeypatch.setattr(matcher.RE2Pattern, "__init__", record_match)
     run = {"task": task["id"], "task_arguments": ["abc", "12"]}
     for _ in range(2):
         matcher.cache.clear()

@@ -29,7 +29,7 @@ from belvedere.statuspages.public_status import Status, status
 from contract.client import Client
 from contract.test_webhooks import secret_of
 from contract.world import World
-from security.cost_inputs import JSON, SHAPES, Scene, target
+from security.cost_inputs import JSON, SHAPES, CostInputs, target
 from security.cost_table import AGENT_UPGRADE, OF_HEAD, TABLE, Cost
 from security.counting import steps
 from security.serving import Site, read_answer, request, serving
@@ -145,7 +145,7 @@ async def expensive_rows(
     world: World, ada: Client, rows: tuple[Cost, ...], route: Route
 ) -> list[tuple[str, float, int]]:
     """The rows that cost more than they may: limit, ratio to a plain request, memory."""
-    scene, expensive = Scene(world, ada), []
+    scene, expensive = CostInputs(world, ada), []
     async with serving(world.app) as site:
         plain = min([await cost_of(site, PLAIN) for _ in range(3)])
         for cost in rows:
@@ -185,11 +185,11 @@ async def test_concurrent_requests_build_a_status_page_once(
     assert (await ada.post("/acme/statuspage", body)).status == 201
     calls: list[str] = []
 
-    def counted(tx: Tx, slug: str) -> Status:
+    def count_status(tx: Tx, slug: str) -> Status:
         calls.append(slug)
         return status(tx, slug)
 
-    monkeypatch.setattr("belvedere.statuspages.api.status", counted)
+    monkeypatch.setattr("belvedere.statuspages.api.status", count_status)
     client = world.client()
     answers = await asyncio.gather(*(client.get("/-/status/acme-page") for _ in range(20)))
     assert {answer.status for answer in answers} == {200} and calls == ["acme-page"]
@@ -203,7 +203,7 @@ def test_passwords_that_are_checked_at_once_need_limited_memory(engine: str) -> 
 class Hook:
     """A task and a webhook with their secrets."""
 
-    async def made(self, world: World, ada: Client) -> "Hook":
+    async def create(self, world: World, ada: Client) -> "Hook":
         task = await world.task(task_arguments=[{"type": "input", "label": "a"}])
         secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
         self.task = f"/job/secret/{secret}?customer=acme&task={task}"
@@ -217,7 +217,7 @@ class Hook:
 async def test_a_signature_is_checked_before_the_body_is_parsed(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hook = await Hook().made(world, ada)
+    hook = await Hook().create(world, ada)
     parsed: list[bytes] = []
     monkeypatch.setattr(json_text, "parse", lambda raw, **_: parsed.append(raw))
     headers = {**JSON, "x-belvedere-signature": f"sha256={'0' * 64}"}
@@ -243,7 +243,7 @@ async def test_sixteen_megabytes_are_not_buffered_for_a_wrong_secret(world: Worl
 
 
 async def test_a_right_secret_takes_a_limited_body_and_memory(world: World, ada: Client) -> None:
-    hook = await Hook().made(world, ada)
+    hook = await Hook().create(world, ada)
     async with serving(world.app) as site:
         for to in (hook.task, hook.unnamed):
             assert await head_only(site, "POST", to, MAX_BODY + 1) == 413
@@ -286,11 +286,11 @@ async def test_the_largest_body_with_a_file_needs_limited_memory(world: World, a
 async def test_a_large_body_is_parsed_in_a_thread(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hook = await Hook().made(world, ada)
+    hook = await Hook().create(world, ada)
     loops: list[bool] = []
     parse = json_text.parse
 
-    def noted(raw: bytes, **more: Any) -> Any:
+    def record_loop(raw: bytes, **more: Any) -> Any:
         try:
             asyncio.get_running_loop()
             loops.append(True)
@@ -298,7 +298,7 @@ async def test_a_large_body_is_parsed_in_a_thread(
             loops.append(False)
         return parse(raw, **more)
 
-    monkeypatch.setattr(json_text, "parse", noted)
+    monkeypatch.setattr(json_text, "parse", record_loop)
     async with serving(world.app) as site:
         for size in (1_000, MAX_ON_LOOP + 1):
             body = b'{"task_arguments": ["%s"]}' % (b"a" * size)

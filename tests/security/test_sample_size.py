@@ -72,8 +72,8 @@ async def test_samples_that_wait_are_limited_in_bytes(
     monkeypatch.setattr("belvedere.server.agents.monitor_sync.MAX_WAITING", 1 << 20)
     batch = [sample(message="x" * 1_000)] * limits.MAX_SAMPLES
     async with world.agent() as agent:
-        await agent.say(Samples("s", 1, batch[:10]))
-        await agent.say(Samples("s", 2, batch))
+        await agent.send_messages(Samples("s", 1, batch[:10]))
+        await agent.send_messages(Samples("s", 2, batch))
         assert await agent.hangs_up() == 4400
         assert agent.closed is not None and "bytes of samples" in agent.closed[1]
         gate.set()
@@ -96,7 +96,7 @@ async def test_a_frame_of_many_values_is_refused_before_decoding(
 async def test_a_large_frame_of_few_values_is_accepted(world: World) -> None:
     batch = [sample(message="," * 100_000) for _ in range(10)]
     async with world.agent() as agent:
-        await agent.say(Samples("s", 1, batch))
+        await agent.send_messages(Samples("s", 1, batch))
         assert (await agent.hear(SamplesAck)).number == 1
 
 

@@ -70,7 +70,7 @@ def victim(tmp_path: Path) -> Victim:
     return Victim(tmp_path)
 
 
-def armed(keeper: KeeperHarness, attack: str, victim: Victim) -> None:
+def restart_with_attacker(keeper: KeeperHarness, attack: str, victim: Victim) -> None:
     """The same keeper again, with a user who acts between its steps."""
     keeper.kill()
     values = (attack, keeper.folder.work, str(victim.file), str(victim.directory))
@@ -95,7 +95,7 @@ exec cat "$1"
 def test_no_exchange_of_a_path_reaches_a_file_of_root(
     keeper: KeeperHarness, victim: Victim, attack: str
 ) -> None:
-    armed(keeper, attack, victim)
+    restart_with_attacker(keeper, attack, victim)
     blob = keeper.script("given", "blob")
     given = [{"index": 0, "filename": "given", "path": str(blob)}]
     reports = [keeper.run(BUSY, "", os_user=USER, blobs=given, masks=["found"]) for _ in range(2)]
@@ -203,7 +203,7 @@ def test_no_other_user_can_enter_the_folder_of_a_script(keeper: KeeperHarness) -
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[int]:
+def open_folder(folder: Path) -> Iterator[int]:
     fd = directories.open_directory(str(folder))
     try:
         yield fd
@@ -235,13 +235,13 @@ def _nothing(folder: Path) -> None:
 @pytest.mark.parametrize("make", [_link, _pipe, _second_name, _directory, _nothing])
 def test_only_a_plain_file_is_opened(tmp_path: Path, make: Callable[[Path], None]) -> None:
     make(tmp_path)
-    with opened(tmp_path) as directory, pytest.raises(OSError):
+    with open_folder(tmp_path) as directory, pytest.raises(OSError):
         directories.open_regular("x", directory)
 
 
 def test_a_file_of_another_owner_or_directory_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x")
-    with opened(tmp_path) as directory:
+    with open_folder(tmp_path) as directory:
         for name, owner in (("x", os.geteuid() + 1), ("../" + tmp_path.name + "/x", -1)):
             with pytest.raises(OSError):
                 directories.open_regular(name, directory, owner)
@@ -253,7 +253,7 @@ def test_a_new_file_never_replaces_what_is_there(
     tmp_path: Path, make: Callable[[Path], None]
 ) -> None:
     make(tmp_path)
-    with opened(tmp_path) as directory, pytest.raises(FileExistsError):
+    with open_folder(tmp_path) as directory, pytest.raises(FileExistsError):
         directories.create_file("x", 0o600, directory)
 
 

@@ -43,7 +43,7 @@ CHECKS = ("scripts", "permissions")
 
 
 @pytest.fixture
-def up(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path) -> Iterator[World]:
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o001 == 0:
             folder.chmod(folder.stat().st_mode | 0o011)
@@ -52,35 +52,35 @@ def up(tmp_path: Path) -> Iterator[World]:
         yield world
 
 
-def test_no_process_has_a_secret_of_the_server_in_its_environment(up: World) -> None:
+def test_no_process_has_a_secret_of_the_server_in_its_environment(world: World) -> None:
     """Not the server itself, whose environment a script of the same user can read, nor its keeper,
     its checks, its senders or a script."""
-    up.start("--no-demo", BELVEDERE_INNER_NETWORKS="127.0.0.0/8")
-    site = Site(up, up.local_agent())
-    host_id = up.connected(site.agent)["id"]
+    world.start("--no-demo", BELVEDERE_INNER_NETWORKS="127.0.0.0/8")
+    site = Site(world, world.local_agent())
+    host_id = world.wait_connected(site.agent)["id"]
     expected = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
-    made = up.api.post("/monitor", expected)
-    until(lambda: up.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
-    job = site.run(f"#!/bin/sh\nenv; cat /proc/{up.server.pid}/environ\n")
-    processes = leftovers.of_folder(up.folder)
+    made = world.api.post("/monitor", expected)
+    until(lambda: world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    job = site.run(f"#!/bin/sh\nenv; cat /proc/{world.server.pid}/environ\n")
+    processes = leftovers.of_folder(world.folder)
     assert len(processes) == 3
-    seen = b"".join(leftovers.read(pid, "environ") for pid in processes) + up.log(job["id"])
+    seen = b"".join(leftovers.read(pid, "environ") for pid in processes) + world.log(job["id"])
     for secret in (PASSWORD, TOKEN, KEY, "mail-password", *SECRETS):
         assert secret.encode() not in seen
     # They were read all the same.
-    up.person().close()
+    world.person().close()
 
 
 @needs_root
-def test_scripts_of_another_user_read_nothing_of_the_server(up: World) -> None:
-    up.start("--no-demo", "--scripts-user", USER)
-    site = Site(up, up.local_agent())
-    data = up.server.data
+def test_scripts_of_another_user_read_nothing_of_the_server(world: World) -> None:
+    world.start("--no-demo", "--scripts-user", USER)
+    site = Site(world, world.local_agent())
+    data = world.server.data
     blob = f"""#!/bin/sh
 id -un
 for file in {data}/* {data}/secret.key {data}/belvedere.db {data}/admin.sock {data}/logs.db \\
-    {data}/agent/credential.json {data}/agent/keeper.sock /proc/{up.server.pid}/environ \\
-    /proc/{up.server.pid}/mem /proc/$PPID/environ; do
+    {data}/agent/credential.json {data}/agent/keeper.sock /proc/{world.server.pid}/environ \\
+    /proc/{world.server.pid}/mem /proc/$PPID/environ; do
   if [ -r "$file" ] || [ -w "$file" ]; then
     head -c 1 "$file" > /dev/null 2>&1 && echo "open: $file"
   fi
@@ -88,50 +88,50 @@ done
 echo x > here && echo y > "$BELVEDERE_FILES/there"
 """
     job = site.run(blob)
-    assert (job["state"], up.log(job["id"]).decode()) == ("normal", f"{USER}\n")
-    assert findings(up) == {"scripts": "ok", "permissions": "ok"}
-    assert not up.api.get("/api/about")["scripts_as_server"]
+    assert (job["state"], world.log(job["id"]).decode()) == ("normal", f"{USER}\n")
+    assert findings(world) == {"scripts": "ok", "permissions": "ok"}
+    assert not world.api.get("/api/about")["scripts_as_server"]
     assert run(*GLOBEX, str(data), BELVEDERE_SECRET_KEY=KEY).returncode == 0
 
 
 @needs_root
-def test_neither_a_task_nor_a_check_can_choose_the_servers_user(up: World) -> None:
-    up.start("--no-demo", "--scripts-user", USER)
-    site = Site(up, up.local_agent())
+def test_neither_a_task_nor_a_check_can_choose_the_servers_user(world: World) -> None:
+    world.start("--no-demo", "--scripts-user", USER)
+    site = Site(world, world.local_agent())
     refused = site.run("#!/bin/sh\nid -un\n", os_user="root")
     assert refused["state"] != "normal"
     assert "run only as 'nobody'" in json.dumps(refused)
-    host_id = up.connected(site.agent)["id"]
+    host_id = world.wait_connected(site.agent)["id"]
     source = base64.b64encode(b'#!/bin/sh\ntest "$(id -un)" = nobody\n').decode()
-    script = up.api.post("/file", {"filename": "check.sh", "data": source})
+    script = world.api.post("/file", {"filename": "check.sh", "data": source})
     expected = {"name": "who", "type": "script", "host_id": host_id, "script_id": script["id"]}
-    made = up.api.post("/monitor", expected)
-    until(lambda: up.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    made = world.api.post("/monitor", expected)
+    until(lambda: world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
 
 
-def test_without_another_user_there_is_one_organization(up: World) -> None:
+def test_without_another_user_there_is_one_organization(world: World) -> None:
     """Asked through the server's socket, and without a server."""
-    up.start("--no-demo")
-    up.local_agent()
-    data = str(up.server.data)
-    assert up.api.get("/api/about")["scripts_as_server"]
+    world.start("--no-demo")
+    world.local_agent()
+    data = str(world.server.data)
+    assert world.api.get("/api/about")["scripts_as_server"]
     for _ in range(2):
         ran = run(*GLOBEX, data, BELVEDERE_SECRET_KEY=KEY)
         assert ran.returncode == 1 and "--scripts-user" in ran.stderr
-        if up.server.is_running:
-            assert findings(up) == {"scripts": "notice", "permissions": "ok"}
-            up.server.stop()
+        if world.server.is_running:
+            assert findings(world) == {"scripts": "notice", "permissions": "ok"}
+            world.server.stop()
 
 
-def test_two_organizations_that_are_there_already_go_on(up: World) -> None:
-    up.start("--no-demo", "--no-agent")
-    assert run(*GLOBEX, str(up.server.data), BELVEDERE_SECRET_KEY=KEY).returncode == 0
-    up.server.stop()
-    up.start("--no-demo")
-    site = Site(up, up.local_agent())
+def test_two_organizations_that_are_there_already_go_on(world: World) -> None:
+    world.start("--no-demo", "--no-agent")
+    assert run(*GLOBEX, str(world.server.data), BELVEDERE_SECRET_KEY=KEY).returncode == 0
+    world.server.stop()
+    world.start("--no-demo")
+    site = Site(world, world.local_agent())
     assert site.run("#!/bin/sh\n")["state"] == "normal"
-    assert "scripts run as the server's own user organizations=2" in up.server.said()
-    assert findings(up)["scripts"] == "problem"
+    assert "scripts run as the server's own user organizations=2" in world.server.read_log()
+    assert findings(world)["scripts"] == "problem"
 
 
 def refusal(settings: Settings) -> str:

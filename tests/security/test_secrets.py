@@ -128,7 +128,7 @@ async def sent_by(world: World, ada: Client, task: str) -> dict[str, Any]:
     return {name: record[name] for name in REQUEST}
 
 
-async def watched(world: World, monitor: str) -> dict[str, Any]:
+async def agent_config(world: World, monitor: str) -> dict[str, Any]:
     """The configuration with which the agent checks the monitor."""
     async with world.agent() as agent:
         watch = await agent.hear(MonitorConfig)
@@ -144,7 +144,7 @@ async def test_a_monitor_that_is_sent_back_keeps_its_credentials(
     record = (await ada.get(f"/acme/monitor/{monitor}")).json
     saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**record, "description": "new"})
     assert saved.status == 200, saved.text
-    config = await watched(world, monitor)
+    config = await agent_config(world, monitor)
     assert {name: config[name] for name in REQUEST} == REQUEST
     assert CANARY in config["masks"]
 
@@ -167,7 +167,7 @@ async def test_a_definition_that_is_sent_back_keeps_its_credentials(
     (monitor,) = (
         item for item in (await ada.get("/acme/monitor")).json if item["type"] == "scraper"
     )
-    config = await watched(world, monitor["id"])
+    config = await agent_config(world, monitor["id"])
     assert {name: config[name] for name in REQUEST} == REQUEST
     (task,) = (item for item in (await ada.get("/acme/task")).json if item["type"] == "scraper")
     assert await sent_by(world, ada, task["id"]) == REQUEST
@@ -226,7 +226,7 @@ async def test_a_reference_is_resolved_only_for_the_agent(
         sent = await sent_by(world, ada, one)
     else:
         one = await scraper_monitor(world, ada, **REFERRING)
-        sent = await watched(world, one)
+        sent = await agent_config(world, one)
         assert SECRET in sent["masks"]
     quoted = "s3cret%20of%20the%20shop%2F%2B%26%22"
     assert sent["url"] == f"https://shop.test/{quoted.replace('%2F', '/')}/x?key={quoted}"
@@ -250,7 +250,7 @@ async def test_a_missing_secret_is_reported_and_nothing_is_sent(world: World, ad
         record = json.loads((await agent.order()).arguments[0])
     assert record["problem"] == "The secret SHOP is not set; set it, or change the request."
     monitor = await scraper_monitor(world, ada, **REFERRING)
-    assert (await watched(world, monitor))["problem"] == record["problem"]
+    assert (await agent_config(world, monitor))["problem"] == record["problem"]
 
 
 async def test_an_agent_gets_a_changed_secret_for_its_checks(world: World, ada: Client) -> None:

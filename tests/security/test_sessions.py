@@ -10,8 +10,8 @@ from belvedere.base.clock import HOUR, SECOND
 from belvedere.egress.messages import EgressResult
 from belvedere.egress.pool import EgressPool
 from belvedere.server.background import loops
-from contract.client import Answer, Client
-from contract.notifying import told
+from contract.client import Client, Response
+from contract.notifying import deliver_notices
 from contract.world import World
 from manual_clock import ManualClock
 from people import PASSWORD
@@ -22,7 +22,7 @@ NEW = "maple-heron-cello"
 
 
 @pytest.fixture(autouse=True)
-def quick(quick_passwords: None) -> None:
+def fast_passwords(quick_passwords: None) -> None:
     """Passwords are tested elsewhere."""
 
 
@@ -32,10 +32,10 @@ def code(secret: str, clock: ManualClock) -> str:
     return totp.code_at(secret, clock() // totp.STEP)
 
 
-async def equip(browser: TestBrowser, clock: ManualClock) -> str:
-    begun = await browser.ask("POST", FACTOR, {"password": PASSWORD})
+async def enable_second_factor(browser: TestBrowser, clock: ManualClock) -> str:
+    begun = await browser.request("POST", FACTOR, {"password": PASSWORD})
     secret: str = begun.json["secret"]
-    done = await browser.ask("PUT", FACTOR, {"code": code(secret, clock)})
+    done = await browser.request("PUT", FACTOR, {"code": code(secret, clock)})
     assert done.status == 200
     return secret
 
@@ -62,15 +62,15 @@ async def test_a_copied_cookie_is_dead_after_a_change_of_the_credentials(
     browser = TestBrowser(world)
     await browser.sign_in()
     if step == "second factor off":
-        await equip(browser, clock)
+        await enable_second_factor(browser, clock)
     copied = browser.cookies["belvedere"]
     if step == "password":
-        done = await browser.ask("POST", CHANGE, {"current": PASSWORD, "password": NEW})
+        done = await browser.request("POST", CHANGE, {"current": PASSWORD, "password": NEW})
         assert done.status == 200
     elif step == "second factor on":
-        await equip(browser, clock)
+        await enable_second_factor(browser, clock)
     else:
-        done = await browser.ask("POST", f"{FACTOR}/disable", {"password": PASSWORD})
+        done = await browser.request("POST", f"{FACTOR}/disable", {"password": PASSWORD})
         assert done.status == 200
     assert not await is_in(world, copied)
     assert await is_in(world, browser.cookies["belvedere"])
@@ -101,10 +101,10 @@ async def test_signing_out_everywhere_ends_sign_ins_that_are_half_done(
 ) -> None:
     browser, thief = TestBrowser(world), TestBrowser(world, "203.0.113.7", "curl")
     await browser.sign_in()
-    secret = await equip(browser, clock)
+    secret = await enable_second_factor(browser, clock)
     ticket = (await thief.sign_in()).json["ticket"]
-    assert (await browser.ask("DELETE", "/api/session")).status == 200
-    refused = await traded(thief, ticket, code(secret, clock))
+    assert (await browser.request("DELETE", "/api/session")).status == 200
+    refused = await exchange_ticket(thief, ticket, code(secret, clock))
     assert refused.code == "ticket_gone"
 
 
@@ -142,43 +142,43 @@ async def test_both_cookies_have_their_flags(
 # The second factor
 
 
-async def traded(browser: TestBrowser, ticket: str, text: str) -> Answer:
+async def exchange_ticket(browser: TestBrowser, ticket: str, text: str) -> Response:
     body = {"ticket": ticket, "code": text}
-    return await browser.ask("POST", f"{LOGIN}/second-factor", body)
+    return await browser.request("POST", f"{LOGIN}/second-factor", body)
 
 
 async def test_a_ticket_counts_only_in_the_browser_that_gave_the_password(
-    world: World, stranger: Client, clock: ManualClock
+    world: World, anonymous: Client, clock: ManualClock
 ) -> None:
     browser, thief = TestBrowser(world), TestBrowser(world)
     await browser.sign_in()
-    secret = await equip(browser, clock)
+    secret = await enable_second_factor(browser, clock)
     ticket = (await browser.sign_in()).json["ticket"]
     body = {"ticket": ticket, "code": code(secret, clock)}
-    assert (await thief.ask("POST", f"{LOGIN}/second-factor", body)).code == "ticket_gone"
-    assert (await stranger.post(f"{LOGIN}/second-factor", body)).code == "ticket_gone"
-    assert (await traded(browser, ticket, body["code"])).status == 200
+    assert (await thief.request("POST", f"{LOGIN}/second-factor", body)).code == "ticket_gone"
+    assert (await anonymous.post(f"{LOGIN}/second-factor", body)).code == "ticket_gone"
+    assert (await exchange_ticket(browser, ticket, body["code"])).status == 200
 
 
 async def test_a_program_trades_its_ticket_without_a_cookie(
-    world: World, stranger: Client, clock: ManualClock
+    world: World, anonymous: Client, clock: ManualClock
 ) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
-    secret = await equip(browser, clock)
-    ticket = (await stranger.post(LOGIN, {"email": "uma", "password": PASSWORD})).json["ticket"]
+    secret = await enable_second_factor(browser, clock)
+    ticket = (await anonymous.post(LOGIN, {"email": "uma", "password": PASSWORD})).json["ticket"]
     body = {"ticket": ticket, "code": code(secret, clock)}
-    assert (await stranger.post(f"{LOGIN}/second-factor", body)).status == 200
+    assert (await anonymous.post(f"{LOGIN}/second-factor", body)).status == 200
 
 
 async def test_a_code_counts_once(world: World, clock: ManualClock) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
-    secret = await equip(browser, clock)
+    secret = await enable_second_factor(browser, clock)
     used = code(secret, clock)
     for status in (200, 401):
         ticket = (await browser.sign_in()).json["ticket"]
-        assert (await traded(browser, ticket, used)).status == status
+        assert (await exchange_ticket(browser, ticket, used)).status == status
 
 
 async def test_wrong_codes_of_strangers_do_not_lock_a_known_browser(
@@ -187,15 +187,15 @@ async def test_wrong_codes_of_strangers_do_not_lock_a_known_browser(
     """Whoever knows only the password could keep the person out for ever."""
     browser, thief = TestBrowser(world), TestBrowser(world, "203.0.113.7", "curl")
     await browser.sign_in()
-    secret = await equip(browser, clock)
+    secret = await enable_second_factor(browser, clock)
     for _ in range(2):
         ticket = (await thief.sign_in()).json["ticket"]
         for _ in range(5):
-            assert (await traded(thief, ticket, "000000")).status == 401
+            assert (await exchange_ticket(thief, ticket, "000000")).status == 401
     ticket = (await thief.sign_in()).json["ticket"]
-    assert (await traded(thief, ticket, code(secret, clock))).status == 429
+    assert (await exchange_ticket(thief, ticket, code(secret, clock))).status == 429
     ticket = (await browser.sign_in()).json["ticket"]
-    assert (await traded(browser, ticket, code(secret, clock))).status == 200
+    assert (await exchange_ticket(browser, ticket, code(secret, clock))).status == 200
 
 
 async def test_wrong_codes_in_a_known_browser_are_limited_too(
@@ -203,20 +203,20 @@ async def test_wrong_codes_in_a_known_browser_are_limited_too(
 ) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
-    secret = await equip(browser, clock)
+    secret = await enable_second_factor(browser, clock)
     for _ in range(2):
         ticket = (await browser.sign_in()).json["ticket"]
         for _ in range(5):
-            assert (await traded(browser, ticket, "recovery-guess")).status == 401
+            assert (await exchange_ticket(browser, ticket, "recovery-guess")).status == 401
     ticket = (await browser.sign_in()).json["ticket"]
-    assert (await traded(browser, ticket, code(secret, clock))).status == 429
+    assert (await exchange_ticket(browser, ticket, code(secret, clock))).status == 429
 
 
 # What a person is told
 
 
 async def inbox(world: World, who: str = "uma") -> list[Any]:
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     rows: list[Any] = (await world.client(who).get("/notification")).json
     return rows
 
@@ -263,13 +263,13 @@ async def test_an_attacker_cannot_flood_the_mailbox_with_sign_ins(
 async def test_changes_of_the_credentials_are_notified(world: World, clock: ManualClock) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
-    await equip(browser, clock)
+    await enable_second_factor(browser, clock)
     again = {"password": PASSWORD}
-    await browser.ask("POST", f"{FACTOR}/recovery-codes", again)
-    await browser.ask("POST", f"{FACTOR}/disable", again)
-    await browser.ask("POST", CHANGE, {"current": PASSWORD, "password": NEW})
-    await told(world.runtime)
-    notifications = (await browser.ask("GET", "/notification")).json
+    await browser.request("POST", f"{FACTOR}/recovery-codes", again)
+    await browser.request("POST", f"{FACTOR}/disable", again)
+    await browser.request("POST", CHANGE, {"current": PASSWORD, "password": NEW})
+    await deliver_notices(world.runtime)
+    notifications = (await browser.request("GET", "/notification")).json
     assert sorted(notification["kind"] for notification in notifications) == [
         "member.new_sign_in",
         "member.password_changed",
@@ -302,10 +302,10 @@ async def test_a_mail_in_both_languages_goes_to_the_person(
         "mailtos://user:x@mail.test?from=a@b.c"
     )
     monkeypatch.setattr(EgressPool, "send", lambda self, request: send(request))
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     sent.clear()
     await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()
-    await told(world.runtime)
+    await deliver_notices(world.runtime)
     (mail,) = sent
     assert mail.to == "uma@acme.test"
     assert mail.title == "New sign-in to your account / Nuevo inicio de sesión en tu cuenta"
@@ -315,19 +315,19 @@ async def test_a_mail_in_both_languages_goes_to_the_person(
 # Who sees whom
 
 
-async def seen(client: Client) -> dict[str, Any]:
+async def members_by_name(client: Client) -> dict[str, Any]:
     return {member["user"]["username"]: member for member in (await client.get("/api/member")).json}
 
 
 async def test_below_manager_only_members_of_a_shared_acl_are_visible(
     world: World, vic: Client
 ) -> None:
-    assert set(await seen(vic)) == {"vic"}
+    assert set(await members_by_name(vic)) == {"vic"}
     await world.task(acl=["vic", "uma"])
     await world.task("other", acl=["uma", "max"])
-    assert set(await seen(vic)) == {"vic", "uma"}
-    assert set(await seen(world.client("uma"))) == {"vic", "uma", "max"}
-    assert set(await seen(world.client("max"))) == {"olga", "ada", "max", "uma", "vic"}
+    assert set(await members_by_name(vic)) == {"vic", "uma"}
+    assert set(await members_by_name(world.client("uma"))) == {"vic", "uma", "max"}
+    assert set(await members_by_name(world.client("max"))) == {"olga", "ada", "max", "uma", "vic"}
 
 
 async def test_below_manager_others_are_a_name_without_address_and_tags(
@@ -336,10 +336,10 @@ async def test_below_manager_others_are_a_name_without_address_and_tags(
     uma = f"/api/member/{world.actors.uma.member_id}"
     await ada.patch(uma, {"tags": ["team:ops"]})
     await world.task(acl=["vic", "team:ops"])
-    found = (await seen(vic))["uma"]
+    found = (await members_by_name(vic))["uma"]
     assert (found["user"]["email"], found["tags"]) == ("", [])
     assert (await vic.get(uma)).json == found
-    own = (await seen(vic))["vic"]
+    own = (await members_by_name(vic))["vic"]
     assert own["user"]["email"] == "vic@acme.test"
     assert (await ada.get(uma)).json["user"]["email"] == "uma@acme.test"
     assert (await vic.get(f"/api/member/{world.actors.max.member_id}")).status == 404

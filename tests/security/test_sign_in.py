@@ -31,37 +31,37 @@ async def guess(client: Client, name: str = "uma", times: int = WRONG_PER_MINUTE
 
 
 async def test_wrong_passwords_do_not_lock_secrets_links_or_agents(
-    world: World, stranger: Client, ada: Client, quick_passwords: None
+    world: World, anonymous: Client, ada: Client, quick_passwords: None
 ) -> None:
     task = await world.task()
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
-    await guess(stranger, times=WRONG_PER_MINUTE + 1)
-    assert (await stranger.post(LOGIN, {"email": "vic", "password": PASSWORD})).status == 429
-    run = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+    await guess(anonymous, times=WRONG_PER_MINUTE + 1)
+    assert (await anonymous.post(LOGIN, {"email": "vic", "password": PASSWORD})).status == 429
+    run = await anonymous.post(f"/job/secret/{secret}?customer=acme&task={task}")
     assert run.status == 200
-    assert (await stranger.post("/api/auth/link", {"token": "bvl_x"})).status == 404
-    assert (await stranger.post("/token", headers={"authorization": "Basic eDp5"})).status == 401
+    assert (await anonymous.post("/api/auth/link", {"token": "bvl_x"})).status == 404
+    assert (await anonymous.post("/token", headers={"authorization": "Basic eDp5"})).status == 401
 
 
 async def test_wrong_secrets_do_not_lock_sign_in(
-    stranger: Client, quick_passwords: None, clock: ManualClock
+    anonymous: Client, quick_passwords: None, clock: ManualClock
 ) -> None:
     for n in range(101):
         task = f"{n:024x}"
-        await stranger.post(f"/job/secret/{'0' * 64}?customer=acme&task={task}")
-    wrong = await stranger.post(f"/job/secret/{'0' * 64}?customer=acme&task={'f' * 24}")
+        await anonymous.post(f"/job/secret/{'0' * 64}?customer=acme&task={task}")
+    wrong = await anonymous.post(f"/job/secret/{'0' * 64}?customer=acme&task={'f' * 24}")
     assert wrong.status == 429
-    assert (await stranger.post(LOGIN, {"email": "vic", "password": PASSWORD})).status == 200
+    assert (await anonymous.post(LOGIN, {"email": "vic", "password": PASSWORD})).status == 200
 
 
 async def test_a_known_browser_signs_in_while_its_address_is_locked(
-    world: World, stranger: Client, quick_passwords: None, clock: ManualClock
+    world: World, anonymous: Client, quick_passwords: None, clock: ManualClock
 ) -> None:
     """Behind an undeclared proxy everybody has one address."""
     browser = TestBrowser(world, PROXY)
     assert (await browser.sign_in()).status == 200
-    assert (await browser.ask("POST", "/api/session/logout")).status == 200
-    await guess(stranger, "uma", WRONG_PER_MINUTE + 1)
+    assert (await browser.request("POST", "/api/session/logout")).status == 200
+    await guess(anonymous, "uma", WRONG_PER_MINUTE + 1)
     assert (await TestBrowser(world, PROXY).sign_in()).status == 429
     assert (await browser.sign_in()).status == 200
     # It opens only the limit of its own account.
@@ -87,25 +87,25 @@ async def test_a_planted_browser_mark_is_not_accepted(world: World, quick_passwo
 
 
 async def test_a_new_password_makes_other_browsers_unknown(
-    world: World, stranger: Client, quick_passwords: None
+    world: World, anonymous: Client, quick_passwords: None
 ) -> None:
     browser, other = TestBrowser(world, PROXY), TestBrowser(world, PROXY)
     await browser.sign_in()
     await other.sign_in()
     body = {"current": PASSWORD, "password": "maple-heron-cello"}
-    assert (await browser.ask("POST", "/api/auth/password/change", body)).status == 200
-    await guess(stranger, "uma", WRONG_PER_MINUTE + 1)
+    assert (await browser.request("POST", "/api/auth/password/change", body)).status == 200
+    await guess(anonymous, "uma", WRONG_PER_MINUTE + 1)
     assert (await other.sign_in()).status == 429
     assert (await browser.sign_in()).status == 200
 
 
-async def test_a_program_gets_no_browser_mark(stranger: Client, quick_passwords: None) -> None:
-    answer = await stranger.post(LOGIN, {"email": "uma", "password": PASSWORD})
+async def test_a_program_gets_no_browser_mark(anonymous: Client, quick_passwords: None) -> None:
+    answer = await anonymous.post(LOGIN, {"email": "uma", "password": PASSWORD})
     assert "Set-Cookie" not in answer.headers
 
 
 async def test_the_browser_mark_opens_nothing(
-    world: World, stranger: Client, quick_passwords: None
+    world: World, anonymous: Client, quick_passwords: None
 ) -> None:
     browser = TestBrowser(world, scheme="https")
     await browser.sign_in()
@@ -210,14 +210,14 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
     done: list[str] = []
     matches = password_hash.matches
 
-    def counted(kept: str | None, password: str) -> bool:
+    def count_hash(kept: str | None, password: str) -> bool:
         done.append("hash")
         return matches(None, password)
 
     async def sleep(seconds: float) -> None:
         done.append(f"sleep {seconds}")
 
-    monkeypatch.setattr(password_hash, "matches", counted)
+    monkeypatch.setattr(password_hash, "matches", count_hash)
     monkeypatch.setattr(world.runtime.passwords, "_sleep", sleep)
     read, write = world.runtime.db.read, world.runtime.db.write
 
@@ -239,10 +239,10 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
 
 
 def _counting(verb: Any, done: list[str]) -> Any:
-    def counted(tx: Any, *a: Any, **k: Any) -> Any:
+    def count_hash(tx: Any, *a: Any, **k: Any) -> Any:
         return verb(_CountingTx(tx, done), *a, **k)
 
-    return counted
+    return count_hash
 
 
 class _CountingTx:
@@ -256,11 +256,11 @@ class _CountingTx:
         if name not in ("rows", "row", "run", "all", "one", "value"):
             return found
 
-        def noted(*a: Any, **k: Any) -> Any:
+        def record_statement(*a: Any, **k: Any) -> Any:
             self._done.append(next(text for text in a if isinstance(text, str)))
             return found(*a, **k)
 
-        return noted
+        return record_statement
 
 
 STATES = {
@@ -293,11 +293,11 @@ async def test_a_wrong_password_costs_the_same_for_every_name(
 
 
 async def test_a_name_with_several_accounts_costs_the_same(
-    world: World, stranger: Client, work: Callable[[], list[str]]
+    world: World, anonymous: Client, work: Callable[[], list[str]]
 ) -> None:
     """Accounts of one organization may share an address with accounts of another."""
 
-    def copied(tx: Any) -> None:
+    def copy_user(tx: Any) -> None:
         tx.execute(
             "insert into users (id, email, username, password_hash, scope, created_at, updated_at)"
             " select ?, email, username, password_hash, ?, 1, 1 from users where id = ?",
@@ -309,23 +309,23 @@ async def test_a_name_with_several_accounts_costs_the_same(
             *("e" * 24, world.actors.globex.id, "f" * 24),
         )
 
-    await world.runtime.db.write(copied)
+    await world.runtime.db.write(copy_user)
     work()
     for customer in ({}, {"customer": "acme"}, {"customer": "globex"}, {"customer": "none"}):
         seen = []
         for name in ("uma@acme.test", "vic@acme.test", "nobody@acme.test"):
-            await stranger.post(LOGIN, {"email": name, "password": "wrong", **customer})
+            await anonymous.post(LOGIN, {"email": name, "password": "wrong", **customer})
             seen.append(work())
         assert seen[0] == seen[1] == seen[2]
         assert seen[0].count("hash") == 2
 
 
 async def test_names_of_one_account_do_not_show_that_they_belong_together(
-    stranger: Client, work: Callable[[], list[str]]
+    anonymous: Client, work: Callable[[], list[str]]
 ) -> None:
-    await guess(stranger, "uma@acme.test", 8)
+    await guess(anonymous, "uma@acme.test", 8)
     work()
-    await guess(stranger, "uma", 1)
+    await guess(anonymous, "uma", 1)
     assert not [item for item in work() if item.startswith("sleep")]
 
 
@@ -335,11 +335,11 @@ async def test_a_forgotten_password_costs_the_same_before_the_answer(
     before: list[list[str]] = []
     wait_idle = world.runtime.passwords.wait_idle
 
-    async def looked() -> None:
+    async def record_work() -> None:
         before.append(work())
         await wait_idle()
 
-    monkeypatch.setattr(world.runtime.passwords, "wait_idle", looked)
+    monkeypatch.setattr(world.runtime.passwords, "wait_idle", record_work)
     for name in ("uma", "nobody"):
         answer = await world.client().post("/api/auth/password/recover", {"email": name})
         assert answer.status == 200
@@ -350,42 +350,42 @@ async def test_a_forgotten_password_costs_the_same_before_the_answer(
 # Failed sign-ins are recorded
 
 
-async def audited(world: World) -> list[Any]:
+async def list_audit(world: World) -> list[Any]:
     await loops.record_failures(world.runtime)
     rows: list[Any] = (await world.client("ada").get("/api/audit?action=sign_in.failed")).json
     return rows
 
 
 async def test_failed_sign_ins_are_audited_together_per_minute(
-    world: World, stranger: Client, quick_passwords: None
+    world: World, anonymous: Client, quick_passwords: None
 ) -> None:
-    await guess(stranger, "uma", 7)
-    (row,) = await audited(world)
-    assert row["address"] == stranger.address
+    await guess(anonymous, "uma", 7)
+    (row,) = await list_audit(world)
+    assert row["address"] == anonymous.address
     assert (row["object"], row["object_id"]) == ("member", world.actors.uma.member_id)
     assert row["after"] == {"kind": "password", "wrong": 7, "refused": 0}
-    assert len(await audited(world)) == 1
+    assert len(await list_audit(world)) == 1
 
 
 async def test_what_was_typed_reaches_neither_the_log_nor_the_audit(
-    world: World, stranger: Client, quick_passwords: None, caplog: pytest.LogCaptureFixture
+    world: World, anonymous: Client, quick_passwords: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     """People type passwords into the field of the name."""
     caplog.set_level(logging.INFO)
     body = {"email": "hunter2-in-wrong-field", "password": "hunter2-typed", "customer": "acme"}
-    assert (await stranger.post(LOGIN, body)).status == 401
-    (row,) = await audited(world)
+    assert (await anonymous.post(LOGIN, body)).status == 401
+    (row,) = await list_audit(world)
     assert row["object_id"] == "" and row["after"]["wrong"] == 1
     assert "hunter2" not in str(row)
     lines = [record.getMessage() for record in caplog.records if "failed" in record.getMessage()]
-    assert f"address={stranger.address}" in lines[0]
+    assert f"address={anonymous.address}" in lines[0]
     assert "hunter2" not in caplog.text
 
 
 async def test_failures_of_one_organization_are_not_shown_to_another(
-    world: World, stranger: Client, eve: Client, quick_passwords: None
+    world: World, anonymous: Client, eve: Client, quick_passwords: None
 ) -> None:
-    await guess(stranger, "uma", 3)
+    await guess(anonymous, "uma", 3)
     await loops.record_failures(world.runtime)
     assert (await eve.get("/api/audit?action=sign_in.failed")).json == []
 
@@ -402,9 +402,9 @@ def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> 
 
 @pytest.mark.parametrize("times", [WRONG_PER_MINUTE + 5])
 async def test_refused_attempts_are_counted_too(
-    world: World, stranger: Client, quick_passwords: None, times: int, clock: ManualClock
+    world: World, anonymous: Client, quick_passwords: None, times: int, clock: ManualClock
 ) -> None:
     for _ in range(times):
-        await stranger.post(LOGIN, {"email": "x", "password": "wrong", "customer": "acme"})
+        await anonymous.post(LOGIN, {"email": "x", "password": "wrong", "customer": "acme"})
     found = world.runtime.limits.failures.take()
     assert (sum(item.wrong for item in found), sum(item.refused for item in found)) == (20, 5)

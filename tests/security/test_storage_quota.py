@@ -43,7 +43,7 @@ async def test_checks_go_on_beyond_the_quota_without_history(world: World, ada: 
         states: list[Outcome] = ["normal", "normal", "failure", "failure"]
         for number, state in enumerate(states, start=1):
             sample = Sample(monitor_id, watched.version, 0, state)
-            await agent.say(Samples("s", number, [sample]))
+            await agent.send_messages(Samples("s", number, [sample]))
             assert (await agent.hear(SamplesAck)).number == number
     assert await world.runtime.db.read(count, "monitor_samples") == 2
     record = (await ada.get(f"/acme/monitor/{monitor_id}")).json

@@ -33,7 +33,7 @@ from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverit
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Listing
 from contract import flowing
-from contract.client import Answer, Client
+from contract.client import Client, Response
 from contract.running import create
 from contract.world import World
 from egress.receivers import LOOPBACK, Sink, http_sink
@@ -43,7 +43,7 @@ PATIENCE_S = 30.0
 
 
 @dataclass
-class Holding:
+class SlowReceiver:
     """A receiver that goes on answering, slowly, until the end of the test: no timeout of a single
     read ends the call."""
 
@@ -52,7 +52,7 @@ class Holding:
 
 
 @contextmanager
-def holding_sink() -> Iterator[Holding]:
+def holding_sink() -> Iterator[SlowReceiver]:
     over = threading.Event()
 
     class Handler(StreamRequestHandler):
@@ -70,7 +70,7 @@ def holding_sink() -> Iterator[Holding]:
             """The worker was killed while it waited."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
-        sink = Holding(f"http://127.0.0.1:{server.server_address[1]}/hook")
+        sink = SlowReceiver(f"http://127.0.0.1:{server.server_address[1]}/hook")
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
@@ -90,7 +90,7 @@ async def pool() -> AsyncIterator[EgressPool]:
         await egress_pool.close()
 
 
-async def came(event: threading.Event) -> bool:
+async def wait_event(event: threading.Event) -> bool:
     return await asyncio.to_thread(event.wait, PATIENCE_S)
 
 
@@ -115,7 +115,7 @@ def add_channels(db: Database, keys: Keyring, actor: Actor, url: str, count: int
     return ids
 
 
-def tell(db: Database, actor: Actor, *titles: str) -> None:
+def publish(db: Database, actor: Actor, *titles: str) -> None:
     """Each title is a message to each channel."""
 
     def write(tx: Tx) -> None:
@@ -136,11 +136,11 @@ async def test_a_slow_receiver_delays_no_other_organization(
     with holding_sink() as slow, http_sink() as quick:
         channels(db, keys, actors.ada, slow.url, 8)
         channels(db, keys, actors.eve, quick.url, 1)
-        tell(db, actors.ada, "first", "second")
-        tell(db, actors.eve, "of globex")
+        publish(db, actors.ada, "first", "second")
+        publish(db, actors.eve, "of globex")
         async with pool() as made:
             await dispatcher.send_due(db, keys, made)
-            assert await came(quick.came)
+            assert await wait_event(quick.came)
             await until(lambda: slow.got == LaneKind.CHANNEL.share)
 
 
@@ -160,12 +160,12 @@ async def test_two_organizations_with_slow_receivers_do_not_delay_a_third(
     with holding_sink() as slow, holding_sink() as other:
         for actor in (actors.ada, actors.eve):
             channels(db, keys, actor, slow.url, 8)
-            tell(db, actor, "first", "second")
+            publish(db, actor, "first", "second")
         async with pool() as made:
             await dispatcher.send_due(db, keys, made)
             await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
             channels(db, keys, third, other.url, 8)
-            tell(db, third, "of initech")
+            publish(db, third, "of initech")
             await dispatcher.send_due(db, keys, made)
             await until(lambda: other.got == LaneKind.CHANNEL.share)
             assert slow.got == 2 * LaneKind.CHANNEL.share
@@ -178,10 +178,12 @@ async def test_two_slow_providers_delay_no_other_organizations_sign_in(
     with holding_sink() as slow, http_sink() as quick:
         async with pool() as made:
             held = [
-                _ask(made, actor, slow) for actor in (actors.ada, actors.eve) for _ in range(10)
+                _start_call(made, actor, slow)
+                for actor in (actors.ada, actors.eve)
+                for _ in range(10)
             ]
             await until(lambda: slow.got == 2 * LaneKind.SIGN_IN.share)
-            assert (await _ask(made, third, quick)).status == 200
+            assert (await _start_call(made, third, quick)).status == 200
             for task in held:
                 task.cancel()
             await asyncio.gather(*held, return_exceptions=True)
@@ -209,7 +211,7 @@ def test_the_outbox_leaves_the_last_places_to_others(
     """Six places are taken, one of them by acme: its next message waits, that of globex goes."""
     for actor in (actors.ada, actors.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
-        tell(db, actor, "x fails")
+        publish(db, actor, "x fails")
     usage = LaneUsage(LaneKind.CHANNEL, Counter({actors.acme.id: 1, "others": 5}))
     (claimed,) = db.write_blocking(outbox.claim_fairly, [usage])
     assert [message.customer_id for message in claimed] == [actors.globex.id]
@@ -222,7 +224,7 @@ async def test_sign_in_does_not_wait_for_notifications(
     with holding_sink() as slow, http_sink() as provider:
         for actor in (actors.ada, actors.eve):
             channels(db, keys, actor, slow.url, 4)
-            tell(db, actor, "x fails")
+            publish(db, actor, "x fails")
         async with pool() as made:
             await dispatcher.send_due(db, keys, made)
             await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
@@ -246,9 +248,9 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
                     tests.append(asyncio.create_task(call))
             await until(lambda: slow.got >= 2)
             channels(db, keys, actors.ada, quick.url, 1)
-            tell(db, actors.ada, "x fails")
+            publish(db, actors.ada, "x fails")
             await dispatcher.send_due(db, keys, made)
-            assert await came(quick.came)
+            assert await wait_event(quick.came)
             for task in tests:
                 task.cancel()
             await asyncio.gather(*tests, return_exceptions=True)
@@ -257,21 +259,23 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
 async def test_a_slow_provider_delays_no_other_organizations_sign_in(actors: Actors) -> None:
     with holding_sink() as slow, http_sink() as quick:
         async with pool() as made:
-            held = [_ask(made, actors.ada, slow) for _ in range(10)]
+            held = [_start_call(made, actors.ada, slow) for _ in range(10)]
             await until(lambda: slow.got == LaneKind.SIGN_IN.share)
-            assert (await _ask(made, actors.eve, quick)).status == 200
+            assert (await _start_call(made, actors.eve, quick)).status == 200
             for task in held:
                 task.cancel()
             await asyncio.gather(*held, return_exceptions=True)
 
 
-def _ask(made: EgressPool, actor: Actor, sink: Holding | Sink) -> "asyncio.Task[EgressResult]":
+def _start_call(
+    made: EgressPool, actor: Actor, sink: SlowReceiver | Sink
+) -> "asyncio.Task[EgressResult]":
     request = EgressRequest(url=sink.url, method="GET")
     return asyncio.create_task(made.of(actor.customer_id).send(request))
 
 
 @dataclass(frozen=True)
-class FourPlaces:
+class FourSlots:
     places: int = 4
     share: int = 2
     queue: int = 20
@@ -279,7 +283,7 @@ class FourPlaces:
 
 
 async def test_places_that_become_free_go_round_the_organizations() -> None:
-    lane, order = Lane(FourPlaces()), []
+    lane, order = Lane(FourSlots()), []
     go_on: dict[str, asyncio.Event] = {}
 
     async def call(name: str) -> None:
@@ -339,8 +343,8 @@ def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, actors: Act
     """acme has eighty messages that are due and were first; globex has one."""
     channels(db, keys, actors.ada, "http://127.0.0.1/hook", 8)
     channels(db, keys, actors.eve, "http://127.0.0.1/hook", 1)
-    tell(db, actors.ada, *(f"event {n}" for n in range(10)))
-    tell(db, actors.eve, "of globex")
+    publish(db, actors.ada, *(f"event {n}" for n in range(10)))
+    publish(db, actors.eve, "of globex")
     room = LaneUsage(LaneKind.CHANNEL)
     taken = [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]]
     assert sorted(taken) == sorted([actors.acme.id] * 2 + [actors.globex.id])
@@ -359,7 +363,7 @@ def test_the_turn_begins_behind_who_was_served_last(
 ) -> None:
     for actor in (actors.ada, actors.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
-        tell(db, actor, "x fails")
+        publish(db, actor, "x fails")
     room = LaneUsage(LaneKind.CHANNEL)
     room.sending["somebody else"] = LaneKind.CHANNEL.places - 1
     served = []
@@ -403,7 +407,7 @@ def test_only_so_many_messages_of_a_rule_wait(
 ) -> None:
     monkeypatch.setattr(outbox, "MAX_WAITING", 3)
     channels(db, keys, actors.ada, "http://127.0.0.1/hook", 1)
-    tell(db, actors.ada, *(f"event {n}" for n in range(10)))
+    publish(db, actors.ada, *(f"event {n}" for n in range(10)))
     rows = db.write_blocking(lambda tx: tx.rows("select more from messages order by id"))
     assert [more for (more,) in rows] == [0, 0, 7]
 
@@ -421,7 +425,7 @@ async def logged_jobs(world: World, count: int, size: int) -> list[str]:
     return ids[::-1]
 
 
-async def followed(client: Client, target: str) -> list[Answer]:
+async def follow_links(client: Client, target: str) -> list[Response]:
     """All pages of a list, as `Link` names them."""
     found = [await client.get(target)]
     while "link" in found[-1].headers:
@@ -434,12 +438,12 @@ async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
 ) -> None:
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (100_000,))
     ids = await logged_jobs(world, 12, 30_000)
-    found = await followed(vic, "/acme/job?include[result.log]=1")
+    found = await follow_links(vic, "/acme/job?include[result.log]=1")
     assert [record["id"] for page in found for record in page.json] == ids
     assert all(len(page.body) <= 100_000 for page in found)
     assert len(found) == 4
     # Without logs it is one page, and nothing is missing.
-    (light,) = await followed(vic, "/acme/job")
+    (light,) = await follow_links(vic, "/acme/job")
     assert [record["id"] for record in light.json] == ids
 
 
@@ -448,7 +452,7 @@ async def test_a_page_that_one_record_fills_has_that_record(
 ) -> None:
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (1_000,))
     ids = await logged_jobs(world, 3, 30_000)
-    found = await followed(vic, "/acme/job?include[result.log]=1&limit=10")
+    found = await follow_links(vic, "/acme/job?include[result.log]=1&limit=10")
     assert [[item["id"] for item in page.json] for page in found] == [[item] for item in ids]
 
 
@@ -466,11 +470,11 @@ async def test_a_page_with_logs_ends_at_its_bytes(
     sizes: list[int] = []
     takes = response_budget.Budget.takes
 
-    def noted(budget: response_budget.Budget, size: int) -> bool:
+    def record_size(budget: response_budget.Budget, size: int) -> bool:
         sizes.append(size)
         return takes(budget, size)
 
-    monkeypatch.setattr(response_budget.Budget, "takes", noted)
+    monkeypatch.setattr(response_budget.Budget, "takes", record_size)
     target = "/acme/job?include[result.log]=1&limit=10"
     assert len((await vic.get(target)).json) == 3
     size = max(sizes)
@@ -500,7 +504,7 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
     held, most, count = Counter[int](), 0, itertools.count()
     read = list_pages._add_logs
 
-    async def counted(request: AnyRequest, listing: Listing, page: Page) -> None:
+    async def count_held(request: AnyRequest, listing: Listing, page: Page) -> None:
         nonlocal most
         number = next(count)
         held[number] = sum(pages.encoded_size(answer) for answer in page.records)
@@ -510,7 +514,7 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
         await asyncio.sleep(0)
         del held[number]
 
-    monkeypatch.setattr(list_pages, "_add_logs", counted)
+    monkeypatch.setattr(list_pages, "_add_logs", count_held)
     target = "/acme/job?include[result.log]=1"
     answers = await asyncio.gather(*(vic.get(target) for _ in range(6)))
     assert [answer.status for answer in answers] == [200] * 6
@@ -523,9 +527,9 @@ async def test_inputs_of_workflow_jobs_end_at_their_bytes(
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (50_000,))
     tasks = [await world.task(task_arguments=[{"type": "input", "label": "x"}])]
     graph = {"nodes": [{"id": "a", "task_id": tasks[0]}], "edges": []}
-    flow = await flowing.made(world, ada, graph=graph)
+    flow = await flowing.create_workflow(world, ada, graph=graph)
     ids = [(await flowing.run(ada, flow, "y" * 20_000))["id"] for _ in range(5)][::-1]
-    found = await followed(ada, f"/acme/workflows/{flow['id']}/jobs/input")
+    found = await follow_links(ada, f"/acme/workflows/{flow['id']}/jobs/input")
     assert [record["workflow_job_id"] for page in found for record in page.json] == ids
     assert all(len(page.body) <= 50_000 for page in found) and len(found) > 1
 
@@ -546,8 +550,10 @@ async def test_a_list_of_large_definitions_comes_in_pages(
             task = await world.task(f"task {n}")
             graph = {"nodes": [{"id": "a", "task_id": task}], "edges": []}
             constants = {"A": large}
-            await flowing.made(world, ada, name=f"w{n}", graph=graph, global_constants=constants)
-    found = await followed(ada, f"/acme/{kind}")
+            await flowing.create_workflow(
+                world, ada, name=f"w{n}", graph=graph, global_constants=constants
+            )
+    found = await follow_links(ada, f"/acme/{kind}")
     names = [record.get("name") or record.get("title") for page in found for record in page.json]
     assert len(names) == 5 and len(set(names)) == 5
     assert all(len(page.body) <= 30_000 for page in found) and len(found) > 1
@@ -562,7 +568,7 @@ async def test_the_audit_ends_at_its_bytes(
     audits = (await ada.get("/api/audit?object=task")).json
     assert len(audits) == 6
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (25_000,))
-    found = await followed(ada, "/api/audit?object=task")
+    found = await follow_links(ada, "/api/audit?object=task")
     assert [record for page in found for record in page.json] == audits
     assert all(len(page.body) <= 30_000 for page in found) and len(found) == 3
     table = (await ada.get("/api/audit.csv?object=task")).text
@@ -573,10 +579,10 @@ async def test_messages_end_at_their_bytes(
     db: Database, keys: Keyring, world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     channels(db, keys, world.actors.ada, "http://127.0.0.1/hook", 1)
-    tell(db, world.actors.ada, *(f"{n} " + "t" * 900 for n in range(30)))
+    publish(db, world.actors.ada, *(f"{n} " + "t" * 900 for n in range(30)))
     messages = (await ada.get("/acme/notify/message")).json
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (10_000,))
-    found = await followed(ada, "/acme/notify/message")
+    found = await follow_links(ada, "/acme/notify/message")
     assert [message["id"] for page in found for message in page.json] == [
         message["id"] for message in messages
     ]

@@ -75,11 +75,11 @@ def test_a_text_of_marks_is_refused_before_it_is_normalized(
 
 
 async def test_nobody_blocks_the_server_by_signing_in(
-    stranger: Client, cost: Callable[[], int]
+    anonymous: Client, cost: Callable[[], int]
 ) -> None:
     for field in ("email", "username", "identifier", "password"):
         body = {"email": "uma@acme.test", "password": "wrong", field: f"a{MARKS[:100_000]}"}
-        assert (await stranger.post("/api/auth/login", body)).status in (400, 401, 413)
+        assert (await anonymous.post("/api/auth/login", body)).status in (400, 401, 413)
     assert cost() <= MOST
 
 

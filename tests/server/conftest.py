@@ -2,12 +2,12 @@
 
 from contract.serving import (
     ada,
+    anonymous,
     eve,
     http_transport,
     quick_passwords,
     runtime,
     settings,
-    stranger,
     uma,
     vic,
     watch,
@@ -21,7 +21,7 @@ __all__ = [
     "runtime",
     "quick_passwords",
     "settings",
-    "stranger",
+    "anonymous",
     "uma",
     "vic",
     "watch",

@@ -11,7 +11,7 @@ PATIENCE_S = 20.0
 
 
 @asynccontextmanager
-async def listening(app: Any, **options: Any) -> AsyncIterator[tuple[int, uvicorn.Server]]:
+async def run_uvicorn(app: Any, **options: Any) -> AsyncIterator[tuple[int, uvicorn.Server]]:
     config = uvicorn.Config(app, "127.0.0.1", 0, lifespan="off", log_config=None, **options)
     server = uvicorn.Server(config)
     task = asyncio.create_task(server._serve())

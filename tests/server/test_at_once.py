@@ -21,7 +21,7 @@ from contract.client import Client
 from contract.fakeagent import hello
 from contract.running import create, show
 from contract.world import World
-from server.listening import PATIENCE_S, listening
+from server.listening import PATIENCE_S, run_uvicorn
 from server.test_socket import BAD, GARBAGE
 
 
@@ -30,7 +30,7 @@ async def agent(world: World) -> AsyncIterator[ClientConnection]:
     """An agent over a real socket; it said hello and nothing else."""
     token = world.things.hosts["web-1"].token
     async with (
-        listening(world.app, ws=AgentWebSocket) as (port, _),
+        run_uvicorn(world.app, ws=AgentWebSocket) as (port, _),
         asyncio.timeout(PATIENCE_S),
         connect(
             f"ws://127.0.0.1:{port}/-/agent",
@@ -38,16 +38,16 @@ async def agent(world: World) -> AsyncIterator[ClientConnection]:
             additional_headers={"authorization": f"Bearer {token}"},
         ) as socket,
     ):
-        await say(socket, hello())
-        assert (await heard(socket))[0]["kind"] == "welcome"
+        await send_messages(socket, hello())
+        assert (await read_frame(socket))[0]["kind"] == "welcome"
         yield socket
 
 
-async def say(socket: ClientConnection, *messages: Any) -> None:
+async def send_messages(socket: ClientConnection, *messages: Any) -> None:
     await socket.send(json.dumps([asdict(message) for message in messages]))
 
 
-async def heard(socket: ClientConnection) -> list[dict[str, Any]]:
+async def read_frame(socket: ClientConnection) -> list[dict[str, Any]]:
     """The messages of one frame."""
     record: list[dict[str, Any]] = json.loads(await socket.recv())
     return record
@@ -58,15 +58,17 @@ async def test_it_works(world: World, ada: Client) -> None:
     task = await world.task()
     async with agent(world) as socket:
         first = await create(ada, task)
-        [order] = await heard(socket)
+        [order] = await read_frame(socket)
         waiting = asyncio.create_task(ada.get(f"/acme/job/{first['id']}/result?wait_result=true"))
-        await say(socket, AttemptEnded(order["fence"], Report(ending="exit", code=0, log="")))
+        await send_messages(
+            socket, AttemptEnded(order["fence"], Report(ending="exit", code=0, log=""))
+        )
         await waiting
         second = await create(ada, task)
-        said = await heard(socket)
+        said = await read_frame(socket)
         if [item["kind"] for item in said] == ["ack"]:
             # So slow a machine that the acknowledgement did not wait for it.
-            said += await heard(socket)
+            said += await read_frame(socket)
     assert {item["kind"] for item in said} == {"ack", "order"}
     assert [item["job_id"] for item in said if item["kind"] == "order"] == [second["id"]]
     assert (await show(ada, first["id"]))["state"] == "normal"
@@ -90,8 +92,10 @@ async def test_what_cannot_be_read_ends_the_connection_as_ever(world: World) -> 
 async def test_messages_before_an_invalid_one_count(world: World, ada: Client) -> None:
     async with agent(world) as socket:
         job = await create(ada, await world.task())
-        [order] = await heard(socket)
-        await say(socket, AttemptEnded(order["fence"], Report(ending="exit", code=0, log="")))
+        [order] = await read_frame(socket)
+        await send_messages(
+            socket, AttemptEnded(order["fence"], Report(ending="exit", code=0, log=""))
+        )
         await socket.send("[5]")
         with pytest.raises(ConnectionClosed):
             while True:
@@ -107,7 +111,7 @@ class Pipe:
         self.may_go = asyncio.Event()
         self.said: list[list[Any]] = []
 
-    def say(self, messages: list[Any]) -> bool:
+    def send_messages(self, messages: list[Any]) -> bool:
         if self.is_free:
             self.said.append(self._read(encode(messages)))
         return self.is_free
@@ -125,12 +129,12 @@ def order(fence: int) -> Order:
 
 
 @asynccontextmanager
-async def linked(
+async def connect_agent(
     world: World, pipe: Pipe
 ) -> AsyncIterator[tuple[AgentConnection, "asyncio.Task[None]"]]:
     host = world.things.hosts["web-1"].host_id
     actor = Actor("", "", Level.AGENT, "agent", host_id=host)
-    link = AgentConnection(world.runtime, actor, pipe.send, pipe.say)
+    link = AgentConnection(world.runtime, actor, pipe.send, pipe.send_messages)
     task = asyncio.create_task(link.send_loop())
     yield link, task
     task.cancel()
@@ -144,7 +148,7 @@ async def turns() -> None:
 
 async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
     pipe = Pipe()
-    async with linked(world, pipe) as (link, _):
+    async with connect_agent(world, pipe) as (link, _):
         link.send_orders([order(1)])
         assert not pipe.said
         pipe.may_go.set()
@@ -160,7 +164,7 @@ async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
 async def test_no_order_overtakes_what_is_under_way(world: World) -> None:
     """The agent takes nothing for a while: what comes meanwhile waits in its order."""
     pipe = Pipe()
-    async with linked(world, pipe) as (link, _):
+    async with connect_agent(world, pipe) as (link, _):
         await turns()
         pipe.is_free = False
         link.send_orders([order(1)])
@@ -177,7 +181,7 @@ async def test_no_order_overtakes_what_is_under_way(world: World) -> None:
 async def test_a_link_that_closes_sends_what_waits_and_then_its_reason(world: World) -> None:
     pipe = Pipe()
     pipe.may_go.set()
-    async with linked(world, pipe) as (link, task):
+    async with connect_agent(world, pipe) as (link, task):
         await turns()
         link.close(4409, "another took over")
         link.send_orders([order(1)])
@@ -188,7 +192,7 @@ async def test_a_link_that_closes_sends_what_waits_and_then_its_reason(world: Wo
 
 async def test_an_order_that_cannot_be_written_ends_its_link_alone(world: World) -> None:
     pipe = Pipe()
-    async with linked(world, pipe) as (link, task):
+    async with connect_agent(world, pipe) as (link, task):
         await turns()
         broken = order(1)
         broken.filename = "\ud800"

@@ -74,7 +74,7 @@ async def runs(world: World, made: Any) -> list[Any]:
     return sorted(records, key=lambda run: (run["date"], run["nominal"]))
 
 
-async def shown(world: World, made: Any) -> Any:
+async def read_schedule(world: World, made: Any) -> Any:
     return (await world.client("token").get(f"/acme/schedule/{made['id']}")).json
 
 
@@ -102,10 +102,10 @@ async def test_a_long_interval_keeps_its_remaining_time(world: World, server: Se
     made = await schedule(world, repeatEvery="1d")
     await server.run(10)
     await server.set_clock(-3_600)
-    next_at = parse_iso((await shown(world, made))["nextRunAt"])
+    next_at = parse_iso((await read_schedule(world, made))["nextRunAt"])
     assert next_at - server.source.now == 24 * HOUR - 10 * SECOND
     await server.set_clock(7_200)
-    next_at = parse_iso((await shown(world, made))["nextRunAt"])
+    next_at = parse_iso((await read_schedule(world, made))["nextRunAt"])
     assert next_at - server.source.now == 24 * HOUR - 10 * SECOND
     assert await runs(world, made) == []
 
@@ -128,9 +128,9 @@ async def test_a_date_that_has_not_come_is_a_date(world: World, server: Server) 
     await server.follow()
     made = await schedule(world, repeatEvery="1h", runDate="2027-03-02T12:00:00Z")
     await server.set_clock(-3_600)
-    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
+    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
     await server.set_clock(2 * 3_600)
-    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
+    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
 
 
 async def test_cron_instants_that_the_clock_skips_are_missed_for_that_reason(
@@ -144,7 +144,7 @@ async def test_cron_instants_that_the_clock_skips_are_missed_for_that_reason(
     assert line["message"] == "The clock was set forward past this time."
     # It was half a minute ago.
     assert (on_time["nominal"][11:16], on_time["state"]) == ("10:00", "started")
-    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
+    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
 
 
 async def test_a_server_that_was_down_is_still_a_reason(world: World, server: Server) -> None:
@@ -179,7 +179,7 @@ async def test_no_cron_instant_is_started_twice_and_none_waits(
     await server.set_clock(3_600)
     await server.run(60, every=30)
     await server.set_clock(-3_600)
-    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T09:30:00.000Z"
+    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T09:30:00.000Z"
     await server.run(3_600, every=30)
     started = times([run for run in await runs(world, made) if run["state"] == "started"])
     assert started == ["09:10:00", "09:20:00"] + [f"09:{n}0:00" for n in (3, 4, 5)] + [
@@ -195,7 +195,7 @@ async def test_an_hour_that_comes_again_starts_nothing_again(world: World, serve
     await server.run(3_600, every=30)
     before = times(await runs(world, made))
     await server.set_clock(-3_600)
-    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
+    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
     await server.run(3_600, every=30)
     assert times(await runs(world, made)) == before
 
@@ -220,7 +220,7 @@ async def test_a_clock_that_was_set_back_while_no_server_ran(
     clock.now = BEGIN
     server = Server(world.runtime, clock)
     await server.follow()
-    next_at = parse_iso((await shown(world, made))["nextRunAt"])
+    next_at = parse_iso((await read_schedule(world, made))["nextRunAt"])
     assert server.source.now < next_at <= server.source.now + 10 * MINUTE
 
 
@@ -235,7 +235,7 @@ async def test_small_differences_are_drift(world: World, server: Server) -> None
 
 
 @pytest.fixture
-def other(
+def other_server(
     database_url: str, keys: Keyring, settings: Settings, clock: ManualClock, server: Server
 ) -> Iterator[Server]:
     opened = open_database(database_url)
@@ -246,41 +246,41 @@ def other(
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 @pytest.mark.parametrize("seconds", [3_600, -3_600])
 async def test_one_of_two_servers_moves_the_deadlines(
-    world: World, server: Server, other: Server, seconds: int
+    world: World, server: Server, other_server: Server, seconds: int
 ) -> None:
     await server.follow()
-    await other.follow()
+    await other_server.follow()
     made = await schedule(world, repeatEvery="1d")
     server.source.set_by(seconds)
     await server.follow()
-    moved = (await shown(world, made))["nextRunAt"]
+    moved = (await read_schedule(world, made))["nextRunAt"]
     # The other one has the old time; what it would judge by that is undone.
-    assert await loops.run_deadline(other.runtime, schedules.due_ids, 100) is None
-    await other.follow()
+    assert await loops.run_deadline(other_server.runtime, schedules.due_ids, 100) is None
+    await other_server.follow()
     await server.follow()
-    await other.follow()
-    assert (await shown(world, made))["nextRunAt"] == moved
+    await other_server.follow()
+    assert (await read_schedule(world, made))["nextRunAt"] == moved
     assert parse_iso(moved) - server.source.now == 24 * HOUR
-    assert other.runtime.clock() == server.runtime.clock() == server.source.now
-    assert await loops.run_deadline(other.runtime, schedules.due_ids, 100) == []
+    assert other_server.runtime.clock() == server.runtime.clock() == server.source.now
+    assert await loops.run_deadline(other_server.runtime, schedules.due_ids, 100) == []
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 async def test_a_clock_step_recorded_by_another_server_is_applied(
-    world: World, server: Server, other: Server
+    world: World, server: Server, other_server: Server
 ) -> None:
     """At the limit one server takes for a step what the other takes for drift."""
     await server.follow()
-    await other.follow()
+    await other_server.follow()
     server.source.set_by(1.9)
-    await other.follow()
+    await other_server.follow()
     server.source.set_by(0.2)
     await server.follow()
     for _ in range(3):
-        await other.follow()
+        await other_server.follow()
         await server.follow()
     assert (await world.runtime.db.read(clock_steps.recorded)).offset == 2_100
-    assert server.runtime.clock() == other.runtime.clock() == server.source.now
+    assert server.runtime.clock() == other_server.runtime.clock() == server.source.now
 
 
 # Everything else that waits
@@ -308,9 +308,9 @@ async def test_a_running_job_keeps_its_time_limit(
     async with world.agent() as agent:
         job = await create(token, await world.task(timeout=600_000))
         order = await agent.order()
-        before = await _left(world, "jobs", "deadline_at", job["id"])
+        before = await _remaining(world, "jobs", "deadline_at", job["id"])
         await server.set_clock(seconds)
-        assert await _left(world, "jobs", "deadline_at", job["id"]) == before
+        assert await _remaining(world, "jobs", "deadline_at", job["id"]) == before
         await agent.end(order)
     assert (await show(token, job["id"]))["state"] == "normal"
 
@@ -323,7 +323,7 @@ async def test_silence_counts_from_when_it_began(
     async with world.agent():
         host_id = world.things.hosts["web-1"].host_id
         await server.set_clock(seconds)
-        assert await _left(world, "hosts", "seen_at", host_id) == 0
+        assert await _remaining(world, "hosts", "seen_at", host_id) == 0
         server.source.move(31)
         silent = await world.runtime.db.read(hosts.silent_ids, 30_000)
         assert silent == [host_id]
@@ -339,7 +339,7 @@ async def test_a_beat_from_before_the_step_is_not_in_the_future(
         world.runtime.agents.record(host_id, agent.welcome.session, world.runtime.clock())
         await server.set_clock(-3_600)
         await loops.record_seen(world.runtime)
-        assert await _left(world, "hosts", "seen_at", host_id) <= 0
+        assert await _remaining(world, "hosts", "seen_at", host_id) <= 0
 
 
 @pytest.mark.parametrize("seconds", [3_600, -3_600])
@@ -359,9 +359,9 @@ async def test_monitors_and_indicators_wait_as_long_as_before(
     sent = {"title": "load", "type": "progress", "value": 5, "ttl": 60_000}
     indicator = (await token.post("/acme/indicator", sent)).json["id"]
     places = (("monitors", "due_at", monitor), ("indicators", "stale_at", indicator))
-    before = [await _left(world, *place) for place in places]
+    before = [await _remaining(world, *place) for place in places]
     await server.set_clock(seconds)
-    assert [await _left(world, *place) for place in places] == before
+    assert [await _remaining(world, *place) for place in places] == before
     assert not await world.runtime.db.read(has_newly_stale)
 
 
@@ -373,7 +373,7 @@ async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: Manual
     assert window.wait("somebody") == 0
 
 
-async def _left(world: World, table: str, column: str, object_id: str) -> int:
+async def _remaining(world: World, table: str, column: str, object_id: str) -> int:
     now = world.runtime.clock()
     sql = f"select {column} from {table} where id = ?"
     text: int = await world.runtime.db.read(lambda tx: tx.value(sql, object_id))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from belvedere.server.http import compression
-from contract.client import Answer, Client
+from contract.client import Client, Response
 
 GZIP = {"accept-encoding": "gzip, deflate, br"}
 only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -19,7 +19,7 @@ async def start_jobs(client: Client, count: int) -> None:
         await client.post("/job", {"task": task_id, "task_arguments": []})
 
 
-def unpacked(answer: Answer) -> Any:
+def decompress(answer: Response) -> Any:
     assert answer.headers["content-encoding"] == "gzip"
     assert answer.headers["content-length"] == str(len(answer.body))
     assert "accept-encoding" in answer.headers["vary"]
@@ -32,7 +32,7 @@ async def test_a_long_list_is_compressed_for_a_client_that_accepts_it(ada: Clien
     plain = await ada.get("/job")
     packed = await ada.get("/job", headers=GZIP)
     assert "content-encoding" not in plain.headers
-    assert unpacked(packed) == plain.json
+    assert decompress(packed) == plain.json
     assert len(packed.body) < len(plain.body) / 4
 
 

@@ -12,7 +12,7 @@ from belvedere.server.console.api import POLICY
 from belvedere.server.console.static_reply import MAX_DEPTH
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
-from contract.client import Answer, Client
+from contract.client import Client, Response
 
 # Whether files are served does not hang on the database.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -45,7 +45,7 @@ def browser(runtime: ServerRuntime, static: Path) -> Client:
     return Client(App(runtime, runtime.router))
 
 
-def base_of(page: Answer, address: str) -> str:
+def base_of(page: Response, address: str) -> str:
     """Where the browser looks for what the page names."""
     found = re.search(r'<base href="([^"]*)" />', page.text)
     assert found is not None
@@ -209,9 +209,9 @@ async def test_no_answer_lets_a_foreign_script_in(browser: Client) -> None:
 
 async def test_it_is_only_to_look_at(browser: Client) -> None:
     for method in ("POST", "PUT", "DELETE"):
-        refused = await browser.ask(method, "/ui/theme.js")
+        refused = await browser.request(method, "/ui/theme.js")
         assert (refused.status, refused.headers["allow"]) == (405, "GET")
-    head = await browser.ask("HEAD", "/ui/assets/main-C0ffee.js")
+    head = await browser.request("HEAD", "/ui/assets/main-C0ffee.js")
     assert (head.status, head.headers["content-length"]) == (200, str(len(SCRIPT)))
 
 

@@ -97,11 +97,11 @@ async def test_a_page_is_compressed_if_the_browser_accepts_it(reader: Client) ->
 
 async def test_a_head_request_has_the_headers_of_the_page(reader: Client) -> None:
     page = await reader.get("/-/docs/howto/back-up.html")
-    head = await reader.ask("HEAD", "/-/docs/howto/back-up.html")
+    head = await reader.request("HEAD", "/-/docs/howto/back-up.html")
     assert head.status == 200
     assert head.headers["content-length"] == str(len(page.body))
     assert head.headers["etag"] == page.headers["etag"]
-    assert (await reader.ask("POST", "/-/docs/")).status == 405
+    assert (await reader.request("POST", "/-/docs/")).status == 405
 
 
 async def test_a_missing_page_links_to_the_existing_ones(reader: Client) -> None:

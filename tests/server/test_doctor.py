@@ -35,7 +35,7 @@ def settings(
 
 
 @pytest.fixture
-def place(db: Database) -> Fixture:
+def bench_fixture(db: Database) -> Fixture:
     return db.write_blocking(fixture.create_fixture)
 
 
@@ -54,10 +54,10 @@ def problems_of(check: str, settings: Settings) -> list[str]:
     return [item.message for item in found_by(check, settings) if item.verdict == "problem"]
 
 
-def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
+def test_it_works(settings: Settings, db: Database, bench_fixture: Fixture) -> None:
     for _ in range(3):
-        db.write_blocking(run_one, place)
-    db.write_blocking(fixture.create, place)
+        db.write_blocking(run_one, bench_fixture)
+    db.write_blocking(fixture.create, bench_fixture)
     findings = examine(settings)
     # The PostgreSQL of the tests is careless on purpose.
     bad = [
@@ -75,27 +75,29 @@ def test_every_problem_says_what_to_do(settings: Settings, db: Database) -> None
 
 
 def test_a_job_that_contradicts_its_events_is_a_problem(
-    settings: Settings, db: Database, place: Fixture
+    settings: Settings, db: Database, bench_fixture: Fixture
 ) -> None:
-    job_id = db.write_blocking(run_one, place)
+    job_id = db.write_blocking(run_one, bench_fixture)
     db.write_blocking(lambda tx: tx.execute("update jobs set version = 9 where id = ?", job_id))
     [problem] = problems_of("jobs", settings)
     assert job_id in problem
 
 
 def test_it_looks_at_every_job_of_several_batches(
-    settings: Settings, db: Database, place: Fixture, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, db: Database, bench_fixture: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data, "BATCH", 2)
-    job_ids = [db.write_blocking(run_one, place) for _ in range(5)]
+    job_ids = [db.write_blocking(run_one, bench_fixture) for _ in range(5)]
     db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
     told = problems_of("jobs", settings)
     assert [job_id for job_id in job_ids if not any(job_id in line for line in told)] == []
 
 
-def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, place: Fixture) -> None:
+def test_it_counts_what_nobody_would_read(
+    settings: Settings, db: Database, bench_fixture: Fixture
+) -> None:
     for _ in range(12):
-        db.write_blocking(run_one, place)
+        db.write_blocking(run_one, bench_fixture)
     db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
     told = problems_of("jobs", settings)
     assert len(told) == 11
@@ -103,9 +105,9 @@ def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, plac
 
 
 def test_an_attempt_without_its_job_is_a_problem(
-    settings: Settings, db: Database, place: Fixture
+    settings: Settings, db: Database, bench_fixture: Fixture
 ) -> None:
-    job_id = db.write_blocking(run_one, place)
+    job_id = db.write_blocking(run_one, bench_fixture)
     db.write_blocking(lambda tx: tx.execute("delete from jobs"))
     [problem] = problems_of("attempts", settings)
     assert job_id in problem
@@ -143,9 +145,9 @@ def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -
 
 
 def test_a_log_is_no_stray_while_its_job_is_there(
-    settings: Settings, db: Database, logs: Database, place: Fixture
+    settings: Settings, db: Database, logs: Database, bench_fixture: Fixture
 ) -> None:
-    job_id = db.write_blocking(run_one, place)
+    job_id = db.write_blocking(run_one, bench_fixture)
     logs.write_blocking(joblog.append, [joblog.LogPiece(7, job_id, 0, 0, b"one\n")])
     assert found_by("purging", settings) == []
 
@@ -172,7 +174,9 @@ def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Databa
     assert "event 5" in problem and "ValueError()" in problem
 
 
-def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixture) -> None:
+def test_a_silent_host_is_a_notice(
+    settings: Settings, db: Database, bench_fixture: Fixture
+) -> None:
     assert [item.verdict for item in found_by("hosts", settings)] == ["ok"]
     db.write_blocking(lambda tx: tx.execute("update hosts set connected_at = null"))
     [finding] = found_by("hosts", settings)
@@ -181,11 +185,11 @@ def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixt
 
 
 def test_a_refused_and_a_rolled_back_journal_are_reported(
-    settings: Settings, db: Database, place: Fixture
+    settings: Settings, db: Database, bench_fixture: Fixture
 ) -> None:
     assert found_by("journals", settings) == []
-    db.write_blocking(journal_warnings.note_rolled_back, place.host_id)
-    db.write_blocking(journal_warnings.note_refused, place.host_id, "Run mark-restored.")
+    db.write_blocking(journal_warnings.note_rolled_back, bench_fixture.host_id)
+    db.write_blocking(journal_warnings.note_refused, bench_fixture.host_id, "Run mark-restored.")
     refused, rolled_back = found_by("journals", settings)
     assert (refused.verdict, rolled_back.verdict) == ("problem", "notice")
     assert "Run mark-restored." in refused.message
@@ -193,7 +197,7 @@ def test_a_refused_and_a_rolled_back_journal_are_reported(
 
 
 def test_an_event_of_tomorrow_is_a_problem(
-    settings: Settings, db: Database, place: Fixture
+    settings: Settings, db: Database, bench_fixture: Fixture
 ) -> None:
     db.write_blocking(lambda tx: tx.execute("update events set at = ?", tx.now + DAY))
     [problem] = problems_of("clock", settings)
@@ -266,8 +270,8 @@ def _damage(path: Path, table: str) -> None:
         file.write(b"\xff" * size)
 
 
-def test_it_changes_nothing(settings: Settings, db: Database, place: Fixture) -> None:
-    db.write_blocking(run_one, place)
+def test_it_changes_nothing(settings: Settings, db: Database, bench_fixture: Fixture) -> None:
+    db.write_blocking(run_one, bench_fixture)
     before = db.write_blocking(_everything)
     examine(settings)
     assert db.write_blocking(_everything) == before

@@ -17,7 +17,7 @@ from belvedere.server.agents.in_process import (
 from belvedere.server.transport.interface import Disconnected
 
 
-class Door:
+class FakeServerSide:
     """The server's side: keeps what it was given, and does what the test says."""
 
     def __init__(self) -> None:
@@ -49,8 +49,8 @@ class Door:
 
 
 @asynccontextmanager
-async def talking() -> AsyncIterator[tuple[InProcessAgentSocket, Door]]:
-    door = Door()
+async def talking() -> AsyncIterator[tuple[InProcessAgentSocket, FakeServerSide]]:
+    door = FakeServerSide()
     async with asyncio.timeout(20), connect(door, "bva_secret") as near:
         assert await door.heard.get() == {"type": "websocket.connect"}
         yield near, door

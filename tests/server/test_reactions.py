@@ -51,7 +51,7 @@ async def _run(world: World, verb: Callable[[Tx, Any, Event], object], until: An
     running.cancel()
 
 
-def _parked(tx: Tx) -> list[str]:
+def _list_parked(tx: Tx) -> list[str]:
     return [row[0] for row in tx.rows("select fault from parked")]
 
 
@@ -64,12 +64,12 @@ async def test_a_database_outage_is_no_failed_attempt(
     monkeypatch.setattr(world.runtime, "db", outage)
     processed: list[str] = []
 
-    async def done() -> bool:
+    async def is_done() -> bool:
         return "h1" in processed
 
-    await _run(world, lambda tx, runtime, event: processed.append(event.object_id), done)
+    await _run(world, lambda tx, runtime, event: processed.append(event.object_id), is_done)
     assert outage.left == 0
-    assert await db.read(_parked) == []
+    assert await db.read(_list_parked) == []
 
 
 async def test_an_event_that_fails_every_time_is_set_aside(world: World) -> None:
@@ -81,9 +81,9 @@ async def test_an_event_that_fails_every_time_is_set_aside(world: World) -> None
         attempts.append(event.object_id)
         raise ValueError("cannot be processed")
 
-    async def done() -> bool:
-        return bool(await db.read(_parked))
+    async def is_done() -> bool:
+        return bool(await db.read(_list_parked))
 
-    await _run(world, fail, done)
+    await _run(world, fail, is_done)
     # Each attempt tries the batch, then the event alone.
     assert len(attempts) == 2 * MAX_TRIES

@@ -41,7 +41,7 @@ async def running(publisher: RedisPublisher) -> AsyncIterator[RedisPublisher]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def published(world: World) -> None:
+async def publish_events(world: World) -> None:
     await consumers.catch_up(consumers.REDIS, world.runtime)
 
 
@@ -53,7 +53,7 @@ async def test_it_works(world: World, ada: Client, tmp_path: Path) -> None:
     async with serve(tmp_path, port), world.agent() as agent, running(runtime.redis):
         subscriber = await Subscriber.open(port)
         job = await run(ada, agent, task_id)
-        await published(world)
+        await publish_events(world)
         channel, text = await subscriber.message()
         subscriber.close()
     customer_id = job["customer_id"]
@@ -75,7 +75,7 @@ async def channels(world: World) -> list[str]:
     """What waits to be sent, without the organization."""
     publisher = world.runtime.redis
     assert publisher is not None
-    await published(world)
+    await publish_events(world)
     waiting = [message.channel.partition(":")[2] for message in publisher._messages]
     publisher._messages.clear()
     return waiting

@@ -26,7 +26,7 @@ from people import Actors, assemble
 VALUE = "correct-horse-battery"
 
 
-class Place:
+class ServerFolder:
     """A server with its own data folder, on a database that others may share."""
 
     def __init__(self, db: Any, folder: Path) -> None:
@@ -38,7 +38,7 @@ class Place:
         answer: dict[str, Any] = self.runtime.db.write_blocking(verb, self.runtime, payload)
         return answer
 
-    def rotated(self) -> int:
+    def rotate_all(self) -> int:
         count = 0
         while (turn := self.do(key_rotation.rotate))["resealed"]:
             count += turn["resealed"]
@@ -51,16 +51,16 @@ class Place:
 
 
 @pytest.fixture
-def place(db: Any, tmp_path: Path) -> Place:
-    return Place(db, tmp_path)
+def server_folder(db: Any, tmp_path: Path) -> ServerFolder:
+    return ServerFolder(db, tmp_path)
 
 
 @pytest.fixture
-def actors(place: Place) -> Actors:
-    return place.runtime.db.write_blocking(assemble, place.runtime.keyring)
+def actors(server_folder: ServerFolder) -> Actors:
+    return server_folder.runtime.db.write_blocking(assemble, server_folder.runtime.keyring)
 
 
-def fill(place: Place, actors: Actors) -> str:
+def fill(place: ServerFolder, actors: Actors) -> str:
     """A secret and a task with its secret key."""
     keys, db = place.runtime.keyring, place.runtime.db
     db.write_blocking(
@@ -69,60 +69,70 @@ def fill(place: Place, actors: Actors) -> str:
     return db.write_blocking(make_task, keys, actors.ada, {"name": "x", "type": "dummy"})
 
 
-def read(place: Place, actors: Actors, task_id: str) -> tuple[str | None, str]:
+def read(place: ServerFolder, actors: Actors, task_id: str) -> tuple[str | None, str]:
     """What is sealed, as this server opens it."""
     keys, db = place.runtime.keyring, place.runtime.db
     rows = db.write_blocking(secrets.list_page, keys, actors.ada, listing.read({}, store.SECRETS))
     return rows[0].value, db.write_blocking(tasks.reveal, keys, actors.ada, task_id)
 
 
-def test_it_works(place: Place, actors: Actors) -> None:
-    task_id = fill(place, actors)
-    before = read(place, actors, task_id)
-    assert before[0] == VALUE and place.names == [""]
-    place.do(key_rotation.add)
-    assert len(place.names) == 2 and place.runtime.keyring.key_name == ""
-    assert place.rotated() == 2
-    assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1, "unreadable": 0}
-    assert len(place.names) == 1 and read(place, actors, task_id) == before
+def test_it_works(server_folder: ServerFolder, actors: Actors) -> None:
+    task_id = fill(server_folder, actors)
+    before = read(server_folder, actors, task_id)
+    assert before[0] == VALUE and server_folder.names == [""]
+    server_folder.do(key_rotation.add)
+    assert len(server_folder.names) == 2 and server_folder.runtime.keyring.key_name == ""
+    assert server_folder.rotate_all() == 2
+    assert server_folder.do(key_rotation.drop) == {
+        "key": server_folder.names[0],
+        "dropped": 1,
+        "unreadable": 0,
+    }
+    assert len(server_folder.names) == 1 and read(server_folder, actors, task_id) == before
     # What was sealed and what is looked up is still so for the next process.
-    again = Place(place.runtime.db, place.folder)
+    again = ServerFolder(server_folder.runtime.db, server_folder.folder)
     assert read(again, actors, task_id) == before
-    assert again.runtime.keyring.digest("x") == place.runtime.keyring.digest("x")
-    assert (place.folder / SECRET_FILE).stat().st_mode & 0o777 == 0o600
+    assert again.runtime.keyring.digest("x") == server_folder.runtime.keyring.digest("x")
+    assert (server_folder.folder / SECRET_FILE).stat().st_mode & 0o777 == 0o600
 
 
 def test_nothing_is_lost_where_it_breaks_off(
-    place: Place, actors: Actors, monkeypatch: pytest.MonkeyPatch
+    server_folder: ServerFolder, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After every single step another process starts from the file and the database alone."""
     monkeypatch.setattr(key_rotation, "BATCH", 1)
-    task_id = fill(place, actors)
-    before, db = read(place, actors, task_id), place.runtime.db
+    task_id = fill(server_folder, actors)
+    before, db = read(server_folder, actors, task_id), server_folder.runtime.db
     for verb in (key_rotation.add, *[key_rotation.rotate] * 3, key_rotation.drop):
-        Place(db, place.folder).do(verb)
-        assert read(Place(db, place.folder), actors, task_id) == before
+        ServerFolder(db, server_folder.folder).do(verb)
+        assert read(ServerFolder(db, server_folder.folder), actors, task_id) == before
 
 
-def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, actors: Actors) -> None:
-    fill(place, actors)
-    place.do(key_rotation.add)
-    stale = place.runtime.keyring
-    place.rotated()
+def test_an_old_key_stays_while_anything_is_sealed_with_it(
+    server_folder: ServerFolder, actors: Actors
+) -> None:
+    fill(server_folder, actors)
+    server_folder.do(key_rotation.add)
+    stale = server_folder.runtime.keyring
+    server_folder.rotate_all()
     # A server that has not looked yet.
     stale.use_key("")
-    place.runtime.db.write_blocking(secrets.put, stale, actors.ada, "B", SecretBody(value=VALUE))
+    server_folder.runtime.db.write_blocking(
+        secrets.put, stale, actors.ada, "B", SecretBody(value=VALUE)
+    )
     with pytest.raises(Conflict) as refused:
-        place.do(key_rotation.drop)
-    assert refused.value.code == "key_in_use" and len(place.names) == 2
-    assert place.rotated() == 1
-    assert place.do(key_rotation.drop)["dropped"] == 1
+        server_folder.do(key_rotation.drop)
+    assert refused.value.code == "key_in_use" and len(server_folder.names) == 2
+    assert server_folder.rotate_all() == 1
+    assert server_folder.do(key_rotation.drop)["dropped"] == 1
 
 
-def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, actors: Actors) -> None:
-    task_id = fill(place, actors)
-    before = read(place, actors, task_id)
-    place.do(key_rotation.add)
+def test_an_old_key_stays_until_the_new_seals_are_durable(
+    server_folder: ServerFolder, actors: Actors
+) -> None:
+    task_id = fill(server_folder, actors)
+    before = read(server_folder, actors, task_id)
+    server_folder.do(key_rotation.add)
 
     def both(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> None:
         key_rotation.rotate(tx, runtime, payload)
@@ -130,146 +140,167 @@ def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, actors: 
         raise Unavailable("The transaction fails.")
 
     with pytest.raises(Unavailable):
-        place.do(both)
-    assert read(Place(place.runtime.db, place.folder), actors, task_id) == before
+        server_folder.do(both)
+    assert (
+        read(ServerFolder(server_folder.runtime.db, server_folder.folder), actors, task_id)
+        == before
+    )
 
 
-def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, actors: Actors) -> None:
+def test_a_key_that_comes_while_others_are_dropped_stays(
+    server_folder: ServerFolder, actors: Actors
+) -> None:
     """Two operators at once, whose verbs share a transaction."""
-    task_id = fill(place, actors)
-    before = read(place, actors, task_id)
-    place.do(key_rotation.add)
-    place.rotated()
+    task_id = fill(server_folder, actors)
+    before = read(server_folder, actors, task_id)
+    server_folder.do(key_rotation.add)
+    server_folder.rotate_all()
 
     def all_three(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> None:
         assert key_rotation.drop(tx, runtime, payload)["dropped"] == 1
         key_rotation.add(tx, runtime, payload)
         key_rotation.rotate(tx, runtime, payload)
 
-    place.do(all_three)
-    assert read(Place(place.runtime.db, place.folder), actors, task_id) == before
-    place.rotated()
-    assert place.do(key_rotation.drop)["dropped"] == 1
-    assert read(Place(place.runtime.db, place.folder), actors, task_id) == before
+    server_folder.do(all_three)
+    assert (
+        read(ServerFolder(server_folder.runtime.db, server_folder.folder), actors, task_id)
+        == before
+    )
+    server_folder.rotate_all()
+    assert server_folder.do(key_rotation.drop)["dropped"] == 1
+    assert (
+        read(ServerFolder(server_folder.runtime.db, server_folder.folder), actors, task_id)
+        == before
+    )
 
 
-def test_adding_twice_makes_one(place: Place, actors: Actors) -> None:
-    first = place.do(key_rotation.add)
-    assert place.do(key_rotation.add) == first and len(place.names) == 2
+def test_adding_twice_makes_one(server_folder: ServerFolder, actors: Actors) -> None:
+    first = server_folder.do(key_rotation.add)
+    assert server_folder.do(key_rotation.add) == first and len(server_folder.names) == 2
 
 
-def test_several_servers_go_over_together(place: Place, actors: Actors, tmp_path: Path) -> None:
-    task_id = fill(place, actors)
-    before = read(place, actors, task_id)
-    place.do(key_rotation.add)
+def test_several_servers_go_over_together(
+    server_folder: ServerFolder, actors: Actors, tmp_path: Path
+) -> None:
+    task_id = fill(server_folder, actors)
+    before = read(server_folder, actors, task_id)
+    server_folder.do(key_rotation.add)
     other_folder = tmp_path / "other"
     other_folder.mkdir()
-    (other_folder / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
+    (other_folder / SECRET_FILE).write_text((server_folder.folder / SECRET_FILE).read_text())
     (other_folder / SECRET_FILE).chmod(0o600)
-    other = Place(place.runtime.db, other_folder)
+    other = ServerFolder(server_folder.runtime.db, other_folder)
     assert other.runtime.keyring.key_name == ""
-    place.rotated()
-    place.do(key_rotation.drop)
+    server_folder.rotate_all()
+    server_folder.do(key_rotation.drop)
     other.runtime.db.write_blocking(other.runtime.keyring.load_current_key)
-    assert other.runtime.keyring.key_name == place.runtime.keyring.key_name
+    assert other.runtime.keyring.key_name == server_folder.runtime.keyring.key_name
     assert read(other, actors, task_id) == before
     assert other.do(key_rotation.drop)["dropped"] == 1
-    assert other.names == place.names
+    assert other.names == server_folder.names
 
 
 def test_a_server_without_the_key_does_not_start(
-    place: Place, actors: Actors, tmp_path: Path
+    server_folder: ServerFolder, actors: Actors, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    (other / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
+    (other / SECRET_FILE).write_text((server_folder.folder / SECRET_FILE).read_text())
     (other / SECRET_FILE).chmod(0o600)
-    fill(place, actors)
-    place.do(key_rotation.add)
-    place.rotated()
+    fill(server_folder, actors)
+    server_folder.do(key_rotation.add)
+    server_folder.rotate_all()
     with pytest.raises(Unavailable) as refused:
-        Place(place.runtime.db, other)
+        ServerFolder(server_folder.runtime.db, other)
     assert refused.value.code == "unknown_key"
 
 
-def test_what_was_tampered_with_stops_nothing(place: Place, actors: Actors) -> None:
-    fill(place, actors)
-    place.runtime.db.write_blocking(lambda tx: tx.execute("update secrets set box = 'AAAA'"))
-    place.do(key_rotation.add)
-    assert place.do(key_rotation.rotate)["resealed"] == 1
-    last = place.do(key_rotation.rotate)
+def test_what_was_tampered_with_stops_nothing(server_folder: ServerFolder, actors: Actors) -> None:
+    fill(server_folder, actors)
+    server_folder.runtime.db.write_blocking(
+        lambda tx: tx.execute("update secrets set box = 'AAAA'")
+    )
+    server_folder.do(key_rotation.add)
+    assert server_folder.do(key_rotation.rotate)["resealed"] == 1
+    last = server_folder.do(key_rotation.rotate)
     assert (last["resealed"], last["left"]) == (0, 1)
 
 
-def tamper(place: Place, sql: str) -> None:
+def tamper(place: ServerFolder, sql: str) -> None:
     place.runtime.db.write_blocking(lambda tx: tx.execute(sql))
 
 
 def test_unreadable_values_keep_the_old_key_until_the_operator_decides(
-    place: Place, actors: Actors, caplog: pytest.LogCaptureFixture
+    server_folder: ServerFolder, actors: Actors, caplog: pytest.LogCaptureFixture
 ) -> None:
-    task_id = fill(place, actors)
-    tamper(place, "update secrets set box = 'AAAA'")
-    tamper(place, """update tasks set spec = '{"$sealed":"AAAA","name":"x"}'""")
-    place.do(key_rotation.add)
-    assert place.do(key_rotation.rotate)["left"] == 2
+    task_id = fill(server_folder, actors)
+    tamper(server_folder, "update secrets set box = 'AAAA'")
+    tamper(server_folder, """update tasks set spec = '{"$sealed":"AAAA","name":"x"}'""")
+    server_folder.do(key_rotation.add)
+    assert server_folder.do(key_rotation.rotate)["left"] == 2
     with pytest.raises(Conflict) as refused:
-        place.do(key_rotation.drop)
+        server_folder.do(key_rotation.drop)
     assert refused.value.code == "key_unreadable" and "2 values" in refused.value.message
-    assert len(place.names) == 2
-    report = place.do(key_rotation.check)
+    assert len(server_folder.names) == 2
+    report = server_folder.do(key_rotation.check)
     assert report["unreadable"] == 2
     secret, task = report["values"]
     assert secret["row"] == {"customer_id": actors.acme.id, "task_id": "", "name": "API_KEY"}
     assert (secret["table"], secret["organization"]) == ("secrets", "acme")
     assert (task["table"], task["row"], task["organization"]) == ("tasks", {"id": task_id}, "acme")
-    done = place.do(key_rotation.drop, skip_unreadable=True)
-    assert (done["dropped"], done["unreadable"], len(place.names)) == (1, 2, 1)
+    done = server_folder.do(key_rotation.drop, skip_unreadable=True)
+    assert (done["dropped"], done["unreadable"], len(server_folder.names)) == (1, 2, 1)
     # The rows are still there, and the log says which they were.
-    rows = place.runtime.db.write_blocking(lambda tx: tx.rows("select box from secrets"))
+    rows = server_folder.runtime.db.write_blocking(lambda tx: tx.rows("select box from secrets"))
     assert rows == [("AAAA",)]
     lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert any("table=secrets" in line and "organization=acme" in line for line in lines)
 
 
-def test_values_that_a_key_opens_are_never_skipped(place: Place, actors: Actors) -> None:
+def test_values_that_a_key_opens_are_never_skipped(
+    server_folder: ServerFolder, actors: Actors
+) -> None:
     """The operator's choice is about values that are lost already, not about a missed rotation."""
-    fill(place, actors)
-    tamper(place, "update secrets set box = 'AAAA'")
-    place.do(key_rotation.add)
-    stale = place.runtime.keyring
-    assert place.do(key_rotation.rotate)["left"] == 1
+    fill(server_folder, actors)
+    tamper(server_folder, "update secrets set box = 'AAAA'")
+    server_folder.do(key_rotation.add)
+    stale = server_folder.runtime.keyring
+    assert server_folder.do(key_rotation.rotate)["left"] == 1
     stale.use_key("")
-    place.runtime.db.write_blocking(secrets.put, stale, actors.ada, "B", SecretBody(value=VALUE))
+    server_folder.runtime.db.write_blocking(
+        secrets.put, stale, actors.ada, "B", SecretBody(value=VALUE)
+    )
     for verb in (key_rotation.drop, key_rotation.check):
         with pytest.raises(Conflict) as refused:
-            place.do(verb, skip_unreadable=True)
+            server_folder.do(verb, skip_unreadable=True)
         assert refused.value.code == "key_in_use"
-    assert len(place.names) == 2
+    assert len(server_folder.names) == 2
 
 
 def test_unreadable_values_do_not_hide_others(
-    place: Place, actors: Actors, monkeypatch: pytest.MonkeyPatch
+    server_folder: ServerFolder, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each turn of a rotation used to read the same first rows, which no key opens."""
     monkeypatch.setattr(key_rotation, "BATCH", 2)
     monkeypatch.setattr(unreadable, "PAGE", 2)
-    db, keys = place.runtime.db, place.runtime.keyring
+    db, keys = server_folder.runtime.db, server_folder.runtime.keyring
     for name in ("A", "B", "C", "D", "E", "F"):
         db.write_blocking(secrets.put, keys, actors.ada, name, SecretBody(value=VALUE))
-    tamper(place, "update secrets set box = 'AAAA' where name <= 'C'")
-    place.do(key_rotation.add)
-    assert [place.do(key_rotation.rotate)["resealed"] for _ in range(3)] == [2, 1, 0]
-    assert place.do(key_rotation.check)["unreadable"] == 3
+    tamper(server_folder, "update secrets set box = 'AAAA' where name <= 'C'")
+    server_folder.do(key_rotation.add)
+    assert [server_folder.do(key_rotation.rotate)["resealed"] for _ in range(3)] == [2, 1, 0]
+    assert server_folder.do(key_rotation.check)["unreadable"] == 3
 
 
-def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, actors: Actors) -> None:
+def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(
+    server_folder: ServerFolder, actors: Actors
+) -> None:
     """Arguments go from job to job: a new value may be beside one that an old key sealed."""
-    db, keys = place.runtime.db, place.runtime.keyring
+    db, keys = server_folder.runtime.db, server_folder.runtime.keyring
     about = sealed_values.values_context(actors.acme.id)
     old = keys.seal("old", about)
-    place.do(key_rotation.add)
-    place.rotated()
+    server_folder.do(key_rotation.add)
+    server_folder.rotate_all()
     boxes = [{"$sealed": keys.seal("new", about)}, {"$sealed": old}]
     text = msgspec.json.encode(boxes).decode()
     db.write_blocking(
@@ -281,14 +312,14 @@ def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, actors: A
         )
     )
     with pytest.raises(Conflict):
-        place.do(key_rotation.drop)
-    assert place.rotated() == 1 and place.do(key_rotation.drop)["dropped"] == 1
+        server_folder.do(key_rotation.drop)
+    assert server_folder.rotate_all() == 1 and server_folder.do(key_rotation.drop)["dropped"] == 1
     kept = db.write_blocking(lambda tx: tx.value("select arguments from jobs"))
     values = sealed_values.open_values(keys, actors.acme.id, msgspec.json.decode(kept))
     assert values == ["new", "old"]
 
 
-def test_every_sealed_column_is_known(place: Place) -> None:
+def test_every_sealed_column_is_known(server_folder: ServerFolder) -> None:
     """A table that seals something and is not named here would lose it."""
     known = {(item.table, item.name) for item in key_rotation.SEALED}
     sql = {
@@ -296,8 +327,8 @@ def test_every_sealed_column_is_known(place: Place) -> None:
         " where m.type = 'table'",
         "postgres": "select table_name, column_name from information_schema.columns"
         " where table_schema = current_schema()",
-    }[place.runtime.db.dialect.name]
-    rows = place.runtime.db.write_blocking(lambda tx: tx.rows(sql))
+    }[server_folder.runtime.db.dialect.name]
+    rows = server_folder.runtime.db.write_blocking(lambda tx: tx.rows(sql))
     assert {(t, c) for t, c in rows if c == "box" or c.endswith("_box")} == known
 
 

@@ -13,7 +13,7 @@ from contract.world import World
 from manual_clock import ManualClock
 
 
-class Watch:
+class ManualMonotonic:
     """The clock that cannot jump, in a test's hand; the loops look whenever it moves."""
 
     def __init__(self, world: World) -> None:
@@ -36,11 +36,11 @@ class Watch:
 
 
 @pytest.fixture
-def watch(world: World) -> Watch:
-    return Watch(world)
+def watch(world: World) -> ManualMonotonic:
+    return ManualMonotonic(world)
 
 
-async def both(clock: ManualClock, watch: Watch, seconds: int) -> None:
+async def both(clock: ManualClock, watch: ManualMonotonic, seconds: int) -> None:
     """Time goes by as it does."""
     for _ in range(seconds // 5):
         clock.move(5)
@@ -52,7 +52,7 @@ async def state(world: World) -> str:
     return str(hosts[0]["state"])
 
 
-async def spoken(agent: FakeAgent, world: World) -> None:
+async def send_heartbeat(agent: FakeAgent, world: World) -> None:
     """A beat that the server has heard."""
     await agent.beat()
     async with asyncio.timeout(30):
@@ -60,7 +60,7 @@ async def spoken(agent: FakeAgent, world: World) -> None:
             await asyncio.sleep(0)
 
 
-async def test_it_works(world: World, clock: ManualClock, watch: Watch) -> None:
+async def test_it_works(world: World, clock: ManualClock, watch: ManualMonotonic) -> None:
     """A host that falls silent is gone after half a minute, its job lost a minute after its end."""
     ada, task = world.client("ada"), await world.task(timeout=60_000)
     async with world.agent() as agent:
@@ -77,7 +77,7 @@ async def test_it_works(world: World, clock: ManualClock, watch: Watch) -> None:
 
 
 async def test_a_clock_set_forward_judges_nobody(
-    world: World, clock: ManualClock, watch: Watch
+    world: World, clock: ManualClock, watch: ManualMonotonic
 ) -> None:
     ada, task = world.client("ada"), await world.task(timeout=60_000)
     async with world.agent() as agent:
@@ -87,7 +87,7 @@ async def test_a_clock_set_forward_judges_nobody(
         await watch.move(10)
         assert await state(world) == "online"
         for _ in range(12):
-            await spoken(agent, world)
+            await send_heartbeat(agent, world)
             await both(clock, watch, 10)
         record = await show(ada, job["id"])
         assert (record["lifecycle"], record["waiting_reason"]) == ("assigned", None)
@@ -97,7 +97,7 @@ async def test_a_clock_set_forward_judges_nobody(
 
 
 async def test_a_silent_host_is_unreachable_although_the_clock_was_set_back(
-    world: World, clock: ManualClock, watch: Watch
+    world: World, clock: ManualClock, watch: ManualMonotonic
 ) -> None:
     async with world.agent():
         await both(clock, watch, 10)

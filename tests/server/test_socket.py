@@ -28,7 +28,7 @@ from contract.running import create, show
 from contract.world import World
 
 
-async def refused(agent: FakeAgent, *frames: str | bytes) -> int:
+async def close_code(agent: FakeAgent, *frames: str | bytes) -> int:
     """The code with which the server hangs up on somebody who says this."""
     await agent.knock()
     for frame in frames:
@@ -54,18 +54,18 @@ async def test_it_works(world: World, ada: Client) -> None:
 async def test_only_an_agents_credential_opens_it(world: World) -> None:
     first = json.dumps([{"kind": "hello"}])
     for token in ("", "x", "bva_" + "x" * 43):
-        assert await refused(FakeAgent(world.app, token), first) == 4401
+        assert await close_code(FakeAgent(world.app, token), first) == 4401
     for token in (*world.actors.tokens.values(), world.things.integration["acme"]):
-        assert await refused(FakeAgent(world.app, token), first) == 4403
+        assert await close_code(FakeAgent(world.app, token), first) == 4403
     headers = {"authorization": f"Basic {world.things.hosts['web-1'].token}"}
-    assert await refused(FakeAgent(world.app, "", None, **headers), first) == 4401
+    assert await close_code(FakeAgent(world.app, "", None, **headers), first) == 4401
     assert len(world.runtime.agents) == 0
 
 
 async def test_a_page_in_a_browser_does_not_open_it(world: World) -> None:
     token = world.things.hosts["web-1"].token
     agent = FakeAgent(world.app, token, None, origin="https://evil.test")
-    assert await refused(agent) == 4401
+    assert await close_code(agent) == 4401
 
 
 async def test_there_is_one_such_route(world: World) -> None:
@@ -77,7 +77,7 @@ async def test_there_is_one_such_route(world: World) -> None:
 
 async def test_a_revoked_credential_is_refused(world: World, ada: Client) -> None:
     await ada.delete(f"/acme/host/{world.things.hosts['web-1'].host_id}")
-    assert await refused(world.agent(), "[]") == 4401
+    assert await close_code(world.agent(), "[]") == 4401
 
 
 GARBAGE: list[str | bytes] = [
@@ -89,7 +89,7 @@ GARBAGE: list[str | bytes] = [
 async def test_garbage_instead_of_a_hello_is_refused(world: World) -> None:
     first: list[str | bytes] = [*GARBAGE, "[]", "[{}]", '[{"kind": "beat", "live": []}]']
     for frame in first:
-        assert await refused(world.agent(), frame) == 4400, frame
+        assert await close_code(world.agent(), frame) == 4400, frame
     assert len(world.runtime.agents) == 0
 
 
@@ -124,14 +124,14 @@ async def test_messages_of_a_wrong_shape_end_the_connection(world: World) -> Non
 
 async def test_a_second_hello_is_refused(world: World) -> None:
     async with world.agent() as agent:
-        await agent.say(hello())
+        await agent.send_messages(hello())
         assert await agent.hangs_up() == 4400
 
 
 async def test_another_version_of_the_protocol_is_refused(world: World) -> None:
     agent = world.agent(protocol=99)
     await agent.knock()
-    await agent.say(hello(protocol=99))
+    await agent.send_messages(hello(protocol=99))
     assert await agent.hangs_up() == 4400
     await agent.leave()
 
@@ -253,7 +253,7 @@ async def test_a_rolled_back_journal_runs_nothing_again(world: World, ada: Clien
         job = await create(ada, task)
         await agent.order()
     restored = world.agent(greeting=3)
-    assert await refused(restored, _frame(hello(greeting=3))) == 4410
+    assert await close_code(restored, _frame(hello(greeting=3))) == 4410
     # Each retry has a higher number, until it is above the last one that the server knows.
     async with world.agent(greeting=6) as agent:
         assert not agent.has_heard(Order)
@@ -285,7 +285,7 @@ async def test_another_machine_does_not_take_a_live_host(world: World) -> None:
     async with world.agent() as agent:
         thief = world.agent()
         await thief.knock()
-        await thief.say(hello(fingerprint="another machine"))
+        await thief.send_messages(hello(fingerprint="another machine"))
         assert await thief.hangs_up() in (4401, 4409)
         await thief.leave()
         await agent.beat()
@@ -333,7 +333,7 @@ async def test_output_behind_what_could_not_be_stored_comes_again(
         await agent.write(order.fence, 0, 0, b"one\n")
         await agent.write(order.fence, 4, 1, b"two\n")
         end: dict[str, Any] = {"log": None, "bytes_total": 8, "lines_total": 2}
-        await agent.say(AttemptEnded(order.fence, Report(ending="exit", **end)))
+        await agent.send_messages(AttemptEnded(order.fence, Report(ending="exit", **end)))
         failed.set_exception(Unavailable("The database was away."))
         assert await agent.hangs_up() == 4503
     async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
@@ -395,6 +395,6 @@ async def test_the_refusal_has_a_message(world: World) -> None:
 
 async def test_a_want_while_nothing_is_owed_harms_nothing(world: World) -> None:
     async with world.agent() as agent:
-        await agent.say(*[BlobRequest("0" * 64)] * 50)
+        await agent.send_messages(*[BlobRequest("0" * 64)] * 50)
         await agent.beat()
         assert await agent.fetch("1" * 64) is None

@@ -35,7 +35,7 @@ def other_db(database_url: str, clock: ManualClock) -> Iterator[Database]:
 
 
 @pytest.fixture
-def there(
+def other_world(
     world: World, other_db: Database, keys: Keyring, settings: Settings, clock: ManualClock
 ) -> World:
     """The same people at the other server."""
@@ -74,10 +74,10 @@ async def polling(runtime: ServerRuntime) -> AsyncIterator[None]:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_it_works(world: World, there: World) -> None:
+async def test_it_works(world: World, other_world: World) -> None:
     """A job created on one server runs through an agent on the other, woken by the doorbell."""
     ada, task = world.client("ada"), await world.task()
-    async with doorbells(world.runtime, there.runtime), there.agent() as agent:
+    async with doorbells(world.runtime, other_world.runtime), other_world.agent() as agent:
         job = await create(ada, task)
         order = await agent.order()
         assert order.job_id == job["id"]
@@ -86,22 +86,26 @@ async def test_it_works(world: World, there: World) -> None:
     assert (record["state"], record["result"]["log"]) == ("normal", "over there\n")
 
 
-async def test_without_a_doorbell_work_starts_all_the_same(world: World, there: World) -> None:
+async def test_without_a_doorbell_work_starts_all_the_same(
+    world: World, other_world: World
+) -> None:
     ada, task = world.client("ada"), await world.task()
-    async with there.agent() as agent, polling(there.runtime):
+    async with other_world.agent() as agent, polling(other_world.runtime):
         job = await create(ada, task)
         assert (await agent.order()).job_id == job["id"]
 
 
 @pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
 async def test_waiting_for_a_result_crosses_servers(
-    world: World, there: World, rings: bool, monkeypatch: pytest.MonkeyPatch
+    world: World, other_world: World, rings: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, task = world.client("ada"), await world.task()
     if rings:
         monkeypatch.setattr(wait, "POLL_S", 3_600.0)
-    either = doorbells(world.runtime, there.runtime) if rings else polling(there.runtime)
-    async with there.agent() as agent, either:
+    either = (
+        doorbells(world.runtime, other_world.runtime) if rings else polling(other_world.runtime)
+    )
+    async with other_world.agent() as agent, either:
         target = "/acme/job?wait_result=true&wait_timeout=60"
         waits = asyncio.create_task(ada.post(target, {"task": task}))
         await agent.end(await agent.order(), code=4)
@@ -111,29 +115,31 @@ async def test_waiting_for_a_result_crosses_servers(
 
 
 @pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
-async def test_a_cancel_crosses_servers(world: World, there: World, rings: bool) -> None:
+async def test_a_cancel_crosses_servers(world: World, other_world: World, rings: bool) -> None:
     ada, task = world.client("ada"), await world.task()
-    either = doorbells(world.runtime, there.runtime) if rings else polling(there.runtime)
-    async with there.agent() as agent, either:
+    either = (
+        doorbells(world.runtime, other_world.runtime) if rings else polling(other_world.runtime)
+    )
+    async with other_world.agent() as agent, either:
         job = await create(ada, task)
         order = await agent.order()
         await ada.put(f"/acme/job/{job['id']}/cancel")
         assert (await agent.hear(Cancel)).fence == order.fence
 
 
-async def test_events_cross_servers(world: World, there: World) -> None:
+async def test_events_cross_servers(world: World, other_world: World) -> None:
     ada, task = world.client("ada"), await world.task()
     async with (
-        doorbells(world.runtime, there.runtime),
-        Stream(there.client("ada"), "/-/events") as far,
+        doorbells(world.runtime, other_world.runtime),
+        Stream(other_world.client("ada"), "/-/events") as far,
     ):
         job = await create(ada, task)
         assert (await far.until("job.created")).data["object_id"] == job["id"]
 
 
-async def test_a_log_is_followed_across_servers(world: World, there: World) -> None:
+async def test_a_log_is_followed_across_servers(world: World, other_world: World) -> None:
     ada, task = world.client("ada"), await world.task()
-    async with doorbells(world.runtime, there.runtime), there.agent() as agent:
+    async with doorbells(world.runtime, other_world.runtime), other_world.agent() as agent:
         job = await create(ada, task)
         order = await agent.order()
         async with Stream(ada, f"/acme/job/{job['id']}/log?follow=true") as stream:
@@ -143,14 +149,14 @@ async def test_a_log_is_followed_across_servers(world: World, there: World) -> N
             assert (await stream.until("end")).data["bytes"] == 9
 
 
-async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: World) -> None:
+async def test_a_revoked_token_is_dead_on_both_at_once(world: World, other_world: World) -> None:
     ada = world.client("ada")
     token = (await ada.post("/api/token", {"name": "doomed"})).json
     here = Client(world.app, token["token"], check=world.conformity)
-    far = Client(there.app, token["token"], check=world.conformity)
-    async with doorbells(world.runtime, there.runtime):
+    far = Client(other_world.app, token["token"], check=world.conformity)
+    async with doorbells(world.runtime, other_world.runtime):
         assert [(await item.get("/acme/task")).status for item in (here, far)] == [200, 200]
-        rang = asyncio.create_task(there.runtime.signals.wait(ACCESS_CHANGED, 5))
+        rang = asyncio.create_task(other_world.runtime.signals.wait(ACCESS_CHANGED, 5))
         await asyncio.sleep(0)
         await ada.delete(f"/api/token/{token['id']}")
         assert (await here.get("/acme/task")).status == 401
@@ -159,20 +165,20 @@ async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: Worl
 
 
 async def test_a_revoked_token_is_dead_within_a_second_without_a_doorbell(
-    world: World, there: World, clock: ManualClock
+    world: World, other_world: World, clock: ManualClock
 ) -> None:
     ada = world.client("ada")
     token = (await ada.post("/api/token", {"name": "doomed"})).json
-    far = Client(there.app, token["token"], check=world.conformity)
+    far = Client(other_world.app, token["token"], check=world.conformity)
     assert (await far.get("/acme/task")).status == 200
     await ada.delete(f"/api/token/{token['id']}")
     clock.move(1.001)
     assert (await far.get("/acme/task")).status == 401
 
 
-async def test_one_key_on_two_servers_makes_one_job(world: World, there: World) -> None:
+async def test_one_key_on_two_servers_makes_one_job(world: World, other_world: World) -> None:
     task, key = await world.task(), {"idempotency-key": "k"}
-    clients = (world.client("uma"), there.client("uma"))
+    clients = (world.client("uma"), other_world.client("uma"))
     answers = await asyncio.gather(
         *(answer.post("/acme/job", {"task": task}, headers=key) for answer in clients * 10)
     )
@@ -182,14 +188,14 @@ async def test_one_key_on_two_servers_makes_one_job(world: World, there: World) 
 
 
 async def test_an_agent_that_moves_leaves_its_old_server_without_orders(
-    world: World, there: World
+    world: World, other_world: World
 ) -> None:
     ada, task = world.client("ada"), await world.task()
-    async with world.agent() as old, there.agent() as new:
+    async with world.agent() as old, other_world.agent() as new:
         job = await create(ada, task)
         # The old server may not hand it out: the session there is no longer the host's.
         assert (await show(ada, job["id"]))["lifecycle"] == "ready"
-        async with polling(there.runtime):
+        async with polling(other_world.runtime):
             order = await new.order()
         assert order.job_id == job["id"] and new.welcome is not None
         assert order.session == new.welcome.session

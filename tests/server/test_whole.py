@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belvedere.server.transport import direct_response
-from server.listening import PATIENCE_S, listening
+from server.listening import PATIENCE_S, run_uvicorn
 
 HEAD = {b"content-type": b"text/plain", b"x-own": b"\xfc and 1", b"content-length": b"5"}
 
@@ -38,11 +38,11 @@ class App:
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[int]:
     bare = {"server_header": False, "date_header": False}
-    async with listening(app, http="httptools", **bare) as (port, _):
+    async with run_uvicorn(app, http="httptools", **bare) as (port, _):
         yield port
 
 
-async def said(port: int, request: bytes) -> bytes:
+async def read_until_closed(port: int, request: bytes) -> bytes:
     """Everything that comes back until the server hangs up."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
@@ -67,8 +67,8 @@ REQUESTS = {
 async def test_it_is_what_uvicorn_says(how: str) -> None:
     app = App()
     async with serving(app) as port:
-        theirs = await said(port, REQUESTS[how].replace(b"%s", b"/theirs"))
-        ours = await said(port, REQUESTS[how].replace(b"%s", b"/whole"))
+        theirs = await read_until_closed(port, REQUESTS[how].replace(b"%s", b"/theirs"))
+        ours = await read_until_closed(port, REQUESTS[how].replace(b"%s", b"/whole"))
     assert ours == theirs and b"200 OK" in ours
     assert app.took_ours == REQUESTS[how].count(b"%s")
 
@@ -77,8 +77,8 @@ async def test_a_response_without_a_body_is_the_same() -> None:
     app = App()
     app.status, app.head, app.body = 204, {b"x-own": b"1"}, b""
     async with serving(app) as port:
-        theirs = await said(port, REQUESTS["get"].replace(b"%s", b"/theirs"))
-        ours = await said(port, REQUESTS["get"].replace(b"%s", b"/whole"))
+        theirs = await read_until_closed(port, REQUESTS["get"].replace(b"%s", b"/theirs"))
+        ours = await read_until_closed(port, REQUESTS["get"].replace(b"%s", b"/whole"))
     assert ours == theirs and ours.endswith(b"\r\n\r\n")
 
 
@@ -87,7 +87,7 @@ async def test_a_header_cannot_be_split(value: bytes) -> None:
     app = App()
     app.head[b"x-own"] = value
     async with serving(app) as port:
-        answer = await said(port, REQUESTS["get"].replace(b"%s", b"/whole"))
+        answer = await read_until_closed(port, REQUESTS["get"].replace(b"%s", b"/whole"))
     assert answer.startswith(b"HTTP/1.1 500 ") and b"x-own" not in answer
 
 

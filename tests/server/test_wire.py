@@ -15,7 +15,7 @@ from websockets.frames import Frame, Opcode
 
 from belvedere.server.transport import plain
 from belvedere.server.transport.agent_websocket import AgentWebSocket
-from server.listening import PATIENCE_S, listening
+from server.listening import PATIENCE_S, run_uvicorn
 
 LONGEST = 1 << 20
 
@@ -66,7 +66,7 @@ both = pytest.mark.parametrize("ws", [AgentWebSocket, "auto"], ids=["own", "libr
 @asynccontextmanager
 async def serving(app: Any, ws: Any = AgentWebSocket) -> AsyncIterator[tuple[str, uvicorn.Server]]:
     app = app if ws is AgentWebSocket else plain.with_statuses(app)
-    async with listening(app, ws=ws, ws_max_size=LONGEST) as (port, server):
+    async with run_uvicorn(app, ws=ws, ws_max_size=LONGEST) as (port, server):
         yield f"ws://127.0.0.1:{port}/door", server
 
 
@@ -226,7 +226,7 @@ async def test_a_server_that_stops_says_so(ws: Any) -> None:
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1012
 
 
-class Handed:
+class RecordingApp:
     """Keeps apart what it received and what was handed to it."""
 
     def __init__(self, fault: str = "") -> None:
@@ -259,7 +259,7 @@ class Handed:
 
 
 async def test_frames_go_directly_to_the_receiver() -> None:
-    app = Handed(fault="fault")
+    app = RecordingApp(fault="fault")
     async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
         async with connect(url, compression=None) as socket:
             wire = await app.wire
@@ -275,7 +275,7 @@ async def test_frames_go_directly_to_the_receiver() -> None:
 
 
 async def test_no_frame_overtakes_one_that_waits() -> None:
-    app = Handed()
+    app = RecordingApp()
     async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
         async with connect(url, compression=None) as socket:
             wire = await app.wire
@@ -298,7 +298,7 @@ async def test_no_frame_overtakes_one_that_waits() -> None:
 
 
 async def test_sending_waits_for_a_slow_receiver() -> None:
-    app = Handed()
+    app = RecordingApp()
     async with (
         serving(app) as (url, _),
         asyncio.timeout(PATIENCE_S),

@@ -13,9 +13,9 @@ from belvedere.agent.connection.server_link import ServerLink, network_dialer
 from belvedere.agent.keeper_client import KeeperClient, KeeperFailed
 from belvedere.agent.setup.enrolment import Credential
 from sim import current_actor as stage
-from sim.host import STATE, Host, KeeperProcess, Killed
+from sim.host import STATE, Host, KeeperProcess, ProcessDeath
 from sim.loop import VirtualLoop
-from sim.network import Connection, End
+from sim.network import Connection, ConnectionEnd
 from sim.world import MS, SECOND, Process
 
 PING, PONG = object(), object()
@@ -27,7 +27,7 @@ class AgentProcess(Process):
         self.host = host
         self.loop = VirtualLoop(host.world, self, host.rate)  # type: ignore[abstract]
         self.main = self.loop.create_task(self._serve(slots))
-        self.main.add_done_callback(self._left)
+        self.main.add_done_callback(self._check_end)
         host.agent = self
         self.world.note("agent", host.name)
 
@@ -46,7 +46,7 @@ class AgentProcess(Process):
             settings, STATE, credential, network_dialer(settings, credential, None)
         ).run()
 
-    def _left(self, task: "asyncio.Task[None]") -> None:
+    def _check_end(self, task: "asyncio.Task[None]") -> None:
         fault = task.exception()
         if not isinstance(fault, KeeperFailed):
             self.world.accuse(f"{self.name} ended by itself: {fault!r}")
@@ -106,7 +106,7 @@ async def connect_keeper(_: Any) -> KeeperClient:
         keeper = KeeperProcess(host)
         try:
             keeper.start()
-        except Killed:
+        except ProcessDeath:
             keeper.die()
             raise KeeperFailed("The keeper died while it started.") from None
         except OSError as fault:
@@ -123,7 +123,7 @@ class SimSocket:
 
     local_address = ("192.0.2.8", 40_000)
 
-    def __init__(self, end: End, ping_s: float, patience_s: float) -> None:
+    def __init__(self, end: ConnectionEnd, ping_s: float, patience_s: float) -> None:
         self._end = end
         self._frames: list[Any] = []
         self._wake = asyncio.Event()

@@ -8,24 +8,24 @@ from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
 from belvedere.server.runtime import ServerRuntime
-from sim.initial_state import LONG, SPECS, Setting
-from sim.invariants import Request, Truth
+from sim.initial_state import LONG, SPECS, InitialState
+from sim.invariants import Invariants, Request
 from sim.scripts import Behaviour, draw
 from sim.world import MS, SECOND, World
 
 if TYPE_CHECKING:
-    from sim.scenario import Story
+    from sim.scenario import Scenario
 
 LASTS = 1_500 * SECOND
 Work = Callable[[ServerRuntime], Awaitable[Any]]
 
 
 class People:
-    def __init__(self, story: "Story", setting: Setting) -> None:
+    def __init__(self, story: "Scenario", setting: InitialState) -> None:
         self._story = story
         self._setting = setting
         self.world: World = story.world
-        self.truth: Truth = story.truth
+        self.truth: Invariants = story.truth
         self.job_ids: list[str] = []
 
     def call(self, work: Work, answered: Callable[[Any], None]) -> None:
@@ -35,11 +35,11 @@ class People:
         if server is None or world.chance(self._story.swarm.loss):
             return
 
-        def heard(answer: Any) -> None:
+        def deliver(answer: Any) -> None:
             if not world.chance(self._story.swarm.loss):
                 world.after(world.long_tail(MS, 100 * MS), answered, answer)
 
-        world.after(world.long_tail(MS, 50 * MS), server.ask, work, heard, of=server)
+        world.after(world.long_tail(MS, 50 * MS), server.request, work, deliver, of=server)
 
     # Creating
 
@@ -60,7 +60,7 @@ class People:
         is_answered = False
         request.sent += 1
 
-        def answered(answer: Any) -> None:
+        def receive_answer(answer: Any) -> None:
             nonlocal is_answered
             if isinstance(answer, CreatedJob):
                 is_answered = True
@@ -78,7 +78,8 @@ class People:
                 self._send(request, task_id)
 
         self.call(
-            lambda runtime: runtime.db.write_batched(runtime.agents.create, expected), answered
+            lambda runtime: runtime.db.write_batched(runtime.agents.create, expected),
+            receive_answer,
         )
         self.world.after(self.world.between(5 * SECOND, 20 * SECOND), again)
 
@@ -99,7 +100,7 @@ class People:
         """Ask until somebody answers."""
         is_answered = False
 
-        def answered(answer: Any) -> None:
+        def receive_answer(answer: Any) -> None:
             nonlocal is_answered
             is_answered = True
             self.truth.stopped.setdefault(job_id, self.world.now)
@@ -110,7 +111,7 @@ class People:
 
         self.truth.cancelled.add(job_id)
         ada = self._setting.ada
-        self.call(lambda runtime: runtime.db.write(actions.cancel, ada, job_id), answered)
+        self.call(lambda runtime: runtime.db.write(actions.cancel, ada, job_id), receive_answer)
         self.world.after(10 * SECOND, again)
 
     def resolve(self) -> None:
@@ -124,17 +125,17 @@ class People:
     def restart(self) -> None:
         if self.job_ids:
             job_id = self.world.random.choice(self.job_ids)
-            self.change(lambda runtime: self._restarted(runtime, job_id))
+            self.change(lambda runtime: self._restart(runtime, job_id))
 
-    async def _restarted(self, runtime: ServerRuntime, job_id: str) -> Any:
+    async def _restart(self, runtime: ServerRuntime, job_id: str) -> Any:
         expected = await runtime.db.read(actions.restart, self._setting.ada, job_id, None, None)
         return await runtime.db.write_batched(runtime.agents.create, expected)
 
     def change(self, work: Work) -> None:
-        def answered(answer: Any) -> None:
+        def receive_answer(answer: Any) -> None:
             if isinstance(answer, Exception) and not isinstance(answer, Refused):
                 self.world.accuse(f"a change failed: {answer!r}")
             if isinstance(answer, CreatedJob):
                 self.job_ids.append(answer.job.id)
 
-        self.call(work, answered)
+        self.call(work, receive_answer)

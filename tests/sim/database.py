@@ -61,7 +61,7 @@ class Store:
             self.world.push(self.world.now, process, (call, ()))
 
 
-class Done:
+class CommitResult:
     """The end of a commit on its thread, as far as sqlite.py asks for it."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Done:
     def result(self) -> Any:
         return self._result
 
-    def tell(self, result: Any) -> None:
+    def run(self, result: Any) -> None:
         self._result = result
         self._call(self)
 
@@ -118,13 +118,13 @@ class VirtualSqlite(Sqlite):
             self._process.world.note("died_after_commit", self._process.name)
             self._process.kill()
 
-    def submit(self, commit: Callable[[], Any]) -> Done:
+    def submit(self, commit: Callable[[], Any]) -> CommitResult:
         """The commit on its thread: durable after a while, known to the server a while later."""
-        world, done = self._process.world, Done()
+        world, done = self._process.world, CommitResult()
 
         def work() -> None:
             result = commit()
-            world.after(world.long_tail(0, 5 * MS), done.tell, result, of=self._process)
+            world.after(world.long_tail(0, 5 * MS), done.run, result, of=self._process)
 
         world.after(world.long_tail(50, 30 * MS), work, of=self._process)
         return done

@@ -12,10 +12,10 @@ from belvedere.agent.processes.script import NEVER
 from belvedere.agent.state_folder import StateFolder
 from sim import current_actor as stage
 from sim.disk import Disk
-from sim.invariants import Truth
+from sim.invariants import Invariants
 from sim.keeping import assemble
 from sim.network import Connection
-from sim.scripts import Behaviour, Running
+from sim.scripts import Behaviour, SimProcess
 from sim.world import MS, Micros, Process, World
 
 STATE = StateFolder("/agent")
@@ -29,14 +29,16 @@ class Snapshot(NamedTuple):
     files: dict[str, bytes]
 
 
-class Killed(BaseException):
+class ProcessDeath(BaseException):
     """The process dies here and now."""
 
 
 class Host:
     containment = "simulated"
 
-    def __init__(self, world: World, truth: Truth, host_id: str, name: str, rate: float) -> None:
+    def __init__(
+        self, world: World, truth: Invariants, host_id: str, name: str, rate: float
+    ) -> None:
         self.world = world
         self.truth = truth
         self.id = host_id
@@ -49,7 +51,7 @@ class Host:
         self.agent: Process | None = None
         self.is_cut_off = False
         self.connections: list[Connection] = []
-        self.started: list[Running] = []
+        self.started: list[SimProcess] = []
         # Scripts in the agent's cache, and whether each is whole.
         self.cache: dict[str, bytes] = {}
         self.behaviours: dict[str, Behaviour] = {}
@@ -77,8 +79,8 @@ class Host:
     def behaviour(self, order: dict[str, Any]) -> Behaviour:
         return self.behaviours[order["arguments"][0]]
 
-    def spawn(self, order: dict[str, Any], behaviour: Behaviour) -> Running:
-        running = Running(self, order["fence"], order["job_id"], behaviour)
+    def spawn(self, order: dict[str, Any], behaviour: Behaviour) -> SimProcess:
+        running = SimProcess(self, order["fence"], order["job_id"], behaviour)
         self.world.note("spawned", running.fence, running.job_id)
         self.truth.check_start(running)
         self.started.append(running)
@@ -89,7 +91,7 @@ class Host:
         if self.keeper is not None:
             self.world.after(self.world.long_tail(0, 5 * MS), self.keeper.turn, of=self.keeper)
 
-    def alive(self) -> list[Running]:
+    def alive(self) -> list[SimProcess]:
         return [running for running in self.started if running.is_alive]
 
     # Mishaps
@@ -175,7 +177,7 @@ class KeeperProcess(Process):
     def may_die(self) -> None:
         if self.world.chance(self.host.crash_chance):
             self.host.befell("keeper_killed")
-            raise Killed
+            raise ProcessDeath
 
     def die(self) -> None:
         self.kill()
@@ -191,7 +193,7 @@ class KeeperProcess(Process):
         try:
             with self._acting():
                 self._turn(self._keeper)
-        except Killed:
+        except ProcessDeath:
             self.die()
             return
         self._sleep(self._keeper)
@@ -225,7 +227,7 @@ class KeeperProcess(Process):
         return self._keeper._journal_state.greetings
 
     @property
-    def unacknowledged(self) -> int:
+    def open_entries(self) -> int:
         assert self._keeper is not None
         return len(self._keeper._journal_state.entries)
 

@@ -41,7 +41,7 @@ SPECS: dict[str, TaskSpec] = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class InitialState:
     """The first moment, as bytes that any number of worlds can begin with."""
 
     jobs: bytes
@@ -52,18 +52,18 @@ class Setting:
     tasks: dict[tuple[str, str], str]
 
     def open(self) -> tuple[apsw.Connection, apsw.Connection]:
-        return _opened(self.jobs), _opened(self.logs)
+        return _open_copy(self.jobs), _open_copy(self.logs)
 
 
-def _opened(data: bytes) -> apsw.Connection:
+def _open_copy(data: bytes) -> apsw.Connection:
     connection = connect(":memory:")
     connection.deserialize("main", data)
     return connection
 
 
 @cache
-def setting() -> Setting:
-    jobs = _migrated("migrations")
+def initial_state() -> InitialState:
+    jobs = _create_migrated("migrations")
     tx = SqliteTx(jobs, EPOCH_MS)
     actors = assemble(tx, Keyring(bytes(range(32))))
     tx.execute("insert into meta (name, value) values ('epoch', '1') on conflict (name) do nothing")
@@ -73,12 +73,12 @@ def setting() -> Setting:
         hosts[name] = host_store.insert(tx, actors.acme.id, name, name, "192.0.2.8").id
         for temper in SPECS:
             tasks[name, temper] = _task(tx, actors.acme.id, hosts[name], name, temper, digest)
-    return Setting(
-        jobs.serialize("main"), _migrated("logs").serialize("main"), actors.ada, hosts, tasks
+    return InitialState(
+        jobs.serialize("main"), _create_migrated("logs").serialize("main"), actors.ada, hosts, tasks
     )
 
 
-def _migrated(folder: str) -> apsw.Connection:
+def _create_migrated(folder: str) -> apsw.Connection:
     connection = connect(":memory:")
     for name, text in migrations("sqlite", folder):
         apply(SqliteTx(connection, EPOCH_MS), f"{folder}/{name}", text)

@@ -10,12 +10,12 @@ from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.jobs.history import consistency
 from belvedere.jobs.model import FINAL, JobRow
 from belvedere.jobs.output import log_store as joblog
-from sim.scripts import Running, true_state
+from sim.scripts import SimProcess, true_state
 from sim.world import EPOCH_MS, MS, SECOND, Micros, World
 
 if TYPE_CHECKING:
     from sim.host import Host
-    from sim.initial_state import Setting
+    from sim.initial_state import InitialState
 
 # An agent must hear of a cancel within this time, whatever doorbells do, and end the script.
 STOP_WITHIN: Micros = 150 * SECOND
@@ -46,8 +46,8 @@ class Request:
     job_ids: set[str] = field(default_factory=set)
 
 
-class Truth:
-    def __init__(self, world: World, setting: "Setting") -> None:
+class Invariants:
+    def __init__(self, world: World, setting: "InitialState") -> None:
         self.world = world
         self.hosts: list[Host] = []
         self.requests: list[Request] = []
@@ -72,14 +72,14 @@ class Truth:
         self._tempers = {task_id: temper for (_, temper), task_id in setting.tasks.items()}
         self._retries = {"patient": 2, "stubborn": 2}
         # After a restore that nobody announced, two hosts may get the same fence.
-        self._by_fence: dict[tuple[str, int], Running] = {}
-        self._by_job: dict[str, list[Running]] = {}
+        self._by_fence: dict[tuple[str, int], SimProcess] = {}
+        self._by_job: dict[str, list[SimProcess]] = {}
         # Of each job, as its task says; filled when the job is first seen.
         self.temper_of: dict[str, str] = {}
 
     # At every start
 
-    def check_start(self, running: Running) -> None:
+    def check_start(self, running: SimProcess) -> None:
         earlier = self._by_job.setdefault(running.job_id, [])
         key = (running.host.id, running.fence)
         if key in self._by_fence:
@@ -147,7 +147,7 @@ class Truth:
             self.world.accuse(f"job {job.id} ({job.state}) never ran, its record says it did")
         self._judge_verdict(tx, job)
 
-    def _is_unknowable(self, run: Running) -> bool:
+    def _is_unknowable(self, run: SimProcess) -> bool:
         """Its host was the only one to know, and its job ended before that host connected."""
         return any(made_at < run.started_at < at for made_at, at in self.unannounced)
 
@@ -181,7 +181,7 @@ class Truth:
             case _:
                 self._judge_exit(tx, job, run)
 
-    def _judge_canceled(self, job: JobRow, run: Running | None) -> None:
+    def _judge_canceled(self, job: JobRow, run: SimProcess | None) -> None:
         if job.lifecycle == "expired":
             if self._is_early(job):
                 self.world.accuse(f"job {job.id} expired before its time")
@@ -199,7 +199,7 @@ class Truth:
         waited = self.expired_at[job.id] - self.seen_at[job.id]
         return waited < EXPIRY * MS - OBSERVATION_ERROR
 
-    def _judge_exit(self, tx: SqliteTx, job: JobRow, run: Running | None) -> None:
+    def _judge_exit(self, tx: SqliteTx, job: JobRow, run: SimProcess | None) -> None:
         if run is None:
             self.world.accuse(f"job {job.id} is {job.state} but never ran")
             return
@@ -244,8 +244,8 @@ class Truth:
             return
         row = tx.row("select result, log from jobs where id = ?", job.id)
         assert row is not None
-        kept = row[1].encode() if row[1] is not None else _streamed(logs, job.fence)
-        if job.lifecycle == "canceled" or kept == run.written():
+        kept = row[1].encode() if row[1] is not None else _stored_output(logs, job.fence)
+        if job.lifecycle == "canceled" or kept == run.output_so_far():
             return
         # The agent has deleted what the server acknowledged, or its output is gone with its old
         # journal: then the log must be shown as incomplete.
@@ -253,7 +253,7 @@ class Truth:
         log = joblog.find(logs, job.fence)
         if not is_excused or row[1] is not None or log is None or log.is_complete:
             self.world.accuse(
-                f"the log of job {job.id} has {len(kept)} bytes of {len(run.written())}"
+                f"the log of job {job.id} has {len(kept)} bytes of {len(run.output_so_far())}"
             )
 
     def _judge_hosts(self, jobs: dict[str, JobRow]) -> None:
@@ -261,15 +261,15 @@ class Truth:
             for run in host.alive():
                 if not run.behaviour.cannot_die:
                     self.world.accuse(f"a process of job {run.job_id} was left behind")
-            if host.keeper is not None and host.keeper.is_alive and host.keeper.unacknowledged:
+            if host.keeper is not None and host.keeper.is_alive and host.keeper.open_entries:
                 self.world.accuse(f"{host.name} still waits for acknowledgements")
 
 
-def _is_forgotten(running: Running) -> bool:
+def _is_forgotten(running: SimProcess) -> bool:
     """A report names what not even KILL ends, unless the journal or the report is gone."""
     lost = any(what in ("journal_lost", "server_restored") for _, what in running.host.mishaps)
     return running.behaviour.cannot_die and lost
 
 
-def _streamed(logs: SqliteTx, fence: int) -> bytes:
+def _stored_output(logs: SqliteTx, fence: int) -> bytes:
     return b"".join(chunk.data for chunk in joblog.chunks(logs, fence, 0, 10_000))

@@ -10,7 +10,7 @@ from belvedere.agent.keeper import program as keeper_module
 from belvedere.agent.keeper.program import Keeper
 from belvedere.agent.output.capture import OutputCapture
 from belvedere.agent.processes.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER, report
-from sim.scripts import Running
+from sim.scripts import SimProcess
 
 if TYPE_CHECKING:
     from sim.host import Host
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 GRACE_FOR_KILLED = 3_000 * MS
 
 
-class Kept:
+class SimScript:
     """A script as the keeper sees it; the fields are those that agent/processes/script.py reads."""
 
-    def __init__(self, order: dict[str, Any], running: Running, inline: int, now: int) -> None:
+    def __init__(self, order: dict[str, Any], running: SimProcess, inline: int, now: int) -> None:
         self.fence: int = order["fence"]
         self.running = running
         self.output = OutputCapture(inline)
@@ -53,7 +53,7 @@ class SimScripts:
     def __init__(self, host: "Host", ledger: JournalState) -> None:
         self._host = host
         self._journal_state = ledger
-        self._kept: dict[int, Kept] = {}
+        self._kept: dict[int, SimScript] = {}
         self.inline = 0
 
     @property
@@ -69,7 +69,7 @@ class SimScripts:
             report = rules.failure("no_interpreter", "There is no such program.")
             return rules.ended(self._journal_state, order["fence"], report)
         running = self._host.spawn(order, behaviour)
-        self._kept[running.fence] = Kept(order, running, self.inline, self._host.clock_ns())
+        self._kept[running.fence] = SimScript(order, running, self.inline, self._host.clock_ns())
         keeper_module.reach("keeper.spawned")  # type: ignore[attr-defined]
         return []
 
@@ -80,7 +80,7 @@ class SimScripts:
             self._begin_end(kept, why)
         return steps
 
-    def _begin_end(self, kept: Kept, why: str) -> None:
+    def _begin_end(self, kept: SimScript, why: str) -> None:
         kept.why = why
         kept.kill_at = self._host.clock_ns() + kept.grace
         kept.running.send(signal.SIGTERM, why)
@@ -92,7 +92,7 @@ class SimScripts:
             steps += self._finish(item)
         return steps
 
-    def _finish(self, kept: Kept) -> Any:
+    def _finish(self, kept: SimScript) -> Any:
         if not kept.running.is_alive:
             kept.status = kept.running.status
             kept.ended_at = self._host.clock_ns()
@@ -100,7 +100,7 @@ class SimScripts:
         del self._kept[kept.fence]
         return rules.ended(self._journal_state, kept.fence, report(kept))  # type: ignore[arg-type]
 
-    def _read(self, kept: Kept) -> None:
+    def _read(self, kept: SimScript) -> None:
         data = kept.running.read()
         if data:
             kept.output.feed(data, "", kept.fence)
@@ -111,7 +111,7 @@ class SimScripts:
             steps += self._attend(item, now)
         return steps
 
-    def _attend(self, kept: Kept, now: int) -> Any:
+    def _attend(self, kept: SimScript, now: int) -> Any:
         steps: Any = []
         if not kept.announced and now >= kept.started_at + STARTED_AFTER:
             kept.announced = True
@@ -131,7 +131,7 @@ class SimScripts:
             return steps + self.reap()
         return steps
 
-    def _show(self, kept: Kept) -> Any:
+    def _show(self, kept: SimScript) -> Any:
         self._read(kept)
         if kept.output.total == kept.shown:
             return []

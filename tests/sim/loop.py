@@ -91,11 +91,11 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             self.world.accuse(f"{self.process.name} stumbled: {fault!r}")
 
 
-class Buried(BaseException):
+class DiscardTask(BaseException):
     """Thrown into what never ran to its end."""
 
 
-def bury(world: World) -> None:
+def discard_tasks(world: World) -> None:
     """End what still waits, so that nothing of it runs when memory is collected."""
     logging.disable(logging.CRITICAL)
     for task in world.tasks:
@@ -110,6 +110,6 @@ def _end(coro: Any) -> None:
     # A `finally` may wait once more, and is thrown out of that too.
     for _ in range(10):
         try:
-            coro.throw(Buried())
+            coro.throw(DiscardTask())
         except BaseException:
             return

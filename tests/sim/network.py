@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Closed = Callable[[int | None, str], None]
 
 
-class End:
+class ConnectionEnd:
     """One end of a connection, owned by a process."""
 
     def __init__(self, process: Process) -> None:
@@ -24,7 +24,7 @@ class End:
         self.hear: Callable[[Any], None] = lambda _: None
         self.hear_close: Closed = lambda *_: None
         self.is_open = True
-        self.other: End
+        self.other: ConnectionEnd
         self.connection: Connection
         self._arrives_at: Micros = 0
         # Sent, but held back by a partition.
@@ -93,7 +93,7 @@ class Connection:
         self.is_cut = False
         # A path so bad that what the agent says takes seconds.
         self.lag: Micros = world.long_tail(0, 14 * SECOND) if world.chance(host.lag) else 0
-        self.agent_end, self.server_end = End(agent), End(server)
+        self.agent_end, self.server_end = ConnectionEnd(agent), ConnectionEnd(server)
         for end, other in (
             (self.agent_end, self.server_end),
             (self.server_end, self.agent_end),
@@ -102,7 +102,7 @@ class Connection:
         host.connections.append(self)
 
     @property
-    def ends(self) -> tuple[End, End]:
+    def ends(self) -> tuple[ConnectionEnd, ConnectionEnd]:
         return self.agent_end, self.server_end
 
     def release(self) -> None:

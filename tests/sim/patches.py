@@ -43,7 +43,7 @@ def _read_spool(_: str, fence: int, place: Any, end: int, size: int, *__: Any) -
     return data
 
 
-def _found(_: str) -> dict[int, int]:
+def _spool_sizes(_: str) -> dict[int, int]:
     return {fence: len(data) for fence, data in stage.keeper_host().disk.spooled.items()}
 
 
@@ -179,14 +179,14 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
     (recovery, "cookie", lambda _: "cookie"),
     (recovery, "discovery", SimDescendants),
-    (recovery, "spool", SimpleNamespace(list_spools=_found, clear=_forget)),
+    (recovery, "spool", SimpleNamespace(list_spools=_spool_sizes, clear=_forget)),
     (recovery, "time", _Stopwatch()),
     (create, "new_id", _numbered_id),
 )
 
 
 @contextmanager
-def installed() -> Iterator[None]:
+def install() -> Iterator[None]:
     with ExitStack() as stack:
         for module, name, replacement in TABLE:
             stack.enter_context(mock.patch.object(module, name, replacement, create=name == "open"))

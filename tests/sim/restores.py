@@ -11,13 +11,13 @@ from belvedere.server.runtime import ServerRuntime
 from sim.world import EPOCH_MS, MS, SECOND, Micros
 
 if TYPE_CHECKING:
-    from sim.scenario import Story
+    from sim.scenario import Scenario
 
 HELD = "select id, host_id from jobs where lifecycle = 'onhold' and reason = 'restored'"
 
 
 class Restores:
-    def __init__(self, story: "Story") -> None:
+    def __init__(self, story: "Scenario") -> None:
         self._story = story
         self._world = story.world
         self._backup: tuple[Micros, list[bytes]] | None = None

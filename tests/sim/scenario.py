@@ -11,12 +11,12 @@ from sim.agency import AgentProcess
 from sim.clients import People
 from sim.database import Store
 from sim.host import STATE, Host
-from sim.initial_state import HOSTS, setting
-from sim.invariants import Truth
-from sim.loop import bury
+from sim.initial_state import HOSTS, initial_state
+from sim.invariants import Invariants
+from sim.loop import discard_tasks
 from sim.restores import Restores
 from sim.serving import ServerProcess
-from sim.swarm import Swarm, draw
+from sim.swarm import FaultRates, draw
 from sim.world import EPOCH_MS, MINUTE, MS, SECOND, Micros, Process, World
 
 # After healing everything must be over within this time.
@@ -24,13 +24,13 @@ PATIENCE: Micros = 45 * MINUTE
 OPEN = "select 1 from jobs where lifecycle in ('ready','onhold','syncing','assigned','started')"
 
 
-class Story:
-    def __init__(self, seed: int, faults: Swarm | None, verbose: bool) -> None:
+class Scenario:
+    def __init__(self, seed: int, faults: FaultRates | None, verbose: bool) -> None:
         world = self.world = World(seed, verbose=verbose)
         random = world.random
-        self.setting = setting()
+        self.setting = initial_state()
         self.swarm = faults or draw(random)
-        self.truth = Truth(world, self.setting)
+        self.truth = Invariants(world, self.setting)
         jobs, logs = self.setting.open()
         self.jobs, self.logs = Store(world, jobs), Store(world, logs)
         self.is_quiet = False
@@ -54,7 +54,7 @@ class Story:
         host.find_server = self.a_server
         return host
 
-    def tell(self) -> None:
+    def run(self) -> None:
         world = self.world
         for number in range(self.server_count):
             self._start_server(number)
@@ -243,7 +243,7 @@ class Story:
         if self.jobs.writer is not None or self.jobs.connection.execute(OPEN).fetchone():
             return False
         for host in self.hosts:
-            if host.keeper is None or not host.keeper.is_alive or host.keeper.unacknowledged:
+            if host.keeper is None or not host.keeper.is_alive or host.keeper.open_entries:
                 return False
             if any(not run.behaviour.cannot_die for run in host.alive()):
                 return False
@@ -260,7 +260,7 @@ class Story:
         self.world.digest = crc32(repr(rows).encode(), self.world.digest)
 
 
-class Complaints(logging.Handler):
+class ErrorLog(logging.Handler):
     """A fault that the product met, logged and survived is a broken promise here."""
 
     def __init__(self, world: World) -> None:
@@ -272,19 +272,19 @@ class Complaints(logging.Handler):
             self._world.accuse(f"logged: {record.getMessage()} {record.exc_info[1]!r}")
 
 
-def tell(seed: int, faults: Swarm | None = None, *, verbose: bool = False) -> World:
+def run_seed(seed: int, faults: FaultRates | None = None, *, verbose: bool = False) -> World:
     """Run one seed to its end; the world that is left, with its violations and its digest.
 
     `faults` stand in for those that the seed would draw.
     """
     stage.begin()
-    story = Story(seed, None if faults is None else replace(faults), verbose)
+    story = Scenario(seed, None if faults is None else replace(faults), verbose)
     log = logging.getLogger("belvedere")
-    complaints = Complaints(story.world)
+    complaints = ErrorLog(story.world)
     log.addHandler(complaints)
     try:
-        story.tell()
+        story.run()
     finally:
         log.removeHandler(complaints)
-        bury(story.world)
+        discard_tasks(story.world)
     return story.world

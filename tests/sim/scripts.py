@@ -25,7 +25,7 @@ class Behaviour:
     cannot_die: bool = False
 
 
-class Running:
+class SimProcess:
     """One started process, from its first to its last moment."""
 
     def __init__(self, host: "Host", fence: int, job_id: str, behaviour: Behaviour) -> None:
@@ -54,14 +54,14 @@ class Running:
         last = self.behaviour.last_line
         return lines + (last.encode() + b"\n" if last else b"")
 
-    def written(self) -> bytes:
+    def output_so_far(self) -> bytes:
         """Its output so far: half of it early, the rest as its last act."""
         ended_itself = self.ended_at is not None and not self.asked
         return self.output if ended_itself else self.output[: len(self.output) // 2]
 
     def read(self) -> bytes:
         """What its pipe holds since the last look."""
-        data = self.written()[self._read :]
+        data = self.output_so_far()[self._read :]
         self._read += len(data)
         return data
 
@@ -124,7 +124,7 @@ def draw(random: Any) -> Behaviour:
     )
 
 
-def true_state(running: Running) -> str:
+def true_state(running: SimProcess) -> str:
     """What the record must say of a script that ended by itself; written apart from the product."""
     if running.status != 0:
         return "failure"

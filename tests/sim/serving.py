@@ -21,7 +21,7 @@ from belvedere.server.transport.agent_websocket import encode
 from sim.agency import PING, PONG
 from sim.database import Store, VirtualSqlite
 from sim.loop import VirtualLoop
-from sim.network import Connection, End
+from sim.network import Connection, ConnectionEnd
 from sim.world import EPOCH_MS, MS, Process, World
 
 # The loops that jobs and hosts meet; those of other rooms would only cost time.
@@ -120,10 +120,10 @@ class ServerProcess(Process):
             self.world.now, self, (self._accept, (connection.server_end, connection.host.id))
         )
 
-    def _accept(self, end: End, token: str) -> None:
+    def _accept(self, end: ConnectionEnd, token: str) -> None:
         self.loop.create_task(self._serve(end, token))
 
-    async def _serve(self, end: End, token: str) -> None:
+    async def _serve(self, end: ConnectionEnd, token: str) -> None:
         wire = ServerWire(end)
         app: Any = SimpleNamespace(runtime=self.runtime, address=lambda *_: "192.0.2.8")
         scope = {
@@ -138,7 +138,7 @@ class ServerProcess(Process):
 
     # People
 
-    def ask(
+    def request(
         self, work: Callable[[ServerRuntime], Awaitable[Any]], answered: Callable[[Any], None]
     ) -> None:
         """Run a request; the answer is a result or the exception that refused it."""
@@ -157,7 +157,7 @@ class ServerProcess(Process):
 class ServerWire:
     """The two calls of an ASGI websocket, and the two that spare a turn of the loop."""
 
-    def __init__(self, end: End) -> None:
+    def __init__(self, end: ConnectionEnd) -> None:
         self._end = end
         self._waiting: list[dict[str, Any] | Exception] = [{"type": "websocket.connect"}]
         self._take: Callable[[str | bytes], None] | None = None

@@ -8,7 +8,7 @@ SHARE = 0.45
 
 
 @dataclass
-class Swarm:
+class FaultRates:
     """Mishaps per story, on average; chances where the name says so."""
 
     cuts: float = 0.0
@@ -47,7 +47,7 @@ class Swarm:
         return bool(self.server_kills + self.server_pauses + self.dies_after_commit + self.restores)
 
 
-MOST = Swarm(
+MOST = FaultRates(
     cuts=8,
     partitions=4,
     long_partitions=1,
@@ -79,9 +79,9 @@ MOST = Swarm(
 )
 
 
-def draw(random: Random) -> Swarm:
-    swarm = Swarm()
-    for field in fields(Swarm):
+def draw(random: Random) -> FaultRates:
+    swarm = FaultRates()
+    for field in fields(FaultRates):
         if random.random() < SHARE:
             setattr(swarm, field.name, getattr(MOST, field.name) * random.random())
     return swarm

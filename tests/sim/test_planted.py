@@ -16,7 +16,7 @@ from belvedere.jobs.recovery import hold, restore, resync
 from belvedere.server import clock as server_clock
 from sim import patches
 from sim import scenario as story
-from sim.swarm import Swarm
+from sim.swarm import FaultRates
 
 Patch = tuple[Any, str, Any]
 MOST_SEEDS = 150
@@ -126,12 +126,12 @@ RESTORE_FAULTS = (
     any_journal_releases_held_jobs,
     a_lost_end_is_not_noticed,
 )
-RESTORES = Swarm(
+RESTORES = FaultRates(
     restores=2, agent_pauses=3, lag=0.6, dies_after_commit=0.03, server_pauses=2, keeper_kills=2
 )
 # It shows only when the clock jumps while jobs wait, and a server runs that notices it.
-JUMPS = Swarm(clock_jumps=6, partitions=4, agent_kills=4, keeper_kills=2, lag=0.3)
-CASES: list[tuple[Callable[[], Patch], Swarm | None]] = [
+JUMPS = FaultRates(clock_jumps=6, partitions=4, agent_kills=4, keeper_kills=2, lag=0.3)
+CASES: list[tuple[Callable[[], Patch], FaultRates | None]] = [
     *((fault, None) for fault in FAULTS),
     *((fault, RESTORES) for fault in RESTORE_FAULTS),
     (deadlines_follow_the_wall_clock, JUMPS),
@@ -140,9 +140,9 @@ CASES: list[tuple[Callable[[], Patch], Swarm | None]] = [
 
 @pytest.mark.limit(180)
 @pytest.mark.parametrize(("fault", "swarm"), CASES, ids=lambda case: getattr(case, "__name__", ""))
-def test_a_planted_fault_is_caught(fault: Callable[[], Patch], swarm: Swarm | None) -> None:
+def test_a_planted_fault_is_caught(fault: Callable[[], Patch], swarm: FaultRates | None) -> None:
     where, name, planted = fault()
-    with patches.installed(), mock.patch.object(where, name, planted):
+    with patches.install(), mock.patch.object(where, name, planted):
         caught = next((seed for seed in range(MOST_SEEDS) if _breaks(seed, swarm)), None)
     assert caught is not None, f"{fault.__name__} went unnoticed in {MOST_SEEDS} stories"
 
@@ -150,14 +150,14 @@ def test_a_planted_fault_is_caught(fault: Callable[[], Patch], swarm: Swarm | No
 @pytest.mark.limit(120)
 def test_no_deadline_follows_a_clock_that_jumps() -> None:
     """The same stories without the fault."""
-    with patches.installed():
+    with patches.install():
         for seed in range(10):
-            assert story.tell(seed, JUMPS).violations == []
+            assert story.run_seed(seed, JUMPS).violations == []
 
 
-def _breaks(seed: int, swarm: Swarm | None) -> bool:
+def _breaks(seed: int, swarm: FaultRates | None) -> bool:
     try:
-        return bool(story.tell(seed, swarm).violations)
+        return bool(story.run_seed(seed, swarm).violations)
     except Exception:
         # A story that cannot even be told to its end has noticed the fault, too.
         return True

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sim import patches
-from sim.scenario import tell
+from sim.scenario import run_seed
 from sim.world import SECOND
 
 QUICK, CHUNK = 300, 25
@@ -17,18 +17,18 @@ LONG, LONG_CHUNK = 10_000, 250
 
 
 @pytest.fixture(autouse=True)
-def simulated() -> Iterator[None]:
-    with patches.installed():
+def installed_patches() -> Iterator[None]:
+    with patches.install():
         yield
 
 
-def broken(first: int, count: int) -> list[str]:
+def violations(first: int, count: int) -> list[str]:
     """What these seeds found; each line names its seed: `tell(seed, verbose=True).story`."""
-    return [line for seed in range(first, first + count) for line in tell(seed).violations]
+    return [line for seed in range(first, first + count) for line in run_seed(seed).violations]
 
 
 def test_it_works() -> None:
-    world = tell(1)
+    world = run_seed(1)
     assert world.violations == []
     assert world.counts["healed"] == 1
     assert world.now > 60 * SECOND
@@ -37,20 +37,20 @@ def test_it_works() -> None:
 @pytest.mark.limit(240)
 @pytest.mark.parametrize("first", range(0, QUICK, CHUNK))
 def test_every_promise_holds_in_every_story(first: int) -> None:
-    assert broken(first, CHUNK) == []
+    assert violations(first, CHUNK) == []
 
 
 @pytest.mark.prove
 @pytest.mark.limit(3_600)
 @pytest.mark.parametrize("first", range(1_000, 1_000 + LONG, LONG_CHUNK))
 def test_every_promise_holds_in_ten_thousand_stories(first: int) -> None:
-    assert broken(first, LONG_CHUNK) == []
+    assert violations(first, LONG_CHUNK) == []
 
 
 def test_one_seed_gives_one_run() -> None:
     for seed in range(5):
-        assert tell(seed).digest == tell(seed).digest
-    assert len({tell(seed).digest for seed in range(5)}) == 5
+        assert run_seed(seed).digest == run_seed(seed).digest
+    assert len({run_seed(seed).digest for seed in range(5)}) == 5
 
 
 SCRIPT = """
@@ -83,7 +83,7 @@ def test_the_stories_hold_what_they_should() -> None:
     """A simulator that never breaks anything would find nothing either."""
     seen: dict[str, int] = {}
     for seed in range(60):
-        for word, count in tell(seed).counts.items():
+        for word, count in run_seed(seed).counts.items():
             seen[word] = seen.get(word, 0) + count
     expected = (
         *("agent_died_at", "cancel", "clock_jump", "created", "cut", "cut_off"),

@@ -1,5 +1,15 @@
 """The same server that the contract tests talk to."""
 
-from contract.serving import ada, eve, http_transport, runtime, settings, stranger, uma, vic, world
+from contract.serving import ada, anonymous, eve, http_transport, runtime, settings, uma, vic, world
 
-__all__ = ["http_transport", "ada", "eve", "runtime", "settings", "stranger", "uma", "vic", "world"]
+__all__ = [
+    "http_transport",
+    "ada",
+    "eve",
+    "runtime",
+    "settings",
+    "anonymous",
+    "uma",
+    "vic",
+    "world",
+]

@@ -35,19 +35,19 @@ async def post(ada: Client, page: str, **fields: Any) -> dict[str, Any]:
 
 
 async def test_an_incident_is_posted_updated_and_resolved(
-    ada: Client, stranger: Client, clock: ManualClock
+    ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     page = await new_page(ada)
     incident = await post(ada, page, started="2020-01-01T00:00:00Z")
-    (public,) = (await stranger.get(PAGE)).json["posts"]
+    (public,) = (await anonymous.get(PAGE)).json["posts"]
     assert public == incident and public["ended"] is None
-    assert (await stranger.get(PAGE)).json["state"] == "failure"
+    assert (await anonymous.get(PAGE)).json["state"] == "failure"
     clock.move(60)
     path = f"{page}/incident/{incident['id']}/update"
     reply = await ada.post(path, {"state": "resolved", "text": "Fixed."})
     assert reply.status == 200 and reply.json["ended"] is not None
     clock.move(6)
-    status = (await stranger.get(PAGE)).json
+    status = (await anonymous.get(PAGE)).json
     (public,) = status["posts"]
     assert status["state"] == "unknown" and public["state"] == "resolved"
     assert [update["text"] for update in public["updates"]] == ["Fixed.", "We are looking into it."]
@@ -59,21 +59,21 @@ async def test_an_incident_is_posted_updated_and_resolved(
     assert actions == [f"statuspage.{kind}" for kind in kinds]
 
 
-async def test_a_notice_does_not_change_the_state(ada: Client, stranger: Client) -> None:
+async def test_a_notice_does_not_change_the_state(ada: Client, anonymous: Client) -> None:
     page = await new_page(ada)
     await post(ada, page, impact="notice")
-    assert (await stranger.get(PAGE)).json["state"] == "unknown"
+    assert (await anonymous.get(PAGE)).json["state"] == "unknown"
 
 
 async def test_old_resolved_incidents_leave_the_public_page(
-    ada: Client, stranger: Client, clock: ManualClock
+    ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     page = await new_page(ada)
     await post(ada, page, state="resolved")
     await post(ada, page, title="Still open")
     assert len((await ada.get(f"{page}/incident")).json) == 2
     clock.move(91 * 86_400)
-    incidents = (await stranger.get(PAGE)).json["posts"]
+    incidents = (await anonymous.get(PAGE)).json["posts"]
     assert [incident["title"] for incident in incidents] == ["Still open"]
 
 
@@ -113,10 +113,10 @@ async def test_an_invalid_incident_is_refused(ada: Client, wrong: dict[str, Any]
     assert (await ada.post(f"{page}/incident", body)).code == "invalid_body"
 
 
-async def test_the_feed_is_valid_xml(ada: Client, stranger: Client) -> None:
+async def test_the_feed_is_valid_xml(ada: Client, anonymous: Client) -> None:
     page = await new_page(ada)
     await post(ada, page, title="<b>&", text="]]> \u0001 <script>alert(1)</script>")
-    reply = await stranger.get(f"{PAGE}/feed.atom")
+    reply = await anonymous.get(f"{PAGE}/feed.atom")
     assert reply.headers["content-type"].startswith("application/atom+xml")
     feed = ET.fromstring(reply.text)
     assert [feed.findtext(f"{ATOM}{name}") for name in ("id", "title")] == [
@@ -126,13 +126,13 @@ async def test_the_feed_is_valid_xml(ada: Client, stranger: Client) -> None:
     (entry,) = feed.findall(f"{ATOM}entry")
     assert entry.findtext(f"{ATOM}title") == "<b>&: investigating"
     assert entry.findtext(f"{ATOM}content") == "]]>   <script>alert(1)</script>"
-    assert (await stranger.get("/-/status/missing/feed.atom")).status == 404
+    assert (await anonymous.get("/-/status/missing/feed.atom")).status == 404
 
 
-async def test_the_feed_exists_as_rss(ada: Client, stranger: Client) -> None:
+async def test_the_feed_exists_as_rss(ada: Client, anonymous: Client) -> None:
     page = await new_page(ada)
     await post(ada, page, title="<b>&", text="One\n<script>alert(1)</script>")
-    reply = await stranger.get(f"{PAGE}/feed.rss")
+    reply = await anonymous.get(f"{PAGE}/feed.rss")
     assert reply.headers["content-type"].startswith("application/rss+xml")
     feed = ET.fromstring(reply.text)
     assert (feed.tag, feed.get("version")) == ("rss", "2.0")
@@ -144,22 +144,22 @@ async def test_the_feed_exists_as_rss(ada: Client, stranger: Client) -> None:
     # Readers show it as HTML: what was posted is plain text.
     assert item.findtext("description") == "One<br>&lt;script&gt;alert(1)&lt;/script&gt;"
     assert parsedate_to_datetime(item.findtext("pubDate") or "").tzinfo is not None
-    assert (await stranger.get("/-/status/missing/feed.rss")).status == 404
+    assert (await anonymous.get("/-/status/missing/feed.rss")).status == 404
 
 
-async def test_a_page_has_a_logo(ada: Client, stranger: Client) -> None:
+async def test_a_page_has_a_logo(ada: Client, anonymous: Client) -> None:
     page = await new_page(ada)
-    assert (await stranger.get(f"{PAGE}/logo")).code == "logo_not_found"
+    assert (await anonymous.get(f"{PAGE}/logo")).code == "logo_not_found"
     reply = await ada.put(f"{page}/logo", {"content": LOGO})
     assert reply.status == 200 and reply.json["media_type"] == "image/png"
-    picture = await stranger.get(f"{PAGE}/logo")
+    picture = await anonymous.get(f"{PAGE}/logo")
     assert picture.headers["content-type"] == "image/png"
     assert picture.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in picture.headers["content-security-policy"]
     assert picture.body == base64.b64decode(LOGO)
-    assert (await stranger.get(PAGE)).json["logo"] == reply.json["sha256"]
+    assert (await anonymous.get(PAGE)).json["logo"] == reply.json["sha256"]
     assert (await ada.delete(f"{page}/logo")).status == 200
-    assert (await stranger.get(f"{PAGE}/logo")).status == 404
+    assert (await anonymous.get(f"{PAGE}/logo")).status == 404
 
 
 async def test_everything_is_deleted_with_the_page(world: World, ada: Client) -> None:

@@ -21,20 +21,20 @@ async def make(client: Client, **more: Any) -> dict[str, Any]:
     return record
 
 
-async def seen(client: Client, slug: str = "acme-page") -> dict[str, Any]:
+async def read_page(client: Client, slug: str = "acme-page") -> dict[str, Any]:
     response = await client.get(f"/-/status/{slug}")
     assert response.status == 200, response.body
     record: dict[str, Any] = response.json
     return record
 
 
-async def test_it_works(world: World, ada: Client, stranger: Client) -> None:
+async def test_it_works(world: World, ada: Client, anonymous: Client) -> None:
     inner = await monitor(world, "db-7.inner", "ping", target="10.0.0.7", tags=["secret-tag"])
     await check(world, inner, ["normal", "normal", "failure", "normal"], every=DAY)
     await set_state(world, inner, "normal")
     made = await make(ada, parts=[{"name": "Shop", "group": "Web", "monitor_id": inner}])
     assert made["url"].endswith("/-/status/acme-page")
-    told = await seen(stranger)
+    told = await read_page(anonymous)
     (part,) = told["parts"]
     assert (told["title"], told["state"]) == ("Acme", "normal")
     assert (part["name"], part["group"], part["state"]) == ("Shop", "Web", "normal")
@@ -44,7 +44,9 @@ async def test_it_works(world: World, ada: Client, stranger: Client) -> None:
     assert [day["up"] for day in part["days"][-5:]] == [None, 100.0, 100.0, 0.0, 100.0]
 
 
-async def test_nothing_but_public_names_leaves(world: World, ada: Client, stranger: Client) -> None:
+async def test_nothing_but_public_names_leaves(
+    world: World, ada: Client, anonymous: Client
+) -> None:
     inner = await monitor(world, "db-7.inner", "ping", target="10.0.0.7", tags=["secret-tag"])
     await set_state(world, inner, "failure")
     title = {"title": "orders-inner", "type": "counter", "state": "failure"}
@@ -55,26 +57,26 @@ async def test_nothing_but_public_names_leaves(world: World, ada: Client, strang
         {"name": "Orders", "indicator_id": indicator},
     ]
     await make(ada, parts=parts)
-    text = (await stranger.get("/-/status/acme-page")).text
-    text += (await stranger.get("/-/status/acme-page/badge.svg")).text
+    text = (await anonymous.get("/-/status/acme-page")).text
+    text += (await anonymous.get("/-/status/acme-page/badge.svg")).text
     inside = (inner, indicator, "inner", "10.0.0.7", "secret-tag", "web-1", "acme.test")
     assert [word for word in inside if word in text] == []
-    assert [part["state"] for part in (await seen(stranger))["parts"]] == ["failure"] * 3
+    assert [part["state"] for part in (await read_page(anonymous))["parts"]] == ["failure"] * 3
 
 
-async def test_a_tag_is_as_bad_as_its_worst(world: World, ada: Client, stranger: Client) -> None:
+async def test_a_tag_is_as_bad_as_its_worst(world: World, ada: Client, anonymous: Client) -> None:
     for name, state, checks in (("a", "normal", ["normal"]), ("b", "updates_stopped", ["failure"])):
         found = await monitor(world, name, tags=["web"])
         await check(world, found, checks)
         await set_state(world, found, state)
     await make(ada, parts=[{"name": "Web", "tag": "web"}, {"name": "None", "tag": "nothing"}])
-    web, none = (await seen(stranger))["parts"]
+    web, none = (await read_page(anonymous))["parts"]
     assert (web["state"], web["uptime_day"]) == ("unknown", 50.0)
     assert (none["state"], none["uptime_day"], none["since"]) == ("unknown", None, None)
 
 
 async def test_failures_are_incidents(
-    world: World, ada: Client, stranger: Client, clock: ManualClock
+    world: World, ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     shop = await monitor(world, "inner")
     customer = world.actors.acme.id
@@ -82,44 +84,44 @@ async def test_failures_are_incidents(
         clock.move(60)
         await world.runtime.db.write(events.append, customer, kind, shop, {"message": "inner"})
     await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
-    newest, older = (await seen(stranger))["incidents"]
+    newest, older = (await read_page(anonymous))["incidents"]
     assert (newest["name"], newest["ended"]) == ("Shop", None)
     assert older["started"] < older["ended"] < newest["started"]
 
 
 async def test_it_is_a_moment_old_at_most(
-    world: World, ada: Client, stranger: Client, clock: ManualClock
+    world: World, ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     shop = await monitor(world)
     await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
-    before = await seen(stranger)
+    before = await read_page(anonymous)
     await set_state(world, shop, "failure")
-    assert await seen(stranger) == before
+    assert await read_page(anonymous) == before
     clock.move(6)
-    assert (await seen(stranger))["state"] == "failure"
+    assert (await read_page(anonymous))["state"] == "failure"
 
 
-async def test_a_hidden_or_deleted_page_is_not_there(ada: Client, stranger: Client) -> None:
+async def test_a_hidden_or_deleted_page_is_not_there(ada: Client, anonymous: Client) -> None:
     made = await make(ada, enable=False)
-    assert (await stranger.get("/-/status/acme-page")).code == "statuspage_not_found"
+    assert (await anonymous.get("/-/status/acme-page")).code == "statuspage_not_found"
     await ada.patch(f"/statuspage/{made['id']}", {"enable": True})
-    assert (await stranger.get("/-/status/acme-page")).status == 200
+    assert (await anonymous.get("/-/status/acme-page")).status == 200
     assert (await ada.delete(f"/statuspage/{made['id']}")).status == 200
     assert (await ada.get("/statuspage")).json == []
     for slug in ("never", "%00", "A", "x" * 300):
-        assert (await stranger.get(f"/-/status/{slug}")).status == 404
+        assert (await anonymous.get(f"/-/status/{slug}")).status == 404
 
 
-async def test_a_deleted_monitor_is_unknown(world: World, ada: Client, stranger: Client) -> None:
+async def test_a_deleted_monitor_is_unknown(world: World, ada: Client, anonymous: Client) -> None:
     shop = await monitor(world)
     await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
     assert (await ada.delete(f"/monitor/{shop}")).status == 200
-    assert [part["state"] for part in (await seen(stranger))["parts"]] == ["unknown"]
+    assert [part["state"] for part in (await read_page(anonymous))["parts"]] == ["unknown"]
 
 
-async def test_the_badge_says_it_in_words(ada: Client, stranger: Client) -> None:
+async def test_the_badge_says_it_in_words(ada: Client, anonymous: Client) -> None:
     await make(ada, title="<Acme>")
-    picture = await stranger.get("/-/status/acme-page/badge.svg")
+    picture = await anonymous.get("/-/status/acme-page/badge.svg")
     assert picture.headers["content-type"].startswith("image/svg+xml")
     assert "&lt;Acme&gt;" in picture.text and "unknown" in picture.text
 

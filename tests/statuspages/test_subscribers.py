@@ -55,20 +55,20 @@ async def mails(world: World) -> list[Mail]:
     return await world.runtime.db.read(read)
 
 
-async def confirmed(world: World, stranger: Client, email: str = READER) -> Mail:
-    assert (await stranger.post(f"{PAGE}/subscriber", {"email": email})).status == 202
+async def subscribe(world: World, anonymous: Client, email: str = READER) -> Mail:
+    assert (await anonymous.post(f"{PAGE}/subscriber", {"email": email})).status == 202
     mail = (await mails(world))[-1]
-    reply = await stranger.post(f"{PAGE}/subscriber/confirm", {"token": mail.token("confirm")})
+    reply = await anonymous.post(f"{PAGE}/subscriber/confirm", {"token": mail.token("confirm")})
     assert reply.status == 200
     return mail
 
 
 async def test_a_confirmed_subscriber_gets_a_mail_about_an_incident(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     page = await new_page(ada)
-    await confirmed(world, stranger, "Reader@Example.com")
-    await stranger.post(f"{PAGE}/subscriber", {"email": "pending@example.com"})
+    await subscribe(world, anonymous, "Reader@Example.com")
+    await anonymous.post(f"{PAGE}/subscriber", {"email": "pending@example.com"})
     body = {"title": "Shop is slow", "text": "We are looking into it."}
     await ada.post(f"/statuspage/{page}/incident", body)
     await queue_status_mails(world.runtime)
@@ -78,16 +78,16 @@ async def test_a_confirmed_subscriber_gets_a_mail_about_an_incident(
     assert news.body.startswith("We are looking into it.\n")
     path = f"{PAGE}/subscriber/unsubscribe"
     for _ in range(2):
-        assert (await stranger.post(path, {"token": news.token("unsubscribe")})).status == 200
+        assert (await anonymous.post(path, {"token": news.token("unsubscribe")})).status == 200
     rows = (await ada.get(f"/statuspage/{page}/subscriber")).json
     assert [row["email"] for row in rows] == ["pending@example.com"]
 
 
 async def test_an_incident_without_notify_sends_no_mail(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     page = await new_page(ada)
-    await confirmed(world, stranger)
+    await subscribe(world, anonymous)
     body = {"title": "Shop", "text": "Typo in the last one.", "notify": False}
     await ada.post(f"/statuspage/{page}/incident", body)
     await queue_status_mails(world.runtime)
@@ -95,13 +95,13 @@ async def test_an_incident_without_notify_sends_no_mail(
 
 
 async def test_the_response_does_not_reveal_who_is_subscribed(
-    world: World, ada: Client, stranger: Client, clock: ManualClock
+    world: World, ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     await new_page(ada)
-    await confirmed(world, stranger)
+    await subscribe(world, anonymous)
     clock.move(3_600)
-    known = await stranger.post(f"{PAGE}/subscriber", {"email": READER})
-    new = await stranger.post(f"{PAGE}/subscriber", {"email": "new@example.com"})
+    known = await anonymous.post(f"{PAGE}/subscriber", {"email": READER})
+    new = await anonymous.post(f"{PAGE}/subscriber", {"email": "new@example.com"})
     assert (known.status, known.body) == (new.status, new.body)
     # And the subscriber is not mailed again.
     assert [mail.recipient for mail in await mails(world)] == [READER, "new@example.com"]
@@ -109,49 +109,49 @@ async def test_the_response_does_not_reveal_who_is_subscribed(
 
 @pytest.mark.parametrize("action", ["confirm", "unsubscribe"])
 async def test_a_forged_token_is_refused(
-    world: World, ada: Client, stranger: Client, action: str
+    world: World, ada: Client, anonymous: Client, action: str
 ) -> None:
     page = await new_page(ada)
-    mail = await confirmed(world, stranger)
+    mail = await subscribe(world, anonymous)
     token = mail.token("confirm")
     other = token[:-1] + ("0" if token[-1] != "0" else "1")
     swapped = {"confirm": "", "unsubscribe": token}[action]
     for wrong in (other, swapped, "", "0" * 88, token[:24], "é" * 88):
-        reply = await stranger.post(f"{PAGE}/subscriber/{action}", {"token": wrong})
+        reply = await anonymous.post(f"{PAGE}/subscriber/{action}", {"token": wrong})
         assert reply.code == "subscription_not_found", wrong
     assert len((await ada.get(f"/statuspage/{page}/subscriber")).json) == 1
 
 
 async def test_an_address_that_is_not_confirmed_expires(
-    world: World, ada: Client, stranger: Client, clock: ManualClock
+    world: World, ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     await new_page(ada)
-    await stranger.post(f"{PAGE}/subscriber", {"email": READER})
+    await anonymous.post(f"{PAGE}/subscriber", {"email": READER})
     (mail,) = await mails(world)
     clock.move(DAY // 1_000 + 1)
     token = {"token": mail.token("confirm")}
-    assert (await stranger.post(f"{PAGE}/subscriber/confirm", token)).status == 404
-    await stranger.post(f"{PAGE}/subscriber", {"email": "new@example.com"})
+    assert (await anonymous.post(f"{PAGE}/subscriber/confirm", token)).status == 404
+    await anonymous.post(f"{PAGE}/subscriber", {"email": "new@example.com"})
     sql = "select email from statuspage_subscribers"
     assert await world.runtime.db.read(lambda tx: tx.rows(sql)) == [("new@example.com",)]
 
 
 async def test_requests_and_mails_are_limited(
-    world: World, ada: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
+    world: World, ada: Client, anonymous: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await new_page(ada)
     for _ in range(3):
-        reply = await stranger.post(f"{PAGE}/subscriber", {"email": READER})
+        reply = await anonymous.post(f"{PAGE}/subscriber", {"email": READER})
         assert reply.status == 202
     assert len(await mails(world)) == 1, "one mail to an address in 15 minutes"
     monkeypatch.setattr(subscribers, "MAX_SUBSCRIBERS", 1)
-    full = await stranger.post(f"{PAGE}/subscriber", {"email": "new@example.com"})
+    full = await anonymous.post(f"{PAGE}/subscriber", {"email": "new@example.com"})
     assert (full.status, full.code) == (409, "too_many_subscribers")
     monkeypatch.undo()
     for _ in range(subscribers.MAX_PER_NETWORK):
-        last = await stranger.post(f"{PAGE}/subscriber", {"email": READER})
+        last = await anonymous.post(f"{PAGE}/subscriber", {"email": READER})
     assert last.status == 429 and int(last.headers["retry-after"]) > 0
-    assert (await stranger.post("/-/status/missing/subscriber", {"email": READER})).status == 429
+    assert (await anonymous.post("/-/status/missing/subscriber", {"email": READER})).status == 429
 
 
 async def test_mails_are_queued_in_steps(
@@ -185,10 +185,10 @@ async def test_mails_are_queued_in_steps(
 
 
 async def test_only_admins_see_and_remove_subscribers(
-    world: World, ada: Client, stranger: Client
+    world: World, ada: Client, anonymous: Client
 ) -> None:
     page = await new_page(ada)
-    await confirmed(world, stranger)
+    await subscribe(world, anonymous)
     manager = world.client("max")
     assert (await manager.get(f"/acme/statuspage/{page}/subscriber")).code == "level"
     (row,) = (await ada.get(f"/statuspage/{page}/subscriber")).json

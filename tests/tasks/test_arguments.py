@@ -34,7 +34,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def refused(definitions: Sequence[Argument], given: Sequence[Any], **how: bool) -> Invalid:
+def refusal_of(definitions: Sequence[Argument], given: Sequence[Any], **how: bool) -> Invalid:
     with pytest.raises(Invalid) as refusal:
         fit(definitions, given, **how)
     return refusal.value
@@ -51,31 +51,31 @@ def test_an_array_as_long_as_all_definitions_fills_by_index() -> None:
 
 def test_a_task_without_arguments_takes_none() -> None:
     assert fit([], []) == []
-    assert refused([], ["a"]).code == "too_many_arguments"
+    assert refusal_of([], ["a"]).code == "too_many_arguments"
 
 
 def test_too_few_names_each_that_is_missing() -> None:
-    fault = refused([INPUT, FIXED, INPUT, OPTIONAL], ["a"])
+    fault = refusal_of([INPUT, FIXED, INPUT, OPTIONAL], ["a"])
     assert fault.code == "missing_arguments"
     assert [item.field for item in fault.faults] == ["task_arguments[2]", "task_arguments[3]"]
 
 
 def test_a_message_counts_arguments_as_the_table_of_the_task_does() -> None:
-    refusal = refused([INPUT, FIXED, REQUIRED], ["a", ""])
+    refusal = refusal_of([INPUT, FIXED, REQUIRED], ["a", ""])
     assert refusal.message == "Argument 3 (name) is required."
     # Programs count from 0.
     assert refusal.faults[0].field == "task_arguments[2]"
 
 
 def test_too_many_are_refused() -> None:
-    fault = refused([INPUT, FIXED, INPUT], ["a", "b", "c", "d"])
+    fault = refusal_of([INPUT, FIXED, INPUT], ["a", "b", "c", "d"])
     assert fault.code == "too_many_arguments"
     assert fault.faults[0].field == "task_arguments[2]"
 
 
 def test_every_wrong_value_is_named_at_once() -> None:
     definitions = [REQUIRED, Argument(K.BOOLEAN, "sure"), Argument(K.EMAIL, "mail")]
-    fault = refused(definitions, ["", "maybe", "ada@acme.test"])
+    fault = refusal_of(definitions, ["", "maybe", "ada@acme.test"])
     assert fault.code == "bad_arguments"
     assert [item.field for item in fault.faults] == ["task_arguments[0]", "task_arguments[1]"]
     assert "(sure)" in fault.faults[1].message
@@ -86,9 +86,9 @@ def test_only_a_required_argument_must_not_be_empty() -> None:
     assert fit([OPTIONAL], [None]) == ["null"]
     assert fit([Argument(K.EMAIL, required=False)], [""]) == [""]
     assert fit([INPUT, Argument(K.EMAIL)], ["", ""]) == ["", ""]
-    assert refused([INPUT], [None]).message == "Argument 1 (name) is required."
+    assert refusal_of([INPUT], [None]).message == "Argument 1 (name) is required."
     for empty in ("", None):
-        assert refused([REQUIRED], [empty]).faults[0].field == "task_arguments[0]"
+        assert refusal_of([REQUIRED], [empty]).faults[0].field == "task_arguments[0]"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_extra_values_can_be_ignored(
     definitions: list[Argument], values: list[str], accepted: list[str]
 ) -> None:
     assert fit(definitions, values, ignores_extra=True) == accepted
-    assert refused(definitions, values).code == "too_many_arguments"
+    assert refusal_of(definitions, values).code == "too_many_arguments"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_by_index_every_element_meets_its_own_definition(
 
 def test_by_index_what_is_missing_is_refused_unless_it_is_optional() -> None:
     assert fit([INPUT, FIXED, OPTIONAL], ["a"], by_index=True) == ["a", "fast", ""]
-    fault = refused([INPUT, INPUT], ["a"], by_index=True)
+    fault = refusal_of([INPUT, INPUT], ["a"], by_index=True)
     assert (fault.code, fault.faults[0].field) == ("missing_arguments", "task_arguments[1]")
     assert fit([INPUT], [None], by_index=True) == ["null"]
 
@@ -223,7 +223,7 @@ def test_each_kind_takes_what_it_should(definition: Argument, given: Any, expect
     ],
 )
 def test_each_kind_refuses_what_it_should(definition: Argument, given: Any) -> None:
-    fault = refused([definition], [given])
+    fault = refusal_of([definition], [given])
     assert (fault.code, fault.faults[0].field) == ("bad_arguments", "task_arguments[0]")
 
 
@@ -231,21 +231,21 @@ def test_values_that_are_too_deep_are_refused_not_a_crash() -> None:
     deep: list[Any] = []
     for _ in range(5_000):
         deep = [deep]
-    assert refused([INPUT], [deep]).code == "bad_arguments"
+    assert refusal_of([INPUT], [deep]).code == "bad_arguments"
 
 
 def test_sizes_are_limited_each_and_in_all() -> None:
     most = "é" * (MAX_EACH // 2)
     assert fit([INPUT], [most]) == [most]
-    assert refused([INPUT], [most + "x"]).faults[0].field == "task_arguments[0]"
+    assert refusal_of([INPUT], [most + "x"]).faults[0].field == "task_arguments[0]"
     eight = [most] * (MAX_ALL // MAX_EACH)
     assert len(fit([INPUT] * 8, eight)) == 8
-    assert refused([INPUT] * 9, [*eight, "x"]).faults[0].field == "task_arguments"
+    assert refusal_of([INPUT] * 9, [*eight, "x"]).faults[0].field == "task_arguments"
 
 
 def test_a_refusal_never_repeats_the_value() -> None:
     hidden = Argument(K.REGEXP, masked=True, pattern="a")
-    fault = refused([hidden, Argument(K.JSON, masked=True)], ["hunter2", "hunter2"])
+    fault = refusal_of([hidden, Argument(K.JSON, masked=True)], ["hunter2", "hunter2"])
     assert "hunter2" not in str([fault.message, *(item.message for item in fault.faults)])
 
 

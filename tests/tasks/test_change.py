@@ -33,7 +33,7 @@ def put(db: Database, actor: Actor, task_id: str, **fields: Any) -> TaskView:
     return db.write_blocking(service.change, actor, task_id, body(**fields), is_replacement=True)[0]
 
 
-def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
+def read_task(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     view, acl = db.write_blocking(service.show, actor, task_id)
     text: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(to_record(view, actor, acl)))
     return text
@@ -42,7 +42,7 @@ def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
 def test_it_works(db: Database, actors: Actors, make: Make) -> None:
     task = make(description="old", retry={"times": 2})
     changed = patch(db, actors.ada, task.id, description="new", multitasking=False)
-    found = shown(db, actors.ada, task.id)
+    found = read_task(db, actors.ada, task.id)
     assert (changed.version, found["description"], found["concurrency"]) == (2, "new", 1)
     assert found["retry"]["times"] == 2
     assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.changed"
@@ -62,7 +62,7 @@ def test_a_replacement_forgets_what_it_does_not_say(
 ) -> None:
     task = make(description="old", tags=["a"], timeout=5_000, acl=["uma@acme.test"])
     put(db, actors.ada, task.id, name="new", host_id=host.id, script_id=task.script_id)
-    found = shown(db, actors.ada, task.id)
+    found = read_task(db, actors.ada, task.id)
     assert (found["name"], found["description"], found["tags"]) == ("new", "", [])
     assert (found["timeout"], found["acl"]) == (5_000, ["uma@acme.test"])
 
@@ -72,7 +72,7 @@ def test_a_record_can_be_sent_back_as_it_was(db: Database, actors: Actors, make:
     task = make(
         task_arguments=[hidden], env={"A": "b"}, concurrency=3, timeout=7, acl=["uma@acme.test"]
     )
-    before = shown(db, actors.ada, task.id)
+    before = read_task(db, actors.ada, task.id)
     for send in (put, patch):
         assert send(db, actors.ada, task.id, **before).version == 1
     spec = db.write_blocking(task_snapshot, task.id, 1)
@@ -84,9 +84,9 @@ def test_a_record_can_be_sent_back_with_one_name_changed(
 ) -> None:
     other = db.write_blocking(hosts.insert, actors.acme.id, "web-2", "machine-2", "")
     task = make()
-    before = shown(db, actors.ada, task.id)
+    before = read_task(db, actors.ada, task.id)
     assert put(db, actors.ada, task.id, **{**before, "hostname": "web-2"}).host_id == other.id
-    before = shown(db, actors.ada, task.id)
+    before = read_task(db, actors.ada, task.id)
     moved = {**before, "host_id": task.host_id}
     assert put(db, actors.ada, task.id, **moved).host_id == task.host_id
     with pytest.raises(Invalid):
@@ -102,9 +102,9 @@ def test_the_timeout_has_its_own_route(db: Database, actors: Actors, make: Make)
         assert refusal.value.code == "timeout_fixed"
     patch(db, actors.ada, task.id, timeout=5_000)
     db.write_blocking(service.set_timeout, actors.ada, task.id, 6_000)
-    assert shown(db, actors.ada, task.id)["timeout"] == 6_000
+    assert read_task(db, actors.ada, task.id)["timeout"] == 6_000
     db.write_blocking(service.set_timeout, actors.ada, task.id, None)
-    found = shown(db, actors.ada, task.id)
+    found = read_task(db, actors.ada, task.id)
     assert (found["timeout"], found["version"]) == (None, 3)
     with pytest.raises(Invalid):
         db.write_blocking(service.set_timeout, actors.ada, task.id, 0)
@@ -145,8 +145,8 @@ def test_a_task_of_a_deleted_host_can_be_edited_but_not_run(
     assert task.host_id is not None
     db.write_blocking(delete_host, actors.ada, task.host_id)
     patch(db, actors.ada, task.id, description="homeless")
-    assert put(db, actors.ada, task.id, **shown(db, actors.ada, task.id)).version == 2
-    record_now = shown(db, actors.ada, task.id)
+    assert put(db, actors.ada, task.id, **read_task(db, actors.ada, task.id)).version == 2
+    record_now = read_task(db, actors.ada, task.id)
     assert (record_now["hostname"], record_now["host"]) == ("", None)
     found = db.write_blocking(runnable, actors.acme.id, task.id)
     assert found is not None and found.lacks_host
@@ -181,7 +181,7 @@ def test_bad_input_changes_nothing(
     with pytest.raises(Invalid) as refusal:
         patch(db, actors.ada, task.id, **sent)
     assert [fault.field for fault in refusal.value.faults] == [field]
-    assert shown(db, actors.ada, task.id)["version"] == 1
+    assert read_task(db, actors.ada, task.id)["version"] == 1
     assert db.write_blocking(lambda tx: tx.value("select max(version) from files")) == 1
 
 

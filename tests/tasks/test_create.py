@@ -22,7 +22,7 @@ from people import Actors
 from .conftest import MISSING, SOURCE, Make, body
 
 
-def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
+def read_task(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     view, acl = db.write_blocking(service.show, actor, task_id)
     text: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(to_record(view, actor, acl)))
     return text
@@ -30,7 +30,7 @@ def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
 
 def test_it_works(db: Database, actors: Actors, host: HostRow, make: Make) -> None:
     task = make(task_arguments=[{"type": "input", "label": "who"}], timeout="5000", _type="X")
-    found = shown(db, actors.ada, task.id)
+    found = read_task(db, actors.ada, task.id)
     assert (found["id"], found["_type"], found["type"]) == (task.id, "ScriptTask", "script")
     assert (found["name"], found["hostname"], found["timeout"]) == ("greet", "web-1", 5_000)
     assert found["host"] == {"id": host.id, "_id": host.id, "hostname": "web-1"}
@@ -45,7 +45,7 @@ def test_it_works(db: Database, actors: Actors, host: HostRow, make: Make) -> No
 
 
 def test_the_default_timeout_is_null(db: Database, actors: Actors, make: Make) -> None:
-    assert shown(db, actors.ada, make().id)["timeout"] is None
+    assert read_task(db, actors.ada, make().id)["timeout"] is None
 
 
 def test_everything_is_written_together(
@@ -97,7 +97,7 @@ def test_approvers_are_resolved_to_members(db: Database, keys: Keyring, actors: 
         name="ok?", type="approval", approvers=["MAX@acme.test", "uma", actors.vic.user_id, "max"]
     )
     view, _ = db.write_blocking(service.create, keys, actors.ada, sent)
-    found = shown(db, actors.ada, view.id)
+    found = read_task(db, actors.ada, view.id)
     assert found["approvers"] == [actors.max.user_id, actors.uma.user_id, actors.vic.user_id]
     assert (found["_type"], found["hostname"]) == ("ApprovalTask", "")
     assert "host" not in found and "script" not in found
@@ -118,12 +118,12 @@ def test_every_type_can_be_created(make: Make, fields: dict[str, Any]) -> None:
 def test_masked_defaults_are_never_shown(db: Database, actors: Actors, make: Make) -> None:
     hidden = {"type": "fixed", "label": "key", "masked": True, "value": "s3cret"}
     task = make(task_arguments=[hidden], env={"PASS": "s3cret"})
-    assert shown(db, actors.ada, task.id)["task_arguments"][0]["value"] == "***"
+    assert read_task(db, actors.ada, task.id)["task_arguments"][0]["value"] == "***"
     rows = db.write_blocking(audit_of, task.id)
     assert "s3cret" not in str([row.after for row in rows])
     assert "s3cret" not in str(db.write_blocking(events.for_object, task.id))
-    assert shown(db, actors.ada, task.id)["env"] == {"PASS": "s3cret"}
-    assert shown(db, actors.max, task.id)["env"] == {}
+    assert read_task(db, actors.ada, task.id)["env"] == {"PASS": "s3cret"}
+    assert read_task(db, actors.max, task.id)["env"] == {}
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def make(db: Database, keys: Keyring, actors: Actors) -> Make:
 
 
 @pytest.fixture
-def dial(keys: Keyring, actors: Actors) -> Dial:
+def make_call(keys: Keyring, actors: Actors) -> Dial:
     """A call of a webhook by Ada's token."""
 
     def call(hook: WebhookRow, raw: bytes = b'["x"]', key: str | None = None) -> Call:

@@ -13,7 +13,7 @@ from manual_clock import ManualClock
 from .conftest import Dial, Make
 
 
-def kept(db: Database, webhook_id: str) -> list[str]:
+def list_bodies(db: Database, webhook_id: str) -> list[str]:
     found = db.write_blocking(
         lambda tx: tx.rows(
             "select body from deliveries where webhook_id = ? order by id", webhook_id
@@ -28,44 +28,44 @@ def trim(db: Database) -> None:
         webhook_id = db.write_blocking(store.purge_excess, webhook_id)
 
 
-def test_it_works(db: Database, make: Make, dial: Dial) -> None:
+def test_it_works(db: Database, make: Make, make_call: Dial) -> None:
     """Of each webhook the newest so many stay."""
     busy, quiet = make(), make()
     db.write_blocking(
-        trigger, [dial(busy, f"[{n}]".encode()) for n in range(store.MAX_DELIVERIES + 20)]
+        trigger, [make_call(busy, f"[{n}]".encode()) for n in range(store.MAX_DELIVERIES + 20)]
     )
-    db.write_blocking(trigger, [dial(quiet)])
+    db.write_blocking(trigger, [make_call(quiet)])
     trim(db)
-    assert kept(db, busy.id) == [f"[{n}]" for n in range(20, store.MAX_DELIVERIES + 20)]
-    assert len(kept(db, quiet.id)) == 1
+    assert list_bodies(db, busy.id) == [f"[{n}]" for n in range(20, store.MAX_DELIVERIES + 20)]
+    assert len(list_bodies(db, quiet.id)) == 1
     trim(db)
-    assert len(kept(db, busy.id)) == store.MAX_DELIVERIES
+    assert len(list_bodies(db, busy.id)) == store.MAX_DELIVERIES
 
 
 def test_large_deliveries_have_a_shorter_retention(
-    db: Database, make: Make, dial: Dial, monkeypatch: pytest.MonkeyPatch
+    db: Database, make: Make, make_call: Dial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "MAX_BYTES", 1_000)
     hook = make()
-    db.write_blocking(trigger, [dial(hook, b'["' + b"x" * 300 + b'"]') for _ in range(5)])
+    db.write_blocking(trigger, [make_call(hook, b'["' + b"x" * 300 + b'"]') for _ in range(5)])
     trim(db)
-    assert len(kept(db, hook.id)) == 3
-    db.write_blocking(trigger, [dial(hook, b'["' + b"x" * 5_000 + b'"]')])
+    assert len(list_bodies(db, hook.id)) == 3
+    db.write_blocking(trigger, [make_call(hook, b'["' + b"x" * 5_000 + b'"]')])
     trim(db)
     # The newest stays, however large.
-    assert [len(body) for body in kept(db, hook.id)] == [5_004]
+    assert [len(body) for body in list_bodies(db, hook.id)] == [5_004]
 
 
-def test_old_ones_go(db: Database, clock: ManualClock, make: Make, dial: Dial) -> None:
+def test_old_ones_go(db: Database, clock: ManualClock, make: Make, make_call: Dial) -> None:
     hook = make()
-    db.write_blocking(trigger, [dial(hook)])
+    db.write_blocking(trigger, [make_call(hook)])
     # Ids begin with the machine's own time.
     db.write_blocking(lambda tx: tx.execute("update deliveries set id = '000' || substr(id, 4)"))
-    db.write_blocking(trigger, [dial(hook, b"[2]")])
+    db.write_blocking(trigger, [make_call(hook, b"[2]")])
     clock.move(DAY / SECOND)
     while db.write_blocking(store.purge_old):
         pass
-    assert kept(db, hook.id) == ["[2]"]
+    assert list_bodies(db, hook.id) == ["[2]"]
 
 
 def test_headers_that_look_secret_are_blotted_out() -> None:
@@ -85,8 +85,8 @@ def test_headers_are_bounded() -> None:
 
 @pytest.mark.parametrize("raw", [b"\xff\xfe", b"a\x00b", b"\xed\xa0\x80"])
 def test_a_body_that_is_not_text_can_be_stored(
-    db: Database, make: Make, dial: Dial, raw: bytes
+    db: Database, make: Make, make_call: Dial, raw: bytes
 ) -> None:
     hook = make()
-    db.write_blocking(trigger, [dial(hook, raw)])
-    assert len(kept(db, hook.id)) == 1
+    db.write_blocking(trigger, [make_call(hook, raw)])
+    assert len(list_bodies(db, hook.id)) == 1

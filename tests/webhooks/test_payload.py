@@ -15,7 +15,7 @@ from belvedere.webhooks.deliveries import payload
 JSON = "application/json"
 
 
-class Written(NamedTuple):
+class JsonForms(NamedTuple):
     """A JSON value: as it stands in a body, compact, and as an argument."""
 
     source: str
@@ -23,34 +23,34 @@ class Written(NamedTuple):
     argument: str
 
 
-def literal(word: str) -> Written:
-    return Written(word, word, word)
+def literal(word: str) -> JsonForms:
+    return JsonForms(word, word, word)
 
 
-def string(said: str, ascii_only: bool = True) -> Written:
-    return Written(
+def string(said: str, ascii_only: bool = True) -> JsonForms:
+    return JsonForms(
         json.dumps(said, ensure_ascii=ascii_only), json.dumps(said, ensure_ascii=False), said
     )
 
 
-def joined(marks: str, parts: list[tuple[str, str]], gap: str) -> Written:
+def join_parts(marks: str, parts: list[tuple[str, str]], gap: str) -> JsonForms:
     source = f"{gap},{gap}".join(source for source, _ in parts)
     compact = ",".join(compact for _, compact in parts)
-    return Written(
+    return JsonForms(
         f"{marks[0]}{gap}{source}{gap}{marks[1]}", *[f"{marks[0]}{compact}{marks[1]}"] * 2
     )
 
 
-def array(items: list[Written], gap: str) -> Written:
-    return joined("[]", [(item.source, item.compact) for item in items], gap)
+def array(items: list[JsonForms], gap: str) -> JsonForms:
+    return join_parts("[]", [(item.source, item.compact) for item in items], gap)
 
 
-def mapping(items: dict[str, Written], gap: str) -> Written:
+def mapping(items: dict[str, JsonForms], gap: str) -> JsonForms:
     parts = []
     for key, one in items.items():
         name = string(key)
         parts.append((f"{name.source}{gap}:{gap}{one.source}", f"{name.compact}:{one.compact}"))
-    return joined("{}", parts, gap)
+    return join_parts("{}", parts, gap)
 
 
 NUMBERS = st.from_regex(
@@ -82,20 +82,20 @@ def given_to(count: int, content_type: str, raw: bytes) -> list[object]:
 
 
 @given(st.lists(VALUES, max_size=6), GAPS)
-def test_it_works(values: list[Written], gap: str) -> None:
+def test_it_works(values: list[JsonForms], gap: str) -> None:
     raw = array(values, gap).source.encode()
     assert given_to(len(values), JSON, raw) == [value.argument for value in values]
 
 
 @given(st.lists(SIMPLE, min_size=1, max_size=6), st.integers(0, 6))
-def test_what_goes_beyond_the_definitions_is_ignored(values: list[Written], count: int) -> None:
+def test_what_goes_beyond_the_definitions_is_ignored(values: list[JsonForms], count: int) -> None:
     raw = array(values, "").source.encode()
     expected = [value.argument for value in values[:count]]
     assert given_to(count, JSON, raw) == expected + [""] * (count - len(expected))
 
 
 @given(VALUES.filter(lambda one: not one.compact.startswith("[")))
-def test_a_value_that_is_not_an_array_counts_as_an_array_of_one(value: Written) -> None:
+def test_a_value_that_is_not_an_array_counts_as_an_array_of_one(value: JsonForms) -> None:
     assert given_to(1, JSON, value.source.encode()) == [value.argument]
 
 
@@ -110,7 +110,9 @@ def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
 
 
 @given(st.dictionaries(TEXTS, SIMPLE, min_size=1, max_size=3), st.data())
-def test_a_key_that_occurs_twice_is_refused(items: dict[str, Written], data: st.DataObject) -> None:
+def test_a_key_that_occurs_twice_is_refused(
+    items: dict[str, JsonForms], data: st.DataObject
+) -> None:
     key = data.draw(st.sampled_from(sorted(items)))
     inner = mapping(items, "").source[:-1] + f",{string(key).source}:1}}"
     for raw in (f"[{inner}]", inner, f'[[{{"x": {inner}}}]]'):
@@ -129,11 +131,11 @@ def test_an_unpaired_surrogate_is_refused_everywhere(half: str) -> None:
 
 @pytest.mark.parametrize("opening, closing", [("[", "]"), ('{"k":', "}")])
 def test_depth_has_a_limit(opening: str, closing: str) -> None:
-    def nested(depth: int) -> bytes:
+    def nest(depth: int) -> bytes:
         return (opening * depth + "1" + closing * depth).encode()
 
-    assert len(payload.elements(JSON, nested(100))) == 1
+    assert len(payload.elements(JSON, nest(100))) == 1
     for depth in (101, 1_000, 200_000):
         with pytest.raises(Invalid) as refusal:
-            payload.elements(JSON, nested(depth))
+            payload.elements(JSON, nest(depth))
         assert refusal.value.code == "malformed_json"

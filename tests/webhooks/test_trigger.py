@@ -19,11 +19,11 @@ def rows(db: Database, sql: str) -> list[tuple[object, ...]]:
     return db.write_blocking(lambda tx: tx.rows(sql))
 
 
-async def test_it_works(db: Database, task: MakeTask, make: Make, dial: Dial) -> None:
+async def test_it_works(db: Database, task: MakeTask, make: Make, make_call: Dial) -> None:
     """A hundred calls: jobs, deliveries, events and the count all agree."""
     hook = make(task("a"), task("b"))
     answers = await asyncio.gather(
-        *(db.write_batched(trigger, dial(hook, f'["{n}"]'.encode())) for n in range(100))
+        *(db.write_batched(trigger, make_call(hook, f'["{n}"]'.encode())) for n in range(100))
     )
     ids = [job.id for answer in answers if isinstance(answer, CallResult) for job in answer.jobs]
     assert len(set(ids)) == 200
@@ -37,11 +37,11 @@ async def test_it_works(db: Database, task: MakeTask, make: Make, dial: Dial) ->
 
 
 async def test_one_delivery_that_comes_sixteen_times_starts_once(
-    db: Database, task: MakeTask, make: Make, dial: Dial
+    db: Database, task: MakeTask, make: Make, make_call: Dial
 ) -> None:
     hook = make(task())
     answers = await asyncio.gather(
-        *(db.write_batched(trigger, dial(hook, key="k")) for _ in range(16))
+        *(db.write_batched(trigger, make_call(hook, key="k")) for _ in range(16))
     )
     assert all(isinstance(answer, CallResult) for answer in answers)
     assert {tuple(job.id for job in answer.jobs) for answer in answers} == {
@@ -52,11 +52,11 @@ async def test_one_delivery_that_comes_sixteen_times_starts_once(
 
 
 async def test_also_when_it_comes_to_several_servers(
-    db: Database, task: MakeTask, make: Make, dial: Dial
+    db: Database, task: MakeTask, make: Make, make_call: Dial
 ) -> None:
     """Each in its own transaction; who is late finds what the first has made."""
     hook = make(task())
-    calls = [[dial(hook, key=f"k{n % 4}")] for n in range(32)]
+    calls = [[make_call(hook, key=f"k{n % 4}")] for n in range(32)]
     found = await asyncio.gather(*(db.write(trigger, call) for call in calls))
     answers = [answer for (answer,) in found]
     assert all(isinstance(answer, CallResult) for answer in answers), answers
@@ -65,12 +65,19 @@ async def test_also_when_it_comes_to_several_servers(
 
 
 def test_a_refused_call_harms_no_other(
-    db: Database, task: MakeTask, make: Make, dial: Dial
+    db: Database, task: MakeTask, make: Make, make_call: Dial
 ) -> None:
     good, bad, off = make(task("a")), make(task("b"), task("c", enable=False)), make()
     answers = db.write_blocking(
         trigger,
-        [dial(bad), dial(good), dial(good, b"[]"), dial(off), dial(good, b"["), dial(good)],
+        [
+            make_call(bad),
+            make_call(good),
+            make_call(good, b"[]"),
+            make_call(off),
+            make_call(good, b"["),
+            make_call(good),
+        ],
     )
     kinds = [type(answer) for answer in answers]
     assert kinds == [Conflict, CallResult, Invalid, CallResult, Invalid, CallResult]
@@ -88,17 +95,17 @@ def test_a_refused_call_harms_no_other(
 
 
 def test_a_fault_leaves_nothing_behind(
-    db: Database, task: MakeTask, make: Make, dial: Dial
+    db: Database, task: MakeTask, make: Make, make_call: Dial
 ) -> None:
     """Jobs, delivery and count are one transaction."""
     hook = make(task())
 
-    def broken(tx: object, calls: list[object]) -> None:
+    def trigger_and_fail(tx: object, calls: list[object]) -> None:
         trigger(tx, calls)  # type: ignore[arg-type]
         raise RuntimeError("the power went")
 
     with pytest.raises(RuntimeError):
-        db.write_blocking(broken, [dial(hook, key="k")])
+        db.write_blocking(trigger_and_fail, [make_call(hook, key="k")])
     for table in ("jobs", "deliveries", "idempotency"):
         assert rows(db, f"select count(*) from {table}") == [(0,)]
     assert rows(db, "select trigger_count from webhooks") == [(0,)]

@@ -43,14 +43,14 @@ class Plan:
 
 
 @dataclass
-class Walk:
+class ReferenceRun:
     plan: Plan
     start: str = "a"
     # Which visit of each node is the latest.
     visits: Counter[str] = field(default_factory=Counter)
     running: set[str] = field(default_factory=set)
     # Each visit that began, with those whose output it got, and with all that it descends from.
-    began: dict[Key, list[Key]] = field(default_factory=dict)
+    started_visits: dict[Key, list[Key]] = field(default_factory=dict)
     past: dict[Key, set[Key]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Key]] = field(default_factory=dict)
     followed: Counter[Drawn] = field(default_factory=Counter)
@@ -61,7 +61,7 @@ class Walk:
         assert node not in self.running, "one visit at a time"
         self.visits[node] += 1
         key = (node, self.visits[node])
-        self.began[key] = fed_by
+        self.started_visits[key] = fed_by
         self.past[key] = {key}.union(*(self.past[item] for item in fed_by))
         self.running.add(node)
         for lying in self.tokens.values():
@@ -83,7 +83,7 @@ class Walk:
             if fed_by:
                 self.begin(target, fed_by)
 
-    def _taken(self, node: str) -> dict[str, Key]:
+    def _current_tokens(self, node: str) -> dict[str, Key]:
         """The tokens that count, by source in the order of the edges."""
         if node in self.running:
             return {}
@@ -95,7 +95,7 @@ class Walk:
         }
 
     def _ready(self, node: str) -> list[Key]:
-        taken = self._taken(node)
+        taken = self._current_tokens(node)
         if not taken or node not in self.plan.patient:
             return list(taken.values())[:1]
         entering = [item for item in self.plan.sources(node) if not self._returns(item, node)]
@@ -126,5 +126,5 @@ class Walk:
         return (
             self.unhandled
             or bool(self.exhausted)
-            or any(self._taken(token) for token in self.tokens)
+            or any(self._current_tokens(token) for token in self.tokens)
         )

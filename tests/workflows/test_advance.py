@@ -10,91 +10,95 @@ from belvedere.jobs.lifecycle import actions
 from belvedere.workflow_specs.model import Graph, decode
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
-from workflows.workflow_steps import Yard
+from workflows.workflow_steps import WorkflowSteps
 
 TWO = [{"type": "input", "label": "x"}, {"type": "input", "label": "y"}]
 OUTPUT = '{"state": "success", "output": ["1", {"k": 2}]}'
 
 
-def sound(yard: Yard) -> None:
-    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
+def check_consistent(steps: WorkflowSteps) -> None:
+    assert steps.db.write_blocking(consistency.check, "", 1_000) == []
 
 
-def test_it_works(yard: Yard) -> None:
-    flow = yard.flow("a-b b-c", tasks={"b": {"task_arguments": TWO}})
-    job = yard.run(flow)
+def test_it_works(steps: WorkflowSteps) -> None:
+    flow = steps.flow("a-b b-c", tasks={"b": {"task_arguments": TWO}})
+    job = steps.run(flow)
     assert (job.type, job.lifecycle, job.state) == ("WorkflowJob", "ready", "in_progress")
     assert (job.name, job.task_id, job.host_id) == ("release", None, None)
-    yard.claim()
-    yard.react()
-    assert yard.stands(job.id) == "started/in_progress"
-    yard.ends("a", OUTPUT)
-    assert yard.names() == ["b"]
-    assert yard.values("b") == ["1", '{"k":2}']
-    yard.ends("b")
-    yard.ends("c")
-    assert yard.stands(job.id) == "finished/normal"
-    assert yard.job(job.id).trigger_name == "success"
-    assert yard.kinds(job.id) == ["created", "started", "finished"]
-    for step in yard.steps():
+    steps.claim()
+    steps.react()
+    assert steps.status(job.id) == "started/in_progress"
+    steps.ends("a", OUTPUT)
+    assert steps.names() == ["b"]
+    assert steps.values("b") == ["1", '{"k":2}']
+    steps.ends("b")
+    steps.ends("c")
+    assert steps.status(job.id) == "finished/normal"
+    assert steps.job(job.id).trigger_name == "success"
+    assert steps.kinds(job.id) == ["created", "started", "finished"]
+    for step in steps.steps():
         assert (step.workflow_id, step.workflow_job_id) == (flow.id, job.id)
-        assert step.user_id == yard.actors.ada.user_id
-    assert [step.origin for step in yard.steps()] == ["user", "workflow", "workflow"]
-    sound(yard)
+        assert step.user_id == steps.actors.ada.user_id
+    assert [step.origin for step in steps.steps()] == ["user", "workflow", "workflow"]
+    check_consistent(steps)
 
 
-def test_branches_run_at_the_same_time_and_any_takes_the_first(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b a-c b-d c-d"))
-    yard.ends("a")
-    assert yard.names() == ["b", "c"]
-    yard.ends("c", '["from c"]')
-    assert yard.names() == ["d"] and yard.names("assigned") == ["b"]
-    yard.ends("d")
-    assert yard.stands(job.id) == "started/in_progress"
-    yard.ends("b")
-    assert yard.stands(job.id) == "finished/normal"
-    assert [step.name for step in yard.steps()] == ["a", "b", "c", "d"]
+def test_branches_run_at_the_same_time_and_any_takes_the_first(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b a-c b-d c-d"))
+    steps.ends("a")
+    assert steps.names() == ["b", "c"]
+    steps.ends("c", '["from c"]')
+    assert steps.names() == ["d"] and steps.names("assigned") == ["b"]
+    steps.ends("d")
+    assert steps.status(job.id) == "started/in_progress"
+    steps.ends("b")
+    assert steps.status(job.id) == "finished/normal"
+    assert [step.name for step in steps.steps()] == ["a", "b", "c", "d"]
 
 
-def test_all_waits_for_every_branch_and_gets_the_outputs_in_edge_order(yard: Yard) -> None:
+def test_all_waits_for_every_branch_and_gets_the_outputs_in_edge_order(
+    steps: WorkflowSteps,
+) -> None:
     tasks = {"d": {"task_arguments": TWO}}
-    job = yard.run(yard.flow("a-b a-c b-d c-d", joins="d", tasks=tasks))
-    yard.ends("a")
-    yard.ends("c", '["from c"]')
-    assert yard.names() == []
-    yard.ends("b", '["from b"]')
-    assert yard.values("d") == ["from b", "from c"]
-    yard.ends("d")
-    assert yard.stands(job.id) == "finished/normal"
+    job = steps.run(steps.flow("a-b a-c b-d c-d", joins="d", tasks=tasks))
+    steps.ends("a")
+    steps.ends("c", '["from c"]')
+    assert steps.names() == []
+    steps.ends("b", '["from b"]')
+    assert steps.values("d") == ["from b", "from c"]
+    steps.ends("d")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_join_whose_other_branch_never_comes_is_a_failure(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b a-c b-d c-d c-e:failure", joins="d"))
-    yard.ends("a")
-    yard.ends("b")
-    yard.ends("c", code=1)
-    yard.ends("e")
-    assert yard.stands(job.id) == "finished/failure"
-    assert "d" not in [step.name for step in yard.steps()]
+def test_a_join_whose_other_branch_never_comes_is_a_failure(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b a-c b-d c-d c-e:failure", joins="d"))
+    steps.ends("a")
+    steps.ends("b")
+    steps.ends("c", code=1)
+    steps.ends("e")
+    assert steps.status(job.id) == "finished/failure"
+    assert "d" not in [step.name for step in steps.steps()]
 
 
-def test_a_failure_that_an_edge_handles_is_none(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b:failure a-c"))
-    yard.ends("a", code=3)
-    assert yard.names() == ["b"]
-    yard.ends("b")
-    assert yard.stands(job.id) == "finished/normal"
+def test_a_failure_that_an_edge_handles_is_none(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b:failure a-c"))
+    steps.ends("a", code=3)
+    assert steps.names() == ["b"]
+    steps.ends("b")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_failure_that_no_edge_handles_ends_it_after_the_other_branches(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b a-c c-d"))
-    yard.ends("a")
-    yard.ends("b", code=1)
-    assert yard.stands(job.id) == "started/in_progress"
-    yard.ends("c")
-    yard.ends("d")
-    assert yard.stands(job.id) == "finished/failure"
-    assert yard.job(job.id).trigger_name == "failure"
+def test_a_failure_that_no_edge_handles_ends_it_after_the_other_branches(
+    steps: WorkflowSteps,
+) -> None:
+    job = steps.run(steps.flow("a-b a-c c-d"))
+    steps.ends("a")
+    steps.ends("b", code=1)
+    assert steps.status(job.id) == "started/in_progress"
+    steps.ends("c")
+    steps.ends("d")
+    assert steps.status(job.id) == "finished/failure"
+    assert steps.job(job.id).trigger_name == "failure"
 
 
 @pytest.mark.parametrize(
@@ -108,117 +112,117 @@ def test_a_failure_that_no_edge_handles_ends_it_after_the_other_branches(yard: Y
     ],
 )
 def test_edges_follow_the_trigger_name(
-    yard: Yard, lastline: str, report: dict[str, Any], followed: list[str]
+    steps: WorkflowSteps, lastline: str, report: dict[str, Any], followed: list[str]
 ) -> None:
-    yard.run(yard.flow("a-b:blue a-c:timeout a-d:success a-e:failure a-f:always"))
-    yard.ends("a", lastline, **report)
-    assert yard.names() == [*followed, "f"]
+    steps.run(steps.flow("a-b:blue a-c:timeout a-d:success a-e:failure a-f:always"))
+    steps.ends("a", lastline, **report)
+    assert steps.names() == [*followed, "f"]
 
 
-def test_always_also_follows_a_cancel_of_the_one_job(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b:always"))
-    (step,) = yard.steps()
-    yard.db.write_blocking(actions.cancel, yard.actors.ada, step.id)
-    yard.react()
-    assert yard.names() == ["b"]
-    yard.ends("b")
-    assert yard.stands(job.id) == "finished/normal"
+def test_always_also_follows_a_cancel_of_the_one_job(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b:always"))
+    (step,) = steps.steps()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, step.id)
+    steps.react()
+    assert steps.names() == ["b"]
+    steps.ends("b")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_step_that_is_canceled_and_not_handled_fails_it(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b"))
-    (step,) = yard.steps()
-    yard.db.write_blocking(actions.cancel, yard.actors.ada, step.id)
-    yard.react()
-    assert yard.stands(job.id) == "finished/failure"
-    assert yard.kinds(job.id) == ["created", "started", "finished"]
-    sound(yard)
+def test_a_step_that_is_canceled_and_not_handled_fails_it(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b"))
+    (step,) = steps.steps()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, step.id)
+    steps.react()
+    assert steps.status(job.id) == "finished/failure"
+    assert steps.kinds(job.id) == ["created", "started", "finished"]
+    check_consistent(steps)
 
 
-def test_an_approval_uses_no_slot_and_passes_its_values_on(yard: Yard) -> None:
+def test_an_approval_uses_no_slot_and_passes_its_values_on(steps: WorkflowSteps) -> None:
     tasks = {
         "b": {"type": "approval", "approvers": ["max@acme.test"]},
         "c": {"task_arguments": TWO},
     }
-    job = yard.run(yard.flow("a-b b-c b-d:failure", tasks=tasks))
-    yard.ends("a", OUTPUT)
-    assert yard.names("onhold") == ["b"] and yard.claim() == []
-    asked = yard.steps()[-1]
-    yard.db.write_blocking(votes.approve, yard.actors.max, asked.id)
-    yard.react()
-    assert yard.values("c") == ["1", '{"k":2}']
-    yard.ends("c")
-    assert yard.stands(job.id) == "finished/normal"
+    job = steps.run(steps.flow("a-b b-c b-d:failure", tasks=tasks))
+    steps.ends("a", OUTPUT)
+    assert steps.names("onhold") == ["b"] and steps.claim() == []
+    asked = steps.steps()[-1]
+    steps.db.write_blocking(votes.approve, steps.actors.max, asked.id)
+    steps.react()
+    assert steps.values("c") == ["1", '{"k":2}']
+    steps.ends("c")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_rejection_goes_the_way_of_failure(yard: Yard) -> None:
+def test_a_rejection_goes_the_way_of_failure(steps: WorkflowSteps) -> None:
     tasks = {"b": {"type": "approval", "approvers": ["max@acme.test"]}}
-    job = yard.run(yard.flow("a-b b-c b-d:failure", tasks=tasks))
-    yard.ends("a")
-    yard.db.write_blocking(votes.reject, yard.actors.max, yard.steps()[-1].id)
-    yard.react()
-    assert yard.names() == ["d"]
-    yard.ends("d")
-    assert yard.stands(job.id) == "finished/normal"
+    job = steps.run(steps.flow("a-b b-c b-d:failure", tasks=tasks))
+    steps.ends("a")
+    steps.db.write_blocking(votes.reject, steps.actors.max, steps.steps()[-1].id)
+    steps.react()
+    assert steps.names() == ["d"]
+    steps.ends("d")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_an_input_node_waits_for_a_person(yard: Yard) -> None:
+def test_an_input_node_waits_for_a_person(steps: WorkflowSteps) -> None:
     tasks = {
         "b": {"type": "dummy", "task_arguments": TWO},
         "c": {"task_arguments": TWO},
     }
-    yard.run(yard.flow("a-b b-c", tasks=tasks))
-    yard.ends("a", '["only one"]')
-    (asked,) = [step for step in yard.steps() if step.lifecycle == "onhold"]
-    assert yard.values("b") == []
-    yard.db.write_blocking(actions.give_input, yard.actors.ada, asked.id, ["p", "q"])
-    yard.react()
-    assert yard.values("c") == ["p", "q"]
+    steps.run(steps.flow("a-b b-c", tasks=tasks))
+    steps.ends("a", '["only one"]')
+    (asked,) = [step for step in steps.steps() if step.lifecycle == "onhold"]
+    assert steps.values("b") == []
+    steps.db.write_blocking(actions.give_input, steps.actors.ada, asked.id, ["p", "q"])
+    steps.react()
+    assert steps.values("c") == ["p", "q"]
 
 
-def test_an_input_node_proposes_what_fits(yard: Yard) -> None:
-    yard.run(yard.flow("a-b", tasks={"b": {"type": "dummy", "task_arguments": TWO}}))
-    yard.ends("a", '["p", "q"]')
-    assert yard.names("onhold") == ["b"]
-    assert yard.values("b") == ["p", "q"]
+def test_an_input_node_proposes_what_fits(steps: WorkflowSteps) -> None:
+    steps.run(steps.flow("a-b", tasks={"b": {"type": "dummy", "task_arguments": TWO}}))
+    steps.ends("a", '["p", "q"]')
+    assert steps.names("onhold") == ["b"]
+    assert steps.values("b") == ["p", "q"]
 
 
-def test_a_start_that_is_done_at_once_goes_on(yard: Yard) -> None:
+def test_a_start_that_is_done_at_once_goes_on(steps: WorkflowSteps) -> None:
     """A dummy that a person starts with its arguments is over before anybody looks."""
     tasks = {"a": {"type": "dummy", "task_arguments": TWO}, "b": {"task_arguments": TWO}}
-    yard.run(yard.flow("a-b", tasks=tasks), ["p", "q"])
-    yard.react()
-    assert yard.values("b") == ["p", "q"]
+    steps.run(steps.flow("a-b", tasks=tasks), ["p", "q"])
+    steps.react()
+    assert steps.values("b") == ["p", "q"]
 
 
-def test_a_step_that_cannot_start_ends_in_error_and_says_why(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b b-c:failure", tasks={"b": {"task_arguments": TWO}}))
-    yard.ends("a", '["only one"]')
-    (dead,) = [step for step in yard.steps() if step.name == "b"]
+def test_a_step_that_cannot_start_ends_in_error_and_says_why(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b b-c:failure", tasks={"b": {"task_arguments": TWO}}))
+    steps.ends("a", '["only one"]')
+    (dead,) = [step for step in steps.steps() if step.name == "b"]
     assert (dead.lifecycle, dead.state, dead.trigger_name) == ("finished", "error", "failure")
     assert "Argument 2 (y) is missing" in (dead.reason or "")
-    yard.ends("c")
-    assert yard.stands(job.id) == "finished/normal"
-    sound(yard)
+    steps.ends("c")
+    assert steps.status(job.id) == "finished/normal"
+    check_consistent(steps)
 
 
-def test_a_notification_is_over_at_once_and_hands_on(yard: Yard) -> None:
+def test_a_notification_is_over_at_once_and_hands_on(steps: WorkflowSteps) -> None:
     tasks = {"b": {"type": "notification", "subject": "x"}, "c": {"task_arguments": TWO}}
-    yard.run(yard.flow("a-b b-c", tasks=tasks))
-    yard.ends("a", '["p", "q"]')
-    assert yard.values("c") == ["p", "q"]
+    steps.run(steps.flow("a-b b-c", tasks=tasks))
+    steps.ends("a", '["p", "q"]')
+    assert steps.values("c") == ["p", "q"]
 
 
-def test_it_goes_on_along_the_graph_that_it_began_with(yard: Yard) -> None:
-    flow = yard.flow("a-b")
-    job = yard.run(flow)
+def test_it_goes_on_along_the_graph_that_it_began_with(steps: WorkflowSteps) -> None:
+    flow = steps.flow("a-b")
+    job = steps.run(flow)
     graph = decode(flow.spec).graph
     body = WorkflowBody(graph=Graph(nodes=graph.nodes[:1]))
-    yard.db.write_blocking(workflows.change, yard.actors.ada, flow.id, body, replaces=False)
-    yard.ends("a")
-    assert yard.names() == ["b"]
-    yard.ends("b")
-    assert yard.stands(job.id) == "finished/normal"
-    again = yard.run(flow)
-    yard.ends("a")
-    assert yard.stands(again.id) == "finished/normal"
+    steps.db.write_blocking(workflows.change, steps.actors.ada, flow.id, body, replaces=False)
+    steps.ends("a")
+    assert steps.names() == ["b"]
+    steps.ends("b")
+    assert steps.status(job.id) == "finished/normal"
+    again = steps.run(flow)
+    steps.ends("a")
+    assert steps.status(again.id) == "finished/normal"

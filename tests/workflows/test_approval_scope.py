@@ -13,7 +13,7 @@ from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import ScriptBody, TaskBody
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
-from workflows.workflow_steps import Yard
+from workflows.workflow_steps import WorkflowSteps
 
 ASK = {"type": "approval", "approvers": ["max@acme.test"]}
 TWO = [{"type": "input", "label": "x"}, {"type": "input", "label": "y"}]
@@ -21,146 +21,146 @@ OUTPUT = '{"output": ["1", "2"]}'
 OTHER = ScriptBody(source="#!/bin/sh\ntrue\n")
 
 
-def waiting(yard: Yard) -> JobRow:
-    return [job for job in yard.steps() if job.lifecycle == "onhold"][-1]
+def waiting_approval(steps: WorkflowSteps) -> JobRow:
+    return [job for job in steps.steps() if job.lifecycle == "onhold"][-1]
 
 
-def shown(yard: Yard, job: JobRow) -> dict[str, Any]:
-    found = yard.db.write_blocking(plan.for_job, job.id)
+def planned_arguments(steps: WorkflowSteps, job: JobRow) -> dict[str, Any]:
+    found = steps.db.write_blocking(plan.for_job, job.id)
     return {item.name: item.arguments for item in found}
 
 
-def edit(yard: Yard, name: str, **fields: Any) -> None:
-    task_id = yard.db.write_blocking(
+def edit(steps: WorkflowSteps, name: str, **fields: Any) -> None:
+    task_id = steps.db.write_blocking(
         lambda tx: tx.value("select id from tasks where name = ?", name)
     )
     body = TaskBody(**fields)
-    yard.db.write_blocking(tasks.change, yard.actors.ada, task_id, body, is_replacement=False)
+    steps.db.write_blocking(tasks.change, steps.actors.ada, task_id, body, is_replacement=False)
 
 
-def test_it_works(yard: Yard) -> None:
+def test_it_works(steps: WorkflowSteps) -> None:
     """What follows at once has its values, what comes later does not."""
-    yard.run(yard.flow("a-b b-c c-d", tasks={"b": ASK, "c": {"task_arguments": TWO}}))
-    yard.ends("a", OUTPUT)
-    assert shown(yard, waiting(yard)) == {"c": ["1", "2"], "d": None}
+    steps.run(steps.flow("a-b b-c c-d", tasks={"b": ASK, "c": {"task_arguments": TWO}}))
+    steps.ends("a", OUTPUT)
+    assert planned_arguments(steps, waiting_approval(steps)) == {"c": ["1", "2"], "d": None}
 
 
-def test_only_the_way_of_yes_is_shown(yard: Yard) -> None:
-    yard.run(yard.flow("a-b b-c b-d:failure b-e:always c-f:failure", tasks={"b": ASK}))
-    yard.ends("a")
-    assert sorted(shown(yard, waiting(yard))) == ["c", "e", "f"]
+def test_only_the_way_of_yes_is_shown(steps: WorkflowSteps) -> None:
+    steps.run(steps.flow("a-b b-c b-d:failure b-e:always c-f:failure", tasks={"b": ASK}))
+    steps.ends("a")
+    assert sorted(planned_arguments(steps, waiting_approval(steps))) == ["c", "e", "f"]
 
 
-def test_it_ends_at_the_next_approval(yard: Yard) -> None:
-    yard.run(yard.flow("a-b b-c c-d d-e", tasks={"b": ASK, "d": ASK}))
-    yard.ends("a")
-    assert list(shown(yard, waiting(yard))) == ["c"]
-    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
-    yard.react()
-    yard.ends("c")
-    assert list(shown(yard, waiting(yard))) == ["e"]
+def test_it_ends_at_the_next_approval(steps: WorkflowSteps) -> None:
+    steps.run(steps.flow("a-b b-c c-d d-e", tasks={"b": ASK, "d": ASK}))
+    steps.ends("a")
+    assert list(planned_arguments(steps, waiting_approval(steps))) == ["c"]
+    steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
+    steps.react()
+    steps.ends("c")
+    assert list(planned_arguments(steps, waiting_approval(steps))) == ["e"]
 
 
-def test_what_a_join_gets_is_not_known_yet(yard: Yard) -> None:
-    yard.run(yard.flow("a-b a-c b-d c-d", joins="d", tasks={"b": ASK}))
-    yard.ends("a")
-    assert shown(yard, waiting(yard)) == {"d": None}
+def test_what_a_join_gets_is_not_known_yet(steps: WorkflowSteps) -> None:
+    steps.run(steps.flow("a-b a-c b-d c-d", joins="d", tasks={"b": ASK}))
+    steps.ends("a")
+    assert planned_arguments(steps, waiting_approval(steps)) == {"d": None}
 
 
-def test_each_step_starts_as_it_was_approved(yard: Yard) -> None:
+def test_each_step_starts_as_it_was_approved(steps: WorkflowSteps) -> None:
     """Also hours later: d was changed while c ran."""
-    job = yard.run(yard.flow("a-b b-c c-d", tasks={"b": ASK}))
-    yard.ends("a")
-    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
-    yard.react()
-    edit(yard, "d", script=OTHER)
-    yard.ends("c")
-    assert yard.stands(yard.steps()[-1].id) == "finished/error"
-    assert "the script of d" in (yard.steps()[-1].reason or "")
-    assert yard.stands(job.id) == "finished/failure"
+    job = steps.run(steps.flow("a-b b-c c-d", tasks={"b": ASK}))
+    steps.ends("a")
+    steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
+    steps.react()
+    edit(steps, "d", script=OTHER)
+    steps.ends("c")
+    assert steps.status(steps.steps()[-1].id) == "finished/error"
+    assert "the script of d" in (steps.steps()[-1].reason or "")
+    assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_restart_needs_what_was_approved(yard: Yard) -> None:
+def test_a_restart_needs_what_was_approved(steps: WorkflowSteps) -> None:
     """The yes is taken over by the new job, and so is what it was about."""
-    job = yard.run(yard.flow("a-b b-c", tasks={"b": ASK}))
-    yard.ends("a")
-    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
-    yard.react()
-    yard.ends("c", code=1)
-    edit(yard, "c", script=OTHER)
-    yard.restart(job)
-    yard.react()
-    assert "the script of c" in (yard.steps()[-1].reason or "")
+    job = steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
+    steps.ends("a")
+    steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
+    steps.react()
+    steps.ends("c", code=1)
+    edit(steps, "c", script=OTHER)
+    steps.restart(job)
+    steps.react()
+    assert "the script of c" in (steps.steps()[-1].reason or "")
 
 
-def test_what_a_rejection_starts_needs_no_yes(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b b-c:always", tasks={"b": ASK}))
-    yard.ends("a")
-    edit(yard, "c", script=OTHER)
-    yard.db.write_blocking(votes.reject, yard.actors.max, waiting(yard).id)
-    yard.react()
-    yard.ends("c")
-    assert yard.stands(job.id) == "finished/normal"
+def test_what_a_rejection_starts_needs_no_yes(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b b-c:always", tasks={"b": ASK}))
+    steps.ends("a")
+    edit(steps, "c", script=OTHER)
+    steps.db.write_blocking(votes.reject, steps.actors.max, waiting_approval(steps).id)
+    steps.react()
+    steps.ends("c")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_void_approval_fails_the_workflow(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b b-c", tasks={"b": ASK}))
-    yard.ends("a")
-    asked = waiting(yard)
-    edit(yard, "c", script=OTHER)
+def test_a_void_approval_fails_the_workflow(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
+    steps.ends("a")
+    asked = waiting_approval(steps)
+    edit(steps, "c", script=OTHER)
     with pytest.raises(Conflict, match="the script of c"):
-        yard.db.write_blocking(votes.approve, yard.actors.max, asked.id)
-    found = yard.db.write_blocking(plan.for_job, asked.id)
-    assert yard.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 1
-    assert yard.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 0
-    assert yard.kinds(asked.id) == ["created", "voided"]
-    yard.react()
-    assert yard.stands(asked.id) == "expired/canceled"
-    assert yard.stands(job.id) == "finished/failure"
+        steps.db.write_blocking(votes.approve, steps.actors.max, asked.id)
+    found = steps.db.write_blocking(plan.for_job, asked.id)
+    assert steps.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 1
+    assert steps.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 0
+    assert steps.kinds(asked.id) == ["created", "voided"]
+    steps.react()
+    assert steps.status(asked.id) == "expired/canceled"
+    assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_purged_job_takes_its_plan_along(yard: Yard) -> None:
-    yard.run(yard.flow("a-b b-c", tasks={"b": ASK}))
-    yard.ends("a")
-    asked = waiting(yard)
-    yard.db.write_blocking(lambda tx: tx.execute("delete from jobs where id = ?", asked.id))
-    assert yard.db.write_blocking(_left, asked.id) == [0, 0]
+def test_a_purged_job_takes_its_plan_along(steps: WorkflowSteps) -> None:
+    steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
+    steps.ends("a")
+    asked = waiting_approval(steps)
+    steps.db.write_blocking(lambda tx: tx.execute("delete from jobs where id = ?", asked.id))
+    assert steps.db.write_blocking(_count_rows, asked.id) == [0, 0]
 
 
-def _left(tx: Tx, job_id: str) -> list[int]:
+def _count_rows(tx: Tx, job_id: str) -> list[int]:
     counted = "select count(*) from {} where job_id = ?"
     return [tx.value(counted.format(name), job_id) for name in ("approvals", "approval_objects")]
 
 
-def test_a_workflow_that_follows_is_covered_with_all_that_is_in_it(yard: Yard) -> None:
-    deep = yard.flow("q")
-    inner = yard.flow("p-r", flows={"r": deep})
-    yard.run(yard.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
-    asked = waiting(yard)
-    assert sorted(shown(yard, asked)) == ["p", "q"]
-    edit(yard, "q", script=OTHER)
+def test_a_workflow_that_follows_is_covered_with_all_that_is_in_it(steps: WorkflowSteps) -> None:
+    deep = steps.flow("q")
+    inner = steps.flow("p-r", flows={"r": deep})
+    steps.run(steps.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
+    asked = waiting_approval(steps)
+    assert sorted(planned_arguments(steps, asked)) == ["p", "q"]
+    edit(steps, "q", script=OTHER)
     with pytest.raises(Conflict):
-        yard.db.write_blocking(votes.approve, yard.actors.max, asked.id)
+        steps.db.write_blocking(votes.approve, steps.actors.max, asked.id)
 
 
-def test_what_is_changed_in_there_after_the_yes_does_not_run(yard: Yard) -> None:
-    inner = yard.flow("p-q")
-    job = yard.run(yard.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
-    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
-    yard.react()
-    edit(yard, "q", script=OTHER)
-    yard.ends("p")
-    (step,) = [item for item in yard.steps() if item.name == "q"]
+def test_what_is_changed_in_there_after_the_yes_does_not_run(steps: WorkflowSteps) -> None:
+    inner = steps.flow("p-q")
+    job = steps.run(steps.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
+    steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
+    steps.react()
+    edit(steps, "q", script=OTHER)
+    steps.ends("p")
+    (step,) = [item for item in steps.steps() if item.name == "q"]
     assert (step.state, "not what was approved" in (step.reason or "")) == ("error", True)
-    assert yard.stands(job.id) == "finished/failure"
+    assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_workflow_that_is_changed_after_the_yes_does_not_begin(yard: Yard) -> None:
-    inner = yard.flow("p")
-    yard.run(yard.flow("a-b b-c", flows={"c": inner}, tasks={"a": ASK}))
-    yard.db.write_blocking(votes.approve, yard.actors.max, waiting(yard).id)
-    yard.react()
+def test_a_workflow_that_is_changed_after_the_yes_does_not_begin(steps: WorkflowSteps) -> None:
+    inner = steps.flow("p")
+    steps.run(steps.flow("a-b b-c", flows={"c": inner}, tasks={"a": ASK}))
+    steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
+    steps.react()
     body = WorkflowBody(description="another one")
-    yard.db.write_blocking(workflows.change, yard.actors.ada, inner.id, body, replaces=False)
-    yard.ends("b")
-    assert "not what was approved" in (yard.steps()[-1].reason or "")
+    steps.db.write_blocking(workflows.change, steps.actors.ada, inner.id, body, replaces=False)
+    steps.ends("b")
+    assert "not what was approved" in (steps.steps()[-1].reason or "")

@@ -10,7 +10,7 @@ from belvedere.workflow_specs import graph_validation as graphs
 from belvedere.workflow_specs.model import Edge, Graph, Join, Node
 from belvedere.workflows.execution import decision
 from belvedere.workflows.execution.visits import Visit, VisitEnd, VisitKey
-from workflows.reference import Plan, Walk
+from workflows.reference import Plan, ReferenceRun
 
 EVENTS = ("success", "failure", "blue")
 ENDS = (
@@ -54,44 +54,44 @@ def graph_of(plan: Plan) -> Graph:
     )
 
 
-class Played:
+class Progress:
     """What a job has taken, as the rule is told it."""
 
     def __init__(self) -> None:
-        self.taken: dict[VisitKey, Visit] = {("a", 1): Visit("a")}
+        self.visits: dict[VisitKey, Visit] = {("a", 1): Visit("a")}
 
     def end(self, node: str, end: VisitEnd) -> None:
         (item,) = [
-            item for item in self.taken.values() if item.node_id == node and item.end is None
+            item for item in self.visits.values() if item.node_id == node and item.end is None
         ]
-        self.taken[item.key] = replace(item, end=end)
+        self.visits[item.key] = replace(item, end=end)
 
-    def ask(self, graph: Graph) -> decision.Decision:
+    def request(self, graph: Graph) -> decision.Decision:
         """And what begins has begun. The order of the rows means nothing."""
-        todo = decision.decide(graph, "a", list(self.taken.values())[::-1])
+        todo = decision.decide(graph, "a", list(self.visits.values())[::-1])
         for one in todo.starts:
-            assert (one.node_id, one.visit) not in self.taken
+            assert (one.node_id, one.visit) not in self.visits
             key = (one.node_id, one.visit)
-            self.taken[key] = Visit(one.node_id, one.visit, None, one.causes)
+            self.visits[key] = Visit(one.node_id, one.visit, None, one.causes)
         return todo
 
 
-def played(plan: Plan, data: st.DataObject) -> tuple[Walk, Played]:
+def play(plan: Plan, data: st.DataObject) -> tuple[ReferenceRun, Progress]:
     """Whatever ends in whatever order: the same visits begin, with the same feeds."""
-    graph, walk, mine = graph_of(plan), Walk(plan), Played()
+    graph, walk, mine = graph_of(plan), ReferenceRun(plan), Progress()
     walk.begin("a", [])
     while not walk.is_over:
         node = data.draw(st.sampled_from(sorted(walk.running)))
         end = data.draw(st.sampled_from(ENDS))
-        before = set(walk.began)
+        before = set(walk.started_visits)
         walk.end(node, end.trigger_name, end.is_good)
         mine.end(node, end)
-        todo = mine.ask(graph)
-        fresh = {key: feeds for key, feeds in walk.began.items() if key not in before}
+        todo = mine.request(graph)
+        fresh = {key: feeds for key, feeds in walk.started_visits.items() if key not in before}
         assert {(one.node_id, one.visit): list(one.causes) for one in todo.starts} == fresh
         assert todo.is_over is walk.is_over
         # Asked again, it has nothing more to start.
-        assert mine.ask(graph).starts == []
+        assert mine.request(graph).starts == []
     assert todo.has_failed is walk.has_failed
     assert {(edge.source, edge.target, edge.on) for edge in todo.exhausted} == walk.exhausted
     return walk, mine
@@ -100,20 +100,20 @@ def played(plan: Plan, data: st.DataObject) -> tuple[Walk, Played]:
 @given(plans(), st.data())
 def test_it_works(plan: Plan, data: st.DataObject) -> None:
     """It ends, and no node has begun twice."""
-    walk, _ = played(plan, data)
-    assert {visit for _, visit in walk.began} == {1}
+    walk, _ = play(plan, data)
+    assert {visit for _, visit in walk.started_visits} == {1}
 
 
 @given(plans(circles=True), st.data())
 def test_circles_end(plan: Plan, data: st.DataObject) -> None:
     """Whatever leads round, however it is joined: the bounds hold, and visits never mix."""
     assert graphs.faults_of(graph_of(plan), "a") == []
-    walk, mine = played(plan, data)
+    walk, mine = play(plan, data)
     most = 1 + sum(plan.bounds.values())
-    assert max(visit for _, visit in walk.began) <= most
+    assert max(visit for _, visit in walk.started_visits) <= most
     for (source, target, on), bound in plan.bounds.items():
-        took = [item for item in mine.taken.values() if item.node_id == target]
-        by_it = [key for item in took for key in item.causes if _goes(mine.taken[key], source, on)]
+        took = [item for item in mine.visits.values() if item.node_id == target]
+        by_it = [key for item in took for key in item.causes if _goes(mine.visits[key], source, on)]
         others = [edge for edge in plan.edges if edge[:2] == (source, target)]
         assert len(by_it) <= bound or len(others) > 1
 
@@ -131,12 +131,12 @@ def test_ends_that_are_processed_together_start_the_same_nodes(
     how = {name: data.draw(st.sampled_from(ENDS)) for name in plan.nodes}
 
     def run(at_once: bool) -> set[VisitKey]:
-        mine = Played()
-        while is_open := sorted(item.node_id for item in mine.taken.values() if item.end is None):
+        mine = Progress()
+        while is_open := sorted(item.node_id for item in mine.visits.values() if item.end is None):
             for node in is_open if at_once else is_open[:1]:
                 mine.end(node, how[node])
-            mine.ask(graph)
-        return set(mine.taken)
+            mine.request(graph)
+        return set(mine.visits)
 
     assert run(at_once=True) == run(at_once=False)
 
@@ -145,8 +145,8 @@ def test_ends_that_are_processed_together_start_the_same_nodes(
 def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.DataObject) -> None:
     """Kept steps could have begun from kept steps alone, and nothing bad is among them."""
     plan = data.draw(plans(circles=circles))
-    graph, (walk, mine) = graph_of(plan), played(plan, data)
-    taken = list(mine.taken.values())
+    graph, (walk, mine) = graph_of(plan), play(plan, data)
+    taken = list(mine.visits.values())
     again = decision.unhandled(graph, taken)
     assert bool(again) is (walk.unhandled or bool(walk.exhausted))
     kept = decision.supported(graph, "a", [item for item in taken if item.key not in again])
@@ -161,10 +161,10 @@ def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.D
         assert not {(item.node_id, item.visit) for item in todo.starts} & keys
         if not circles:
             begins: set[Any] = {(item.node_id, item.visit) for item in todo.starts}
-            assert again <= begins | again - _reached(graph, kept)
+            assert again <= begins | again - _reachable(graph, kept)
 
 
-def _reached(graph: Graph, kept: list[Visit]) -> set[VisitKey]:
+def _reachable(graph: Graph, kept: list[Visit]) -> set[VisitKey]:
     ends = {item.node_id: item.end for item in kept}
     return {
         (edge.target, 1)

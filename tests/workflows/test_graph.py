@@ -14,7 +14,7 @@ TASK = "0" * 24
 FIELDS = ("source", "target", "on", "max_visits")
 
 
-def drawn(nodes: list[Any], *edges: tuple[Any, ...]) -> Graph:
+def make_graph(nodes: list[Any], *edges: tuple[Any, ...]) -> Graph:
     whole = [{"id": item} if isinstance(item, str) else item for item in nodes]
     return msgspec.convert(
         {
@@ -26,7 +26,7 @@ def drawn(nodes: list[Any], *edges: tuple[Any, ...]) -> Graph:
 
 
 def test_it_works() -> None:
-    graph = drawn(["a", "b", "c"], ("a", "b"), ("a", "c", "failure"), ("b", "c", "always"))
+    graph = make_graph(["a", "b", "c"], ("a", "b"), ("a", "c", "failure"), ("b", "c", "always"))
     assert faults_of(graph, "a") == []
     assert start_of(graph, "") == "a"
 
@@ -34,38 +34,42 @@ def test_it_works() -> None:
 @pytest.mark.parametrize(
     ("graph", "field", "message"),
     [
-        (drawn([]), "graph.nodes", "Must have 1 to 200 nodes."),
-        (drawn(["a", "a"]), "graph.nodes[1].id", "Another node has the id 'a'"),
-        (drawn([""]), "graph.nodes[0].id", "1 to 128"),
-        (drawn([" a"]), "graph.nodes[0].id", "Remove the spaces"),
-        (drawn(["a\x00"]), "graph.nodes[0].id", "printable"),
-        (drawn(["a"], ("a", "b")), "graph.edges[0].target", "no node 'b'"),
-        (drawn(["a", "b"], ("x", "b")), "graph.edges[0].source", "no node 'x'"),
-        (drawn(["a", "b"], ("a", "b", "")), "graph.edges[0].on", "1 to 128"),
-        (drawn(["a", "b"], ("a", "b", "lost")), "graph.edges[0].on", "waits for a lost job"),
-        (drawn(["a", "b"], ("a", "b"), ("a", "b")), "graph.edges[1]", "Another edge has the same"),
-        (drawn(["a"], ("a", "a")), "graph.edges", "a → a. Set max_visits on one of them."),
-        (drawn(["a"], ("a", "a", "again", 0)), "graph.edges[0].max_visits", "1 to 100"),
-        (drawn(["a"], ("a", "a", "again", 101)), "graph.edges[0].max_visits", "1 to 100"),
+        (make_graph([]), "graph.nodes", "Must have 1 to 200 nodes."),
+        (make_graph(["a", "a"]), "graph.nodes[1].id", "Another node has the id 'a'"),
+        (make_graph([""]), "graph.nodes[0].id", "1 to 128"),
+        (make_graph([" a"]), "graph.nodes[0].id", "Remove the spaces"),
+        (make_graph(["a\x00"]), "graph.nodes[0].id", "printable"),
+        (make_graph(["a"], ("a", "b")), "graph.edges[0].target", "no node 'b'"),
+        (make_graph(["a", "b"], ("x", "b")), "graph.edges[0].source", "no node 'x'"),
+        (make_graph(["a", "b"], ("a", "b", "")), "graph.edges[0].on", "1 to 128"),
+        (make_graph(["a", "b"], ("a", "b", "lost")), "graph.edges[0].on", "waits for a lost job"),
         (
-            drawn(["a", "b"], ("a", "b"), ("b", "a", "x", 1), ("b", "a", "x", 2)),
+            make_graph(["a", "b"], ("a", "b"), ("a", "b")),
+            "graph.edges[1]",
+            "Another edge has the same",
+        ),
+        (make_graph(["a"], ("a", "a")), "graph.edges", "a → a. Set max_visits on one of them."),
+        (make_graph(["a"], ("a", "a", "again", 0)), "graph.edges[0].max_visits", "1 to 100"),
+        (make_graph(["a"], ("a", "a", "again", 101)), "graph.edges[0].max_visits", "1 to 100"),
+        (
+            make_graph(["a", "b"], ("a", "b"), ("b", "a", "x", 1), ("b", "a", "x", 2)),
             "graph.edges[2]",
             "Another edge has the same",
         ),
         (
-            drawn(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "b", "failure")),
+            make_graph(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "b", "failure")),
             "graph.edges",
             "b → c → b.",
         ),
         (
             # One circle with a bound excuses no other.
-            drawn(["a", "b", "c"], ("a", "b"), ("b", "a", "x", 2), ("b", "c"), ("c", "b")),
+            make_graph(["a", "b", "c"], ("a", "b"), ("b", "a", "x", 2), ("b", "c"), ("c", "b")),
             "graph.edges",
             "b → c → b.",
         ),
-        (drawn(["a", "b"]), "graph.nodes[1]", "'b' cannot be reached from 'a'."),
+        (make_graph(["a", "b"]), "graph.nodes[1]", "'b' cannot be reached from 'a'."),
         (
-            drawn([{"id": "a", "retry": {"times": 101}}]),
+            make_graph([{"id": "a", "retry": {"times": 101}}]),
             "graph.nodes[0].retry.times",
             "0 to 100",
         ),
@@ -78,7 +82,7 @@ def test_each_fault_names_its_field(graph: Graph, field: str, message: str) -> N
 
 
 def test_the_start_must_be_named_unless_it_is_clear() -> None:
-    two = drawn(["a", "b", "c"], ("a", "c"), ("b", "c"))
+    two = make_graph(["a", "b", "c"], ("a", "c"), ("b", "c"))
     assert start_of(two, "") == ""
     assert [fault.field for fault in faults_of(two, "")] == ["start"]
     assert [fault.field for fault in faults_of(two, "x")] == ["start"]
@@ -86,21 +90,21 @@ def test_the_start_must_be_named_unless_it_is_clear() -> None:
 
 def test_a_long_chain_is_no_trouble() -> None:
     names = [f"n{number}" for number in range(200)]
-    graph = drawn(list(names), *zip(names, names[1:], strict=False))
+    graph = make_graph(list(names), *zip(names, names[1:], strict=False))
     assert faults_of(graph, "n0") == []
-    ring = drawn(list(names), *zip(names, names[1:], strict=False), (names[-1], names[0]))
+    ring = make_graph(list(names), *zip(names, names[1:], strict=False), (names[-1], names[0]))
     assert len(faults_of(ring, "n0")) == 1
 
 
 def test_a_circle_with_a_bound_is_right() -> None:
-    graph = drawn(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "a", "failure", 3))
+    graph = make_graph(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "a", "failure", 3))
     assert faults_of(graph, "a") == []
     # What leads back does not hide where it begins.
     assert start_of(graph, "") == "a"
-    assert faults_of(drawn(["a"], ("a", "a", "again", 100)), "a") == []
+    assert faults_of(make_graph(["a"], ("a", "a", "again", 100)), "a") == []
 
 
 def test_a_bound_of_null_is_none() -> None:
-    graph = drawn(["a", "b"], ("a", "b", "success", None))
-    assert graph == drawn(["a", "b"], ("a", "b"))
+    graph = make_graph(["a", "b"], ("a", "b", "success", None))
+    assert graph == make_graph(["a", "b"], ("a", "b"))
     assert msgspec.to_builtins(graph.edges[0]) == {"source": "a", "target": "b", "on": "success"}

@@ -7,8 +7,8 @@ import pytest
 
 from belvedere.jobs.history import consistency
 from belvedere.jobs.model import JobRow
-from workflows.reference import Key, Plan, Walk
-from workflows.workflow_steps import Yard
+from workflows.reference import Key, Plan, ReferenceRun
+from workflows.workflow_steps import WorkflowSteps
 
 ENDS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "success": ("", {}, True),
@@ -18,7 +18,7 @@ ENDS: dict[str, tuple[str, dict[str, Any], bool]] = {
 }
 
 
-def drawn(chance: random.Random) -> Plan:
+def random_plan(chance: random.Random) -> Plan:
     nodes = [chr(97 + n) for n in range(chance.randint(2, 7))]
     edges = {
         (chance.choice(nodes[:n]), target, chance.choice(["success", "failure", "blue", "always"]))
@@ -31,7 +31,7 @@ def drawn(chance: random.Random) -> Plan:
 
 def with_circles(chance: random.Random) -> Plan:
     """The same, and up to three edges that lead back."""
-    plan = drawn(chance)
+    plan = random_plan(chance)
     for _ in range(chance.randint(1, 3)):
         source = chance.randrange(len(plan.nodes))
         target = plan.nodes[chance.randint(0, source)]
@@ -49,49 +49,49 @@ def text_of(plan: Plan) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_it_works(yard: Yard, seed: int) -> None:
+def test_it_works(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(2):
-        job, _ = played(yard, drawn(chance), chance)
-        found = [step.name for step in yard.steps() if step.workflow_job_id == job.id]
+        job, _ = play(steps, random_plan(chance), chance)
+        found = [step.name for step in steps.steps() if step.workflow_job_id == job.id]
         assert len(found) == len(set(found)), "a node ran twice"
-    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
+    assert steps.db.write_blocking(consistency.check, "", 1_000) == []
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_circles(yard: Yard, seed: int) -> None:
+def test_circles(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
-    job, walk = played(yard, with_circles(chance), chance)
-    reason = yard.job(job.id).reason or ""
+    job, walk = play(steps, with_circles(chance), chance)
+    reason = steps.job(job.id).reason or ""
     assert all(f"{source} → {target} ({on})" in reason for source, target, on in walk.exhausted)
     assert bool(reason) is bool(walk.exhausted)
-    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
+    assert steps.db.write_blocking(consistency.check, "", 1_000) == []
 
 
-def played(yard: Yard, plan: Plan, chance: random.Random) -> tuple[JobRow, Walk]:
-    walk = Walk(plan)
+def play(steps: WorkflowSteps, plan: Plan, chance: random.Random) -> tuple[JobRow, ReferenceRun]:
+    walk = ReferenceRun(plan)
     walk.begin("a", [])
-    job = yard.run(yard.flow(text_of(plan), joins=" ".join(plan.patient)))
+    job = steps.run(steps.flow(text_of(plan), joins=" ".join(plan.patient)))
     while not walk.is_over:
         node, event = chance.choice(sorted(walk.running)), chance.choice(list(ENDS))
         lastline, report, good = ENDS[event]
         walk.end(node, event, good)
         # A server that was away, one that looks twice, one that looks at once.
         looks = chance.randint(0, 2) if walk.running else 1
-        yard.ends(node, lastline, react=False, **report)
-        if not looks and not begun(walk) <= taken(yard, job.id):
+        steps.ends(node, lastline, react=False, **report)
+        if not looks and not running_visits(walk) <= stored_visits(steps, job.id):
             looks = 1
         for _ in range(looks):
-            yard.react()
-    assert taken(yard, job.id) == set(walk.began)
+            steps.react()
+    assert stored_visits(steps, job.id) == set(walk.started_visits)
     state = "failure" if walk.has_failed else "normal"
-    assert yard.stands(job.id) == f"finished/{state}", plan
+    assert steps.status(job.id) == f"finished/{state}", plan
     return job, walk
 
 
-def begun(walk: Walk) -> set[Key]:
+def running_visits(walk: ReferenceRun) -> set[Key]:
     return {(node, walk.visits[node]) for node in walk.running}
 
 
-def taken(yard: Yard, job_id: str) -> set[Key]:
-    return {(step.node_id, step.visit) for step in yard.taken(job_id)}
+def stored_visits(steps: WorkflowSteps, job_id: str) -> set[Key]:
+    return {(step.node_id, step.visit) for step in steps.list_steps(job_id)}

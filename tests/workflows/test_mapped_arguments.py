@@ -6,7 +6,7 @@ import pytest
 
 from belvedere.base.errors import Invalid
 from belvedere.jobs.approvals import plan, votes
-from workflows.workflow_steps import Yard
+from workflows.workflow_steps import WorkflowSteps
 
 X = {"type": "input", "label": "x"}
 Y = {"type": "input", "label": "y"}
@@ -15,7 +15,7 @@ REQUIRED = {"type": "input", "label": "r", "required": True}
 ASK = {"type": "approval", "approvers": ["max@acme.test"]}
 
 
-def test_it_works(yard: Yard) -> None:
+def test_it_works(steps: WorkflowSteps) -> None:
     """Outputs of two steps, a member of one, an argument of the job, and a fixed value."""
     sources = [
         {"node": "b", "index": 1},
@@ -24,73 +24,75 @@ def test_it_works(yard: Yard) -> None:
         {"value": "fixed"},
     ]
     tasks = {"a": {"task_arguments": [X]}, "c": {"task_arguments": [X, Y, X, Y]}}
-    flow = yard.flow("a-b b-c", tasks=tasks, arguments={"c": sources})
-    job = yard.run(flow, ["from the caller"])
-    yard.ends("a", '{"output": [{"user": {"names": ["Ada", "Lovelace"]}}]}')
-    yard.ends("b", '{"output": ["1", "2"]}')
-    assert yard.values("c") == ["2", "Lovelace", "from the caller", "fixed"]
-    yard.ends("c")
-    assert yard.stands(job.id) == "finished/normal"
+    flow = steps.flow("a-b b-c", tasks=tasks, arguments={"c": sources})
+    job = steps.run(flow, ["from the caller"])
+    steps.ends("a", '{"output": [{"user": {"names": ["Ada", "Lovelace"]}}]}')
+    steps.ends("b", '{"output": ["1", "2"]}')
+    assert steps.values("c") == ["2", "Lovelace", "from the caller", "fixed"]
+    steps.ends("c")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_members_of_json_text_can_be_used(yard: Yard) -> None:
+def test_members_of_json_text_can_be_used(steps: WorkflowSteps) -> None:
     sources = [{"node": "a", "keys": ["count"]}]
-    yard.run(yard.flow("a-b", tasks={"b": {"task_arguments": [X]}}, arguments={"b": sources}))
-    yard.ends("a", """{"output": ["{\\"count\\": 7}"]}""")
-    assert yard.values("b") == ["7"]
+    steps.run(steps.flow("a-b", tasks={"b": {"task_arguments": [X]}}, arguments={"b": sources}))
+    steps.ends("a", """{"output": ["{\\"count\\": 7}"]}""")
+    assert steps.values("b") == ["7"]
 
 
-def test_a_missing_value_fails_a_required_argument_and_leaves_others_empty(yard: Yard) -> None:
+def test_a_missing_value_fails_a_required_argument_and_leaves_others_empty(
+    steps: WorkflowSteps,
+) -> None:
     sources = [{"node": "a", "index": 5}, {"node": "a", "keys": ["nothing"]}]
     tasks = {
         "b": {"task_arguments": [OPTIONAL, OPTIONAL]},
         "c": {"task_arguments": [REQUIRED, OPTIONAL]},
     }
-    flow = yard.flow("a-b a-c", tasks=tasks, arguments={"b": sources, "c": sources})
-    yard.run(flow)
-    yard.ends("a", '{"output": ["1"]}')
-    assert yard.values("b") == ["", ""]
-    failed = [job for job in yard.steps() if job.name == "c"][-1]
-    assert yard.stands(failed.id) == "finished/error"
+    flow = steps.flow("a-b a-c", tasks=tasks, arguments={"b": sources, "c": sources})
+    steps.run(flow)
+    steps.ends("a", '{"output": ["1"]}')
+    assert steps.values("b") == ["", ""]
+    failed = [job for job in steps.steps() if job.name == "c"][-1]
+    assert steps.status(failed.id) == "finished/error"
     assert "is required" in (failed.reason or "")
 
 
-def test_a_masked_argument_is_not_passed_on(yard: Yard) -> None:
+def test_a_masked_argument_is_not_passed_on(steps: WorkflowSteps) -> None:
     tasks = {"a": {"task_arguments": [{**X, "masked": True}]}, "b": {"task_arguments": [X]}}
     sources = [{"node": "a", "part": "input"}]
-    yard.run(yard.flow("a-b", tasks=tasks, arguments={"b": sources}), ["secret"])
-    yard.ends("a")
-    failed = yard.steps()[-1]
-    assert yard.stands(failed.id) == "finished/error"
+    steps.run(steps.flow("a-b", tasks=tasks, arguments={"b": sources}), ["secret"])
+    steps.ends("a")
+    failed = steps.steps()[-1]
+    assert steps.status(failed.id) == "finished/error"
     assert "masked or a file" in (failed.reason or "")
 
 
-def test_each_round_of_a_cycle_gets_its_own_values(yard: Yard) -> None:
+def test_each_round_of_a_cycle_gets_its_own_values(steps: WorkflowSteps) -> None:
     sources = [{"node": "a"}]
     tasks = {"c": {"task_arguments": [X]}}
-    yard.run(yard.flow("a-b b-c c-a:again*2", tasks=tasks, arguments={"c": sources}))
+    steps.run(steps.flow("a-b b-c c-a:again*2", tasks=tasks, arguments={"c": sources}))
     for value in ("1", "2"):
-        yard.ends("a", f'{{"output": ["{value}"]}}')
-        yard.ends("b")
-        assert yard.values("c") == [value]
-        yard.ends("c", '{"event_name": "again"}')
+        steps.ends("a", f'{{"output": ["{value}"]}}')
+        steps.ends("b")
+        assert steps.values("c") == [value]
+        steps.ends("c", '{"event_name": "again"}')
 
 
-def test_an_approval_shows_the_values_that_are_known(yard: Yard) -> None:
+def test_an_approval_shows_the_values_that_are_known(steps: WorkflowSteps) -> None:
     tasks = {"b": ASK, "c": {"task_arguments": [X, Y]}, "d": {"task_arguments": [X]}}
     sources: dict[str, Any] = {
         "c": [{"node": "b", "index": 1}, {"value": "fixed"}],
         "d": [{"node": "a"}],
     }
-    yard.run(yard.flow("a-b b-c b-d", tasks=tasks, arguments=sources))
-    yard.ends("a", '{"output": ["1", "2"]}')
-    approval = [job for job in yard.steps() if job.lifecycle == "onhold"][-1]
-    tasks_shown = yard.db.write_blocking(plan.for_job, approval.id)
+    steps.run(steps.flow("a-b b-c b-d", tasks=tasks, arguments=sources))
+    steps.ends("a", '{"output": ["1", "2"]}')
+    approval = [job for job in steps.steps() if job.lifecycle == "onhold"][-1]
+    tasks_shown = steps.db.write_blocking(plan.for_job, approval.id)
     assert {task.name: task.arguments for task in tasks_shown} == {"c": ["2", "fixed"], "d": None}
-    yard.db.write_blocking(votes.approve, yard.actors.max, approval.id)
-    yard.react()
-    assert yard.values("c") == ["2", "fixed"]
-    assert yard.values("d") == ["1"]
+    steps.db.write_blocking(votes.approve, steps.actors.max, approval.id)
+    steps.react()
+    assert steps.values("c") == ["2", "fixed"]
+    assert steps.values("d") == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +109,10 @@ def test_an_approval_shows_the_values_that_are_known(yard: Yard) -> None:
     ],
 )
 def test_a_source_that_cannot_work_is_refused(
-    yard: Yard, source: dict[str, Any], message: str
+    steps: WorkflowSteps, source: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(Invalid) as refusal:
-        yard.flow("a-b b-c", arguments={"b": [source]})
+        steps.flow("a-b b-c", arguments={"b": [source]})
     assert refusal.value.code == "invalid_workflow"
     assert message in refusal.value.message
     assert refusal.value.faults[0].field.startswith("graph.nodes[1].arguments[0]")

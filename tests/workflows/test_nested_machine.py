@@ -6,23 +6,23 @@ import pytest
 
 from belvedere.jobs.history import consistency
 from belvedere.workflow_specs.model import WorkflowRow
-from workflows.reference import Plan, Walk
-from workflows.test_machine import ENDS, drawn, text_of
-from workflows.workflow_steps import Yard
+from workflows.reference import Plan, ReferenceRun
+from workflows.test_machine import ENDS, random_plan, text_of
+from workflows.workflow_steps import WorkflowSteps
 
 
-class Nest:
+class NestedReference:
     """A walk whose nodes may be walks of their own; those tell their end like any node."""
 
     def __init__(self, plan: Plan, inner: dict[str, Plan]) -> None:
-        self.outer, self.plans = Walk(plan), inner
-        self.inner: dict[str, Walk] = {}
+        self.outer, self.plans = ReferenceRun(plan), inner
+        self.inner: dict[str, ReferenceRun] = {}
         self.outer.begin("a", [])
         self._open()
 
     def _open(self) -> None:
         for node in self.outer.running & self.plans.keys() - self.inner.keys():
-            self.inner[node] = Walk(self.plans[node], self.plans[node].nodes[0])
+            self.inner[node] = ReferenceRun(self.plans[node], self.plans[node].nodes[0])
             self.inner[node].begin(self.plans[node].nodes[0], [])
 
     @property
@@ -31,9 +31,9 @@ class Nest:
         return inside | (self.outer.running - self.inner.keys())
 
     @property
-    def began(self) -> set[str]:
-        inside = {leaf for walk in self.inner.values() for leaf, _ in walk.began}
-        return inside | {node for node, _ in self.outer.began} - self.plans.keys()
+    def started_visits(self) -> set[str]:
+        inside = {leaf for walk in self.inner.values() for leaf, _ in walk.started_visits}
+        return inside | {node for node, _ in self.outer.started_visits} - self.plans.keys()
 
     def end(self, leaf: str, event: str, good: bool) -> None:
         node = leaf.partition(".")[0]
@@ -48,12 +48,12 @@ class Nest:
         self._open()
 
 
-def nested(chance: random.Random) -> tuple[Plan, dict[str, Plan]]:
-    plan = drawn(chance)
+def random_nested(chance: random.Random) -> tuple[Plan, dict[str, Plan]]:
+    plan = random_plan(chance)
     inner = {}
     for node in plan.nodes:
         if chance.random() < 0.5:
-            flat = drawn(chance)
+            flat = random_plan(chance)
             inner[node] = Plan(
                 [f"{node}.{name}" for name in flat.nodes],
                 {f"{node}.{name}" for name in flat.patient},
@@ -62,56 +62,58 @@ def nested(chance: random.Random) -> tuple[Plan, dict[str, Plan]]:
     return plan, inner
 
 
-def made(yard: Yard, plan: Plan, inner: dict[str, Plan]) -> WorkflowRow:
-    flows = {node: yard.flow(text_of(of), joins=" ".join(of.patient)) for node, of in inner.items()}
-    return yard.flow(text_of(plan), joins=" ".join(plan.patient), flows=flows)
+def create_workflow(steps: WorkflowSteps, plan: Plan, inner: dict[str, Plan]) -> WorkflowRow:
+    flows = {
+        node: steps.flow(text_of(of), joins=" ".join(of.patient)) for node, of in inner.items()
+    }
+    return steps.flow(text_of(plan), joins=" ".join(plan.patient), flows=flows)
 
 
-def ran(yard: Yard) -> list[str]:
+def tasks_run(steps: WorkflowSteps) -> list[str]:
     """The tasks that ran."""
-    return [step.name for step in yard.steps() if step.task_id is not None]
+    return [step.name for step in steps.steps() if step.task_id is not None]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_works(yard: Yard, seed: int) -> None:
+def test_it_works(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
-    plan, inner = nested(chance)
-    nest = Nest(plan, inner)
-    job = yard.run(made(yard, plan, inner))
+    plan, inner = random_nested(chance)
+    nest = NestedReference(plan, inner)
+    job = steps.run(create_workflow(steps, plan, inner))
     while nest.running:
         leaf, event = chance.choice(sorted(nest.running)), chance.choice(list(ENDS))
         lastline, report, good = ENDS[event]
         nest.end(leaf, event, good)
-        yard.ends(leaf, lastline, **report)
-    assert sorted(ran(yard)) == sorted(nest.began), (seed, plan, inner)
+        steps.ends(leaf, lastline, **report)
+    assert sorted(tasks_run(steps)) == sorted(nest.started_visits), (seed, plan, inner)
     state = "failure" if nest.outer.has_failed else "normal"
-    assert yard.stands(job.id) == f"finished/{state}", (seed, plan, inner)
-    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
+    assert steps.status(job.id) == f"finished/{state}", (seed, plan, inner)
+    assert steps.db.write_blocking(consistency.check, "", 1_000) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_cancel_at_any_moment_leaves_nothing_open(yard: Yard, seed: int) -> None:
+def test_a_cancel_at_any_moment_leaves_nothing_open(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
-    plan, inner = nested(chance)
-    nest = Nest(plan, inner)
-    job = yard.run(made(yard, plan, inner))
+    plan, inner = random_nested(chance)
+    nest = NestedReference(plan, inner)
+    job = steps.run(create_workflow(steps, plan, inner))
     for _ in range(chance.randint(0, 6)):
         if not len(nest.running) > 1:
             break
         leaf = chance.choice(sorted(nest.running))
         nest.end(leaf, "success", True)
-        yard.ends(leaf)
+        steps.ends(leaf)
     if chance.random() < 0.5:
-        yard.claim()
-    before = sorted(ran(yard))
-    yard.cancel(job)
-    yard.react()
-    for step in yard.steps():
+        steps.claim()
+    before = sorted(tasks_run(steps))
+    steps.cancel(job)
+    steps.react()
+    for step in steps.steps():
         if step.lifecycle == "assigned":
             assert step.cancel_requested_at is not None
-            yard.end(step.fence, "canceled")
-    yard.react()
-    assert sorted(ran(yard)) == before
-    assert [step for step in yard.steps() if not step.is_over] == []
-    assert yard.stands(job.id) == "terminated/canceled"
-    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
+            steps.end(step.fence, "canceled")
+    steps.react()
+    assert sorted(tasks_run(steps)) == before
+    assert [step for step in steps.steps() if not step.is_over] == []
+    assert steps.status(job.id) == "terminated/canceled"
+    assert steps.db.write_blocking(consistency.check, "", 1_000) == []

@@ -121,25 +121,25 @@ def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
     assert made["history"]["count"] == 5 and made["ignore_exit_code"] is True
 
 
-def skipped(**more: Any) -> list[tuple[str, str]]:
+def skipped_fields(**more: Any) -> list[tuple[str, str]]:
     fields = {"acl": [], "assigned_users": [], **more}
     report = format.read({"task": script("x", "t", **fields)}).report
     return [(item.field, item.value) for item in report.skipped]
 
 
 def test_fields_without_a_meaning_here_are_listed() -> None:
-    assert skipped() == []
-    assert skipped(acl=["a@b.test"]) == [("acl", '["a@b.test"]')]
+    assert skipped_fields() == []
+    assert skipped_fields(acl=["a@b.test"]) == [("acl", '["a@b.test"]')]
     # Values that change nothing are no loss, and a secret is not repeated.
-    assert skipped(public=False, arguments_type="text", ignore_enabled=False) == []
-    assert skipped(secret="0" * 64) == [("secret", "")]
-    assert skipped(never_heard_of=False) == [("never_heard_of", "")]
-    assert skipped(autoremove_completed_jobs_limit=True) == [
+    assert skipped_fields(public=False, arguments_type="text", ignore_enabled=False) == []
+    assert skipped_fields(secret="0" * 64) == [("secret", "")]
+    assert skipped_fields(never_heard_of=False) == [("never_heard_of", "")]
+    assert skipped_fields(autoremove_completed_jobs_limit=True) == [
         ("autoremove_completed_jobs_limit", "true")
     ]
-    assert skipped(url="http://x.test", method="GET") == [("url", '"http://x.test"')]
+    assert skipped_fields(url="http://x.test", method="GET") == [("url", '"http://x.test"')]
     argument = {"type": "select", "charset": "ascii", "options": [{"id": 1, "color": "red"}]}
-    assert skipped(task_arguments=[argument]) == [
+    assert skipped_fields(task_arguments=[argument]) == [
         ("task_arguments[0].charset", '"ascii"'),
         ("task_arguments[0].options[0].color", ""),
     ]
@@ -172,7 +172,9 @@ def test_default_states_of_theeye_have_their_names_here() -> None:
         *("", "success", "failure", "success")
     ]
     assert state("other") == ""
-    assert ("default_state_evaluation", '"other"') in skipped(default_state_evaluation="other")
+    assert ("default_state_evaluation", '"other"') in skipped_fields(
+        default_state_evaluation="other"
+    )
 
 
 def test_tasks_that_share_an_id_are_all_imported() -> None:

@@ -1,41 +1,41 @@
 """Old jobs of workflows go with their steps; what is under way stays."""
 
 from belvedere.jobs.history import limits, retention
-from workflows.workflow_steps import Yard
+from workflows.workflow_steps import WorkflowSteps
 
 
-def purge(yard: Yard) -> None:
-    while yard.db.write_blocking(retention.purge):
+def purge(steps: WorkflowSteps) -> None:
+    while steps.db.write_blocking(retention.purge):
         pass
 
 
-def count(yard: Yard, table: str) -> int:
-    found: int = yard.db.write_blocking(lambda tx: tx.value(f"select count(*) from {table}"))
+def count(steps: WorkflowSteps, table: str) -> int:
+    found: int = steps.db.write_blocking(lambda tx: tx.value(f"select count(*) from {table}"))
     return found
 
 
-def test_it_works(yard: Yard) -> None:
-    yard.run(yard.flow("a-b"))
-    yard.ends("a")
-    yard.ends("b")
-    yard.clock.move(91 * 86_400)
-    purge(yard)
+def test_it_works(steps: WorkflowSteps) -> None:
+    steps.run(steps.flow("a-b"))
+    steps.ends("a")
+    steps.ends("b")
+    steps.clock.move(91 * 86_400)
+    purge(steps)
     for table in ("jobs", "workflow_jobs", "workflow_steps"):
-        assert count(yard, table) == 0
+        assert count(steps, table) == 0
 
 
-def test_a_step_of_one_under_way_stays_however_old(yard: Yard) -> None:
+def test_a_step_of_one_under_way_stays_however_old(steps: WorkflowSteps) -> None:
     tasks = {"a": {"history": {"count": 0, "days": 0}}, "b": {"expires": 365 * 86_400_000}}
-    job = yard.run(yard.flow("a-b", tasks=tasks))
-    yard.ends("a", '["x"]')
-    yard.clock.move(100 * 86_400)
-    yard.db.write_blocking(limits.start_over)
-    purge(yard)
-    assert [step.name for step in yard.steps()] == ["a", "b"]
-    yard.connect()
-    yard.ends("b")
-    assert yard.stands(job.id) == "finished/normal"
-    yard.db.write_blocking(limits.start_over)
-    purge(yard)
+    job = steps.run(steps.flow("a-b", tasks=tasks))
+    steps.ends("a", '["x"]')
+    steps.clock.move(100 * 86_400)
+    steps.db.write_blocking(limits.start_over)
+    purge(steps)
+    assert [step.name for step in steps.steps()] == ["a", "b"]
+    steps.connect()
+    steps.ends("b")
+    assert steps.status(job.id) == "finished/normal"
+    steps.db.write_blocking(limits.start_over)
+    purge(steps)
     # The task keeps nothing; the whole is kept by the workflow's own rule.
-    assert [step.name for step in yard.steps()] == ["b"]
+    assert [step.name for step in steps.steps()] == ["b"]

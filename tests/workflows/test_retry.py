@@ -1,52 +1,52 @@
 """A node tries its task again, as a new job with the same values."""
 
 from belvedere.jobs.lifecycle import actions
-from workflows.workflow_steps import Yard
+from workflows.workflow_steps import WorkflowSteps
 
 ONE = [{"type": "input", "label": "x"}]
 TWICE = {"b": {"times": 2, "delay": 1_000, "backoff": 3.0}}
 
 
-def test_it_works(yard: Yard) -> None:
-    job = yard.run(yard.flow("a-b b-c", retry=TWICE, tasks={"b": {"task_arguments": ONE}}))
-    yard.ends("a", '["v"]')
-    first = yard.ends("b", code=1)
-    second = yard.steps()[-1]
+def test_it_works(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a-b b-c", retry=TWICE, tasks={"b": {"task_arguments": ONE}}))
+    steps.ends("a", '["v"]')
+    first = steps.ends("b", code=1)
+    second = steps.steps()[-1]
     assert (second.name, second.lifecycle, second.restarted_from) == ("b", "ready", first.id)
-    assert second.not_before_at == yard.clock() + 1_000
-    assert yard.claim() == []
-    yard.clock.move(1)
-    yard.ends("b", code=1)
-    assert yard.steps()[-1].not_before_at == yard.clock() + 3_000
-    yard.clock.move(3)
-    assert yard.values("b") == ["v"]
-    yard.ends("b")
-    assert yard.names() == ["c"]
-    yard.ends("c")
-    assert yard.stands(job.id) == "finished/normal"
+    assert second.not_before_at == steps.clock() + 1_000
+    assert steps.claim() == []
+    steps.clock.move(1)
+    steps.ends("b", code=1)
+    assert steps.steps()[-1].not_before_at == steps.clock() + 3_000
+    steps.clock.move(3)
+    assert steps.values("b") == ["v"]
+    steps.ends("b")
+    assert steps.names() == ["c"]
+    steps.ends("c")
+    assert steps.status(job.id) == "finished/normal"
 
 
-def test_the_last_end_counts(yard: Yard) -> None:
-    job = yard.run(yard.flow("a", retry={"a": {"times": 1}}))
-    yard.ends("a", code=1)
-    yard.ends("a", code=1)
-    assert yard.stands(job.id) == "finished/failure"
-    assert len(yard.steps()) == 2
+def test_the_last_end_counts(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a", retry={"a": {"times": 1}}))
+    steps.ends("a", code=1)
+    steps.ends("a", code=1)
+    assert steps.status(job.id) == "finished/failure"
+    assert len(steps.steps()) == 2
 
 
-def test_a_cancel_is_not_tried_again(yard: Yard) -> None:
-    job = yard.run(yard.flow("a", retry={"a": {"times": 1}}))
-    yard.db.write_blocking(actions.cancel, yard.actors.ada, yard.steps()[0].id)
-    yard.react()
-    assert yard.stands(job.id) == "finished/failure"
+def test_a_cancel_is_not_tried_again(steps: WorkflowSteps) -> None:
+    job = steps.run(steps.flow("a", retry={"a": {"times": 1}}))
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, steps.steps()[0].id)
+    steps.react()
+    assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_lost_job_only_where_the_node_says_so(yard: Yard) -> None:
+def test_a_lost_job_only_where_the_node_says_so(steps: WorkflowSteps) -> None:
     for on_lost, jobs in ((False, 1), (True, 2)):
-        job = yard.run(yard.flow("a", retry={"a": {"times": 1, "on_lost": on_lost}}))
-        yard.claim()
-        (step,) = [item for item in yard.steps() if item.workflow_job_id == job.id]
-        yard.end(step.fence, "unknown", reason="keeper_lost")
-        yard.react()
-        mine = [item for item in yard.steps() if item.workflow_job_id == job.id]
+        job = steps.run(steps.flow("a", retry={"a": {"times": 1, "on_lost": on_lost}}))
+        steps.claim()
+        (step,) = [item for item in steps.steps() if item.workflow_job_id == job.id]
+        steps.end(step.fence, "unknown", reason="keeper_lost")
+        steps.react()
+        mine = [item for item in steps.steps() if item.workflow_job_id == job.id]
         assert len(mine) == jobs

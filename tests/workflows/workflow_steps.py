@@ -15,7 +15,7 @@ from belvedere.workflows.bodies import WorkflowBody
 from belvedere.workflows.execution import advance
 from belvedere.workflows.execution import step_store as steps
 from belvedere.workflows.start import WorkflowJobRequest
-from jobs.job_steps import Workshop
+from jobs.job_steps import JobSteps
 
 KINDS = frozenset({"workflow.step"})
 
@@ -29,7 +29,7 @@ def react(tx: Any) -> int:
     return len(found)
 
 
-class Yard(Workshop):
+class WorkflowSteps(JobSteps):
     """Every word is one transaction; nodes are called like their tasks."""
 
     def flow(self, edges: str = "a-b", joins: str = "", **more: Any) -> WorkflowRow:
@@ -110,12 +110,12 @@ class Yard(Workshop):
     def names(self, lifecycle: str = "ready") -> list[str]:
         return [job.name for job in self.steps() if job.lifecycle == lifecycle]
 
-    def waits(self) -> list[str]:
+    def waiting_tasks(self) -> list[str]:
         """Tasks that an agent is to run, taken or not."""
         is_open = ("ready", "assigned")
         return [job.name for job in self.steps() if job.task_id and job.lifecycle in is_open]
 
-    def taken(self, job_id: str) -> list[StepRow]:
+    def list_steps(self, job_id: str) -> list[StepRow]:
         return self.db.write_blocking(steps.steps_of, job_id)
 
     def values(self, name: str) -> list[Any]:
