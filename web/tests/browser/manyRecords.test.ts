@@ -116,6 +116,16 @@ test('on a phone the toolbar of workflows is that of other lists, and links look
   await page.locator('.mon-kind svg').first().waitFor()
 })
 
+test('on a tablet neither the words about a section nor the keys of the search are cut off', async () => {
+  const page = await world.page('/settings/credentials', { width: 768 })
+  const words = page.getByText('Tokens have admin access')
+  await words.waitFor()
+  expect(await words.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true)
+  expect(await page.locator('.search kbd').isVisible()).toBe(false)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.locator('.search kbd').waitFor()
+})
+
 test('a workflow shows who changed it, and the audit names and links what was changed', async () => {
   const task = await world.script('Only', 'true')
   const graph = { nodes: [{ id: 'one', task_id: task.id }], edges: [] }

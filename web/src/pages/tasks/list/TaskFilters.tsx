@@ -47,14 +47,16 @@ export function TaskFilters({ filter, total }: { filter: TasksSearch; total: num
         onChange={(last) => set({ last: last as TasksSearch['last'] })}
         data={Object.entries(t.lastResults).map(([value, label]) => ({ value, label }))}
       />
-      <Text size="xs" c="dimmed" ml="auto" className="num">
-        {total === null ? '' : t.count(total)}
-      </Text>
-      {mayEdit ? (
-        <Button component={AppLink} to="/tasks/new" leftSection={<Plus size={14} />}>
-          {t.newTask}
-        </Button>
-      ) : null}
+      <Group gap={8} wrap="nowrap" ml="auto">
+        <Text size="xs" c="dimmed" className="num">
+          {total === null ? '' : t.count(total)}
+        </Text>
+        {mayEdit ? (
+          <Button component={AppLink} to="/tasks/new" leftSection={<Plus size={14} />}>
+            {t.newTask}
+          </Button>
+        ) : null}
+      </Group>
     </Group>
   )
 }
