@@ -68,8 +68,13 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("task export deploy", ("GET", f"{_TASK}/serialize", {}, None), '"task"'),
     ("workflow delete release", ("DELETE", _FLOW, {}, None), "deleted"),
     (
-        "workflow run release v1.4 --start b",
-        ("POST", f"{_FLOW}/job", {}, {"task_arguments": ["v1.4"], "task": "b"}),
+        "workflow run release v1.4 --start b --assignee max",
+        (
+            "POST",
+            f"{_FLOW}/job",
+            {},
+            {"task_arguments": ["v1.4"], "task": "b", "assignee": ["max"]},
+        ),
         "workflow steps",
     ),
     (

@@ -197,6 +197,12 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("PUT", f"{JOB}/release", {}, None),
         "Released held jobs: 1.",
     ),
+    (f"job hold {cli_records.JOB_ID}", ("PUT", f"{JOB}/hold", {}, None), "is on hold"),
+    (
+        f"job assign {cli_records.JOB_ID} max@acme.example",
+        ("GET", f"{JOB}/participants", {}, None),
+        "Assigned to max@acme.example.",
+    ),
     (
         f"job approve {cli_records.JOB_ID}",
         ("PUT", f"{JOB}/approve", {}, None),
@@ -524,6 +530,11 @@ def answers(server: FakeServer) -> None:
     for word in ("cancel", "restart", "resolve", "reject", "input"):
         server.on("PUT", f"{JOB}/{word}", cli_records.job())
     server.on("PUT", f"{JOB}/release", cli_records.job())
+    server.on("PUT", f"{JOB}/hold", cli_records.job())
+    server.on("PUT", f"{JOB}/assignee", ["65a0000000000000000000f1"])
+    person = {"id": "65a0000000000000000000f2", "username": "max", "email": "max@acme.example"}
+    people = {"owner": None, "assignee": [person], "observers": []}
+    server.on("GET", f"{JOB}/participants", people)
     server.on(
         "PUT", f"{JOB}/approve", cli_records.job(state="success", will_run=[cli_records.PLANNED])
     )

@@ -63,6 +63,12 @@ def test_a_task_can_be_named_by_its_id(belvedere: Belvedere, server: FakeServer)
     assert belvedere("run", cli_records.TASK_ID).status == 0
 
 
+def test_it_is_assigned_to_members(belvedere: Belvedere, server: FakeServer) -> None:
+    belvedere("run", "deploy", "blue", "--assignee", "max", "--assignee", "ada")
+    (call,) = [item for item in server.asked if item.method == "POST"]
+    assert call.body["assignee"] == ["max", "ada"]
+
+
 def test_each_run_has_a_key_of_its_own(belvedere: Belvedere, server: FakeServer) -> None:
     belvedere("run", "deploy")
     belvedere("run", "deploy")

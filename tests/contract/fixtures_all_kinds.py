@@ -11,6 +11,7 @@ from belvedere.access.crypto import totp
 from belvedere.access.customers import invitations, member_changes, password_recovery, service
 from belvedere.access.signin import login_tickets, second_factors
 from belvedere.db import Tx
+from belvedere.definitions import host_groups
 from belvedere.definitions import service as definitions
 from belvedere.definitions.service import DefinitionBody
 from belvedere.egress.messages import EgressResult
@@ -318,6 +319,7 @@ def _definition(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """For a tag that no host carries."""
     body = DefinitionBody("monitor", "none", {"name": f"secret of {place.host}", "type": "dstat"})
     place.ids["definition"] = definitions.create(tx, runtime.keyring, place.by, body).row.id
+    place.ids["hostgroup"] = host_groups.list_groups(tx, place.by)[0].id
 
 
 # A feature adds what its doors name.

@@ -64,6 +64,8 @@ def address(
         path = f"/{here.name}{path}"
     if route.needs_customer or "{secret}" in route.path:
         return f"{path}?customer={here.name}&task={found}"
+    if f"{route.method} {route.path}" == "DELETE /hostgroup/{id}":
+        return f"{path}?deleteInstances=true"
     return f"{path}?q=x" if path.endswith("/search") else path
 
 
@@ -119,6 +121,7 @@ def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
         "PATCH /host/{id}": {"tags": ["blue"]},
         "POST /host/{id}/enrolment": {},
         "POST /host": {"hostname": here.host},
+        "POST /host/{hostname}": {},
         "POST /definition": {
             "kind": "monitor",
             "host_tag": "web",
@@ -129,11 +132,14 @@ def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
             "host_tag": "web",
             "definition": {"name": "new", "type": "dstat"},
         },
+        "POST /hostgroup": {"name": "new", "resources": [{"name": "new", "type": "dstat"}]},
+        "PUT /hostgroup/{id}": {"name": "none", "resources": [{"name": "new", "type": "dstat"}]},
         "POST /exec": {"command": ["uptime"], "hosts": [here.host]},
         "POST /dstat/{hostname}": {"dstat": {"cpu_used": 1}},
         "POST /psaux/{hostname}": {"psaux": []},
         "POST /file": file,
         "PUT /file/{id}": file,
+        "PUT /file/{id}/schema": {"type": "object"},
         "PUT /file/{id}/upload": {"source": "y"},
         "POST /script/check": {"source": "", "filename": "a.txt"},
         "POST /task": {"name": "new", "type": "dummy"},
@@ -162,6 +168,8 @@ def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
         "PUT /job/{id}/input": {"args": []},
         "PUT /job/{id}/resolve": {"outcome": "success"},
         "PUT /job/{id}/restart": {},
+        "PUT /job/{id}/assignee": [here.ids["member"]],
+        "PUT /job/{id}/acl": [here.ids["member"]],
         "PUT /job/{id}": {"result": {"state": "success", "data": {"code": 0}}},
         "POST /indicator": {"title": "new", "type": "text", "value": "x"},
         "PUT /indicator/{id}": {"type": "counter", "value": 5},
@@ -195,6 +203,7 @@ def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
         "PUT /workflows/{id}/acl": acl,
         "PATCH /workflows/{id}/acl": acl,
         "POST /workflows/{id}/job": {},
+        "PUT /workflows/{id}/job/{workflow_job_id}/acl": [here.ids["member"]],
         "POST /workflows/{id}/schedule": {"repeatEvery": "0 5 * * *"},
         "POST /workflows/{id}/secret/{secret}/job": {},
         "POST /notify/channel": {"name": "new", "url": "https://example.com"},

@@ -9,6 +9,7 @@ import pytest
 from belvedere.access import Actor, Level, replace_acl
 from belvedere.base.errors import NotFound
 from belvedere.jobs import permissions
+from belvedere.jobs.lifecycle import assignment
 from jobs.job_steps import MISSING, JobSteps
 
 ALL = ("olga", "ada", "max", "uma", "vic", "eve")
@@ -93,6 +94,22 @@ def test_an_approver_sees_what_to_approve(
 ) -> None:
     job = steps.create(steps.task(type="approval", **fields))
     assert ("uma" in visible_ids(steps, job.id)) is sees
+
+
+def test_assignees_see_it_instead_of_the_assigned_users_of_the_task(
+    steps: JobSteps, visible_ids: Callable[[JobSteps, str], set[str]]
+) -> None:
+    fields: Any = {"approvals_target": "assignees", "assigned_users": ["uma@acme.test"]}
+    job = steps.create(steps.task(type="approval", **fields), assignees=["vic"])
+    assert visible_ids(steps, job.id) == {"olga", "ada", "max", "vic"}
+
+
+def test_the_acl_of_a_job_replaces_that_of_its_task(
+    steps: JobSteps, visible_ids: Callable[[JobSteps, str], set[str]]
+) -> None:
+    job = steps.create(steps.task(acl=["uma@acme.test"]))
+    steps.db.write_blocking(assignment.replace_acl, steps.actors.ada, job.id, ["vic"])
+    assert visible_ids(steps, job.id) == {"olga", "ada", "max", "vic"}
 
 
 def test_another_organizations_id_is_like_a_missing_one(steps: JobSteps) -> None:

@@ -78,6 +78,18 @@ async def test_it_works(world: World, legacy_agent: LegacyAgent, uma: Client) ->
 # 1, 2: signing in and registering
 
 
+@pytest.mark.parametrize("customer", ["/acme/host/old-1", "/host/old-1?customer=acme"])
+async def test_agents_before_1_4_register_by_path(legacy_agent: LegacyAgent, customer: str) -> None:
+    await legacy_agent.sign_in()
+    body = {"info": INFO, "version": "1.3.0", "hostname": "ignored"}
+    answer = await legacy_agent.send("POST", customer, body)
+    assert answer.status == 200, answer.body
+    assert (answer.json["type"], answer.json["looptime"]) == ("keepAlive", 30_000)
+    # The same host as for the other route.
+    again = await legacy_agent.register()
+    assert again.json["host_id"] == answer.json["host_id"]
+
+
 async def test_the_token_is_a_bare_json_string(legacy_agent: LegacyAgent) -> None:
     answer = await legacy_agent.sign_in()
     assert isinstance(answer.json, str) and answer.json.startswith("bva_")

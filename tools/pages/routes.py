@@ -82,6 +82,9 @@ def _once(told: str, what: str, row: Route, said: Said) -> str:
 def _body(shape: Any) -> str:
     if shape is Any:
         return "The body is any JSON.\n"
+    if typing.get_origin(shape) is types.UnionType:
+        lists, objects = typing.get_args(shape)
+        return f"The body is an {words(lists)}, or an object:\n\n{_body(objects)}"
     fields = msgspec.structs.fields(shape)
     if not fields:
         return "The body is empty.\n"

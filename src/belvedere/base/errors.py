@@ -14,6 +14,7 @@ Refused
   Conflict           not possible in this state, or the name is in use  409
   Stale              the record changed since it was read               412
   TooMany            rate limit; retry after `retry_after_s` seconds    429
+  NotSupported       a function of TheEye that Belvedere does not have  501
   Unavailable        the server cannot do it now; try again             503
 """
 
@@ -100,6 +101,10 @@ class TooMany(Refused):
     def __init__(self, message: str, retry_after_s: int, code: str | None = None) -> None:
         super().__init__(message, code=code)
         self.retry_after_s = retry_after_s
+
+
+class NotSupported(Refused):
+    code = "not_supported"
 
 
 class Unavailable(Refused):

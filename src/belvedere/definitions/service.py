@@ -84,14 +84,18 @@ def change(
     return _view(tx, row)
 
 
-def delete(tx: Tx, actor: Actor, definition_id: str) -> DefinitionView:
-    """Delete it with everything it created; refused while something else uses one of those."""
+def delete(
+    tx: Tx, actor: Actor, definition_id: str, *, keeps_objects: bool = False
+) -> DefinitionView:
+    """Delete it with everything it created; refused while something else uses one of those. With
+    `keeps_objects` they stay, independent of it."""
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, definition_id, lock=True)
     view = _view(tx, row)
     for instance in view.instances.values():
         managed_objects.release(tx, instance)
-        MANAGED_KINDS[row.kind].delete(tx, actor, instance.object_id)
+        if not keeps_objects:
+            MANAGED_KINDS[row.kind].delete(tx, actor, instance.object_id)
     store.mark_deleted(tx, row)
     _record_change(tx, actor, row, "deleted", _audit_fields(row))
     return view

@@ -68,6 +68,24 @@ def lock_all(tx: Tx, customer_id: str) -> list[DefinitionRow]:
     return _unsealed(tx, rows)
 
 
+def tags_in_use(tx: Tx, customer_id: str) -> list[str]:
+    """The host tags that have definitions, in alphabetical order."""
+    rows = tx.rows(
+        f"select distinct host_tag from definitions where {_LIVE} order by host_tag", customer_id
+    )
+    return [tag for (tag,) in rows]
+
+
+def for_tag(tx: Tx, customer_id: str, tag: str) -> list[DefinitionRow]:
+    rows = tx.all(
+        DefinitionRow,
+        f"select {_ROW} from definitions where {_LIVE} and host_tag = ? order by id",
+        customer_id,
+        tag,
+    )
+    return _unsealed(tx, rows)
+
+
 def insert(tx: Tx, row: DefinitionRow) -> None:
     marks = ", ".join("?" for _ in DefinitionRow.__struct_fields__)
     sealed = msgspec.structs.replace(row, body=sealed_body(tx, row.id, row.body))

@@ -1,13 +1,16 @@
 """Files and scripts over HTTP."""
 
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET
 
+from belvedere.access.actor import Actor
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
-from belvedere.files import service, store, uploads
+from belvedere.db import Tx
+from belvedere.files import schemas, service, store, uploads
 from belvedere.files.model import (
     FileKind,
     FileRecord,
@@ -59,9 +62,21 @@ async def _list(request: AnyRequest, kind: FileKind | None) -> Reply:
 
 
 async def show(request: Request[None]) -> FileRecord:
-    return _record(
-        request, await request.services.db.read(service.show, request.actor, request.path["id"])
+    row, schema = await request.services.db.read(_show, request.actor, request.path["id"])
+    record = _record(request, row)
+    record.content_schema = schema
+    return record
+
+
+def _show(tx: Tx, actor: Actor, file_id: str) -> tuple[FileRow, dict[str, Any] | None]:
+    return service.show(tx, actor, file_id), schemas.find(tx, file_id)
+
+
+async def replace_schema(request: Request[Any]) -> dict[str, Any]:
+    schema: dict[str, Any] = await request.services.db.write(
+        schemas.replace, request.actor, request.path["id"], request.body
     )
+    return schema
 
 
 def attachment(filename: str, sha256: str, data: bytes) -> Reply:
@@ -207,6 +222,16 @@ ROUTES: tuple[Route, ...] = (
         codes=("stale", "too_large", "storage_quota", "unsupported_media_type"),
         raw_body=True,
         max_body=MAX_BODY,
+    ),
+    Route(
+        "PUT",
+        "/file/{id}/schema",
+        "admin",
+        replace_schema,
+        "Store a description of a file's content",
+        body=Any,
+        answer=dict[str, Any],
+        max_body=2 * schemas.MAX_SCHEMA,
     ),
     Route(
         "DELETE",

@@ -2,8 +2,10 @@
 
 import mimetypes
 from enum import StrEnum
+from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso
 
@@ -66,6 +68,8 @@ class FileRecord(msgspec.Struct):
     customer_name: str
     creation_date: str
     last_update: str
+    # Only in the record of one file, and null if it has none.
+    content_schema: dict[str, Any] | None | UnsetType = UNSET
 
 
 class VersionRecord(msgspec.Struct):

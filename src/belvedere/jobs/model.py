@@ -43,6 +43,9 @@ WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 # restored: it runs only after an admin releases it, or after its host proves that it did not run.
 RESTORED = "restored"
 
+# The reason of a job that a person put on hold; whoever may run it releases it.
+HELD = "held"
+
 # The type of a job that runs a workflow; its steps are separate jobs.
 WORKFLOW = "WorkflowJob"
 # The type of a job that waits for an approval or a rejection.
@@ -96,7 +99,7 @@ TRANSITIONS = (
     Transition("input", Lifecycle.ONHOLD, Lifecycle.READY, (JobState.IN_PROGRESS,)),
     Transition("input", Lifecycle.ONHOLD, Lifecycle.FINISHED, (JobState.SUCCESS,)),
     Transition("sync", Lifecycle.SYNCING, Lifecycle.READY, (JobState.IN_PROGRESS,)),
-    # After the database was restored: it may have run since the backup.
+    # By a person, or after the database was restored: it may have run since the backup.
     Transition("hold", Lifecycle.READY, Lifecycle.ONHOLD, (JobState.IN_PROGRESS,)),
     Transition("release", Lifecycle.ONHOLD, Lifecycle.READY, (JobState.IN_PROGRESS,)),
     Transition("resolve", Lifecycle.ONHOLD, Lifecycle.FINISHED, _END_STATES),

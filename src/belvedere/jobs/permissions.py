@@ -1,5 +1,7 @@
-"""Who may see which job. A job has the ACL of its task or workflow."""
+"""Who may see which job. A job has the ACL of its task or workflow, unless it has one of its own;
+its assignees see it, too."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -11,6 +13,8 @@ from belvedere.db import Tx
 from belvedere.db.interface import Dialect
 from belvedere.jobs import specs, starters, store
 from belvedere.jobs.model import APPROVAL, JobRow
+from belvedere.jobs.people import approvers, participants
+from belvedere.jobs.people.participants import Role
 
 
 def require_visible(tx: Tx, actor: Actor, job_id: str) -> JobRow:
@@ -29,7 +33,7 @@ def require_runnable(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     job = store.lock(tx, actor.customer_id, job_id)
     if not _may_see(tx, actor, job):
         raise NotFound("There is no such job.", code="job_not_found")
-    if not access.may_run(actor, _acl(tx, job)):
+    if not access.may_run(actor, acl_for(tx, job)):
         raise Forbidden("You may see this job, but not change it.", code="may_not_run")
     return job
 
@@ -41,7 +45,12 @@ def lock_visible(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     return job
 
 
-def _acl(tx: Tx, job: JobRow) -> list[str]:
+def acl_for(tx: Tx, job: JobRow) -> Sequence[str]:
+    """Its own ACL, else that of its workflow or task."""
+    return participants.find(tx, job.id).observers or _inherited_acl(tx, job)
+
+
+def _inherited_acl(tx: Tx, job: JobRow) -> list[str]:
     if job.workflow_id is not None:
         return access.acl_of(tx, job.customer_id, "workflow", job.workflow_id)
     return access.acl_of(tx, job.customer_id, "task", job.task_id or "")
@@ -52,9 +61,12 @@ def _may_see(tx: Tx, actor: Actor, job: JobRow) -> bool:
         return job.host_id == actor.host_id
     if actor.sees_all or (job.user_id and job.user_id == actor.user_id):
         return True
-    if access.may_see(actor, _acl(tx, job)) or is_approver(tx, actor, job):
+    people = participants.find(tx, job.id)
+    acl = people.observers or _inherited_acl(tx, job)
+    if access.may_see(actor, acl) or is_approver(tx, actor, job):
         return True
-    return bool(job.user_id) and job.user_id in starters.account_ids(tx, actor)
+    ids = starters.account_ids(tx, actor) - {""}
+    return job.user_id in ids or not ids.isdisjoint(people.assignees)
 
 
 def may_see(tx: Tx, actor: Actor, job_id: str) -> bool:
@@ -67,13 +79,11 @@ def may_see(tx: Tx, actor: Actor, job_id: str) -> bool:
 
 
 def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
-    """Whether the task names the actor (user id, e-mail or member tag), or the starter decides."""
+    """Whether the actor is named by user id, e-mail or member tag, or started it and decides."""
     if job.type != APPROVAL:
         return False
-    spec = specs.for_job(tx, job)
-    if spec.approvals_target == "initiator":
-        return bool(job.user_id) and job.user_id in starters.account_ids(tx, actor)
-    return starters.is_named_approver(spec, actor, starters.account_ids(tx, actor))
+    names = approvers.for_job(tx, job, specs.for_job(tx, job))
+    return approvers.is_named(names, actor, starters.account_ids(tx, actor))
 
 
 class _Approvers(msgspec.Struct):
@@ -96,7 +106,16 @@ def approvers_in_use(tx: Tx, customer_id: str) -> set[str]:
         customer_id,
     )
     names = [_approvers(spec) for (spec,) in rows]
-    return {entry.lower() for name in names for entry in (*name.approvers, *name.assigned_users)}
+    assignees = tx.rows(
+        "select p.entry from jobs j join job_participants p on p.job_id = j.id"
+        f" and p.role = '{Role.ASSIGNEE}' where j.customer_id = ? and j.type = 'ApprovalJob'"
+        " and j.lifecycle = 'onhold'",
+        customer_id,
+    )
+    return {
+        *(entry.lower() for name in names for entry in (*name.approvers, *name.assigned_users)),
+        *(user_id.lower() for (user_id,) in assignees),
+    }
 
 
 def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:
@@ -104,7 +123,7 @@ def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:
     if not is_approver(tx, actor, job):
         return False
     spec = specs.for_job(tx, job)
-    return not (spec.four_eyes and starters.counts_as_starter(tx, actor, job, spec))
+    return not (spec.four_eyes and approvers.counts_as_starter(tx, actor, job, spec))
 
 
 def visible_filter(actor: Actor, dialect: Dialect) -> tuple[str, list[Any]]:
@@ -113,11 +132,30 @@ def visible_filter(actor: Actor, dialect: Dialect) -> tuple[str, list[Any]]:
         return "1 = 1", []
     tasks, task_params = access.visible_filter(actor, "task", "j.task_id")
     flows, flow_params = access.visible_filter(actor, "workflow", "j.workflow_id")
-    names = starters.approver_entries(actor)
+    names = approvers.approver_entries(actor)
     votes = _approves(dialect, ", ".join("?" * len(names)) or "''")
+    entries = actor.entries
+    marks = ", ".join("?" * len(entries)) or "''"
     return (
-        f"(j.user_id in {_ACCOUNTS} or (j.workflow_id is null and {tasks}) or {flows} or {votes})",
-        [*_accounts_of(actor), *task_params, *flow_params, *names, *_accounts_of(actor)],
+        f"(j.user_id in {_ACCOUNTS}"
+        f" or (((j.workflow_id is null and {tasks}) or {flows}) and not {_has(Role.OBSERVER)})"
+        f" or {_named(Role.OBSERVER, f'({marks})')} or {_named(Role.ASSIGNEE, _ACCOUNTS)}"
+        f" or {votes})",
+        [
+            *(*_accounts_of(actor), *task_params, *flow_params, *entries),
+            *(*_accounts_of(actor), *names, *_accounts_of(actor)),
+        ],
+    )
+
+
+def _has(role: Role) -> str:
+    return f"exists (select 1 from job_participants p where p.job_id = j.id and p.role = '{role}')"
+
+
+def _named(role: Role, entries: str) -> str:
+    return (
+        f"j.id in (select p.job_id from job_participants p where p.role = '{role}'"
+        f" and p.entry in {entries})"
     )
 
 
@@ -142,5 +180,6 @@ def _approves(dialect: Dialect, names: str) -> str:
         f" {dialect.join_json_array('v.spec', key, 'a')} where v.task_id = j.task_id"
         " and v.version = j.task_version"
         f" and (lower(a.value) in ({names}) or a.value in {_ACCOUNTS})"
-        f" and coalesce({target}, '') <> 'initiator'))"
+        f" and coalesce({target}, '') <> 'initiator'"
+        f" and not (coalesce({target}, '') = 'assignees' and {_has(Role.ASSIGNEE)})))"
     )

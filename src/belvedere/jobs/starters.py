@@ -14,11 +14,9 @@ from collections.abc import Iterable, Set
 import msgspec
 
 from belvedere.access.actor import Actor, Level
-from belvedere.access.people import memberships, users
-from belvedere.base.errors import Conflict, Invalid
+from belvedere.access.people import users
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow
-from belvedere.tasks.model import TaskSpec, Type
 
 # In place of a user id: every member whose level is admin or above.
 ADMINS = "@admins"
@@ -65,14 +63,6 @@ def for_job(tx: Tx, job: JobRow) -> Starters:
     return msgspec.structs.replace(starters, is_recorded=bool(names))
 
 
-def counts_as_starter(tx: Tx, actor: Actor, job: JobRow, spec: TaskSpec) -> bool:
-    """Whether this approver counts as having started the job."""
-    starters = for_job(tx, job)
-    if not starters.include(actor, account_ids(tx, actor)):
-        return False
-    return starters.is_recorded or _has_other_approver(tx, actor, spec, starters)
-
-
 def account_ids(tx: Tx, actor: Actor) -> frozenset[str]:
     return users.account_ids(tx, actor.customer_id, actor.user_id)
 
@@ -96,55 +86,16 @@ def for_changes(tx: Tx, customer_id: str, object: str, object_id: str) -> tuple[
     return tuple(sorted(name for (name,) in rows)) or (ADMINS,)
 
 
-def require_approvers(spec: TaskSpec) -> None:
-    """A task that an integration token imported has no approvers until a person sets them."""
-    is_fixed = spec.type is Type.APPROVAL and spec.approvals_target == "fixed"
-    if is_fixed and not spec.approvers:
-        raise Invalid(
-            "The task has no approvers, so nobody could decide. Set its approvers first.",
-            code="no_approver",
-        )
-
-
-def check_approver_left(tx: Tx, actor: Actor, workflow_job_id: str | None, spec: TaskSpec) -> None:
-    """Reject an approval that no person starts and that nobody could decide."""
+def for_start(tx: Tx, actor: Actor, workflow_job_id: str | None) -> Starters:
+    """For a job that this actor is about to start, perhaps as a step of a workflow job."""
     above = None
     if workflow_job_id is not None and not actor.starters:
         above = _start(tx, workflow_job_id)
-    names = set(actor.starters) or {ADMINS} if above is None else _names(tx, above)
-    starters = _with_token_creators(tx, actor.customer_id, names)
-    if _has_other_approver(tx, actor, spec, starters):
-        return
-    raise Conflict(
-        "Nobody could decide this approval: it has four_eyes and no person starts it, so it counts"
-        " as started by everyone who could have caused the start, and every approver is one of"
-        " them. Name an approver who is not, for example one below the level admin, or start it"
-        " as a person.",
-        code="no_approver",
-    )
-
-
-def _has_other_approver(tx: Tx, actor: Actor, spec: TaskSpec, starters: Starters) -> bool:
-    """Whether an approver of the organization does not count as one of the starters."""
-    for member in memberships.list_members(tx, actor):
-        is_active = member.enabled and member.user_enabled and member.invited_at is None
-        person = memberships.actor_for(member, "")
-        ids = account_ids(tx, person) if is_active else frozenset[str]()
-        if is_active and is_named_approver(spec, person, ids) and not starters.include(person, ids):
-            return True
-    return False
-
-
-def is_named_approver(spec: TaskSpec, actor: Actor, ids: Set[str]) -> bool:
-    """Whether the task names this member as approver, by user id, e-mail or member tag. User names
-    do not count: one that equals a tag would give the right of the tag."""
-    entries = spec.assigned_users if spec.approvals_target == "assignees" else spec.approvers
-    named = {entry.lower() for entry in entries}
-    return not named.isdisjoint({*ids, *approver_entries(actor)} - {""})
-
-
-def approver_entries(actor: Actor) -> tuple[str, ...]:
-    return tuple(entry.lower() for entry in (actor.email, *actor.tags) if entry)
+    if actor.user_id:
+        names = {actor.user_id}
+    else:
+        names = set(actor.starters) or {ADMINS} if above is None else _names(tx, above)
+    return _with_token_creators(tx, actor.customer_id, names)
 
 
 def _names(tx: Tx, start: _Start) -> set[str]:

@@ -83,6 +83,13 @@ async def register(request: Request[Registration]) -> RegistrationRecord:
     return record
 
 
+async def register_by_path(request: Request[Registration]) -> RegistrationRecord:
+    """Agents before 1.4 name their host in the path, and perhaps send no body."""
+    body = request.body or Registration()
+    request.body = msgspec.structs.replace(body, hostname=request.path["hostname"])
+    return await register(request)
+
+
 def register_host(tx: Tx, actor: Actor, body: Registration, address: str) -> RegistrationRecord:
     host = registration.register(tx, actor, body, address)
     claims.end_former_attempts(tx, host.id, f"original:{actor.credential_id}")
@@ -192,6 +199,15 @@ ROUTES: tuple[Route, ...] = (
         path="/host",
         handler=register,
         summary="Register the host of an agent of TheEye",
+        body=Registration,
+        answer=RegistrationRecord,
+        codes=("host_held", "host_exists", "bad_enrolment"),
+    ),
+    _agents(
+        method="POST",
+        path="/host/{hostname}",
+        handler=register_by_path,
+        summary="Register the host of an agent of TheEye before 1.4",
         body=Registration,
         answer=RegistrationRecord,
         codes=("host_held", "host_exists", "bad_enrolment"),

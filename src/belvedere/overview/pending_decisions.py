@@ -1,5 +1,6 @@
 """Jobs that wait for an approval or an input that the caller may give."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -10,7 +11,8 @@ from belvedere.base.clock import iso
 from belvedere.db import Tx, columns
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.approvals.plan import PlannedTask, for_job
-from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow
+from belvedere.jobs.model import APPROVAL, HELD, RESTORED, WORKFLOW, JobRow
+from belvedere.jobs.people import participants
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries import records as record
 from belvedere.jobs.queries.records import JobRecord
@@ -40,20 +42,29 @@ def answerable_jobs(tx: Tx, actor: Actor) -> list[JobRow]:
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j where j.customer_id = ?"
         f" and j.lifecycle = 'onhold' and j.type <> '{WORKFLOW}' and {visibility}"
-        # Jobs held after a restore are released, not answered.
-        f" and (j.reason is null or j.reason <> '{RESTORED}')"
+        # Jobs that a person put on hold or that are held after a restore are released.
+        f" and (j.reason is null or j.reason not in ('{HELD}', '{RESTORED}'))"
         " order by j.id desc limit ?",
         *(actor.customer_id, *params, MAX_LIMIT),
     )
     acls: dict[tuple[str, str], list[str]] = {}
-    return [job for job in rows if _may_answer(tx, actor, job, acls)]
+    own_acls = participants.with_any(tx, [job.id for job in rows])
+    return [job for job in rows if _may_answer(tx, actor, job, acls, own_acls)]
 
 
-def _may_answer(tx: Tx, actor: Actor, job: JobRow, acls: dict[tuple[str, str], list[str]]) -> bool:
+def _may_answer(
+    tx: Tx,
+    actor: Actor,
+    job: JobRow,
+    acls: dict[tuple[str, str], list[str]],
+    own_acls: Collection[str],
+) -> bool:
     if job.type == APPROVAL:
         return permissions.may_decide(tx, actor, job)
     if not actor.level.reaches(Level.USER):
         return False
+    if job.id in own_acls:
+        return access.may_run(actor, permissions.acl_for(tx, job))
     object_key = ("workflow", job.workflow_id) if job.workflow_id else ("task", job.task_id or "")
     if object_key not in acls:
         acls[object_key] = access.acl_of(tx, actor.customer_id, *object_key)

@@ -19,6 +19,7 @@ STATUS: tuple[tuple[type[errors.Refused], int], ...] = (
     (errors.Conflict, 409),
     (errors.Stale, 412),
     (errors.TooMany, 429),
+    (errors.NotSupported, 501),
     (errors.Unavailable, 503),
     (errors.Refused, 400),
 )

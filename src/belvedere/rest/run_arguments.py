@@ -20,6 +20,7 @@ MAX_FIELDS = fields.MAX_FIELDS
 # Of a content type: charset, boundary and a few more.
 MAX_PARAMETERS = 16
 NAMES = ("task_arguments", "task_arguments[]")
+ASSIGNEE_NAMES = ("assignee", "assignee[]")
 # No arguments, or all of them under one name.
 ARGUMENT_NAMES = ([], *([name] for name in NAMES))
 OWN_NAMES = ("task", "customer", *NAMES)
@@ -51,6 +52,8 @@ class RunArguments(msgspec.Struct, frozen=True):
     customer: str | None = None
     # None: the request has no arguments, which differs from an empty list.
     arguments: list[Any] | None = None
+    # Not checked: in a body that is an argument itself, it may be anything.
+    assignee: object = None
     # The other members of a JSON object or form: lifecycle, notify, …
     rest: dict[str, Any] = {}
     # The whole body when it was JSON; a one-argument task may take it as its argument.
@@ -68,6 +71,7 @@ def read(content_type: str, raw: bytes, query: Query) -> RunArguments:
         task=_merge("task", from_body.task, from_query.task),
         customer=_merge("customer", body_customer, query_customer),
         arguments=_merge("task_arguments", from_body.arguments, from_query.arguments),
+        assignee=_merge("assignee", from_body.assignee, from_query.assignee),
         rest=from_body.rest,
         body=from_body.body,
     )
@@ -131,6 +135,7 @@ def _from_json(body: object) -> RunArguments:
         task=_optional_text("task", body.get("task")),
         customer=_optional_text("customer", body.get("customer")),
         arguments=None if arguments is None else _check_count(arguments),
+        assignee=body.get("assignee"),
         rest={name: value for name, value in body.items() if name not in names},
         body=body,
     )
@@ -167,6 +172,7 @@ def _from_fields(parameters: Query) -> RunArguments:
         task=_single("task", parameters),
         customer=_single("customer", parameters),
         arguments=list(parameters[names[0]]) if names else None,
+        assignee=next((parameters[name] for name in ASSIGNEE_NAMES if name in parameters), None),
     )
 
 

@@ -3,6 +3,7 @@
 from belvedere.access.actor import Level
 from belvedere.access.api import ROUTES as ACCESS
 from belvedere.definitions.api import ROUTES as DEFINITIONS
+from belvedere.definitions.theeye_api import ROUTES as HOST_GROUPS
 from belvedere.files.api import ROUTES as FILES
 from belvedere.files.api_check import ROUTES as CHECKS
 from belvedere.hosts.api import ROUTES as HOSTS
@@ -89,6 +90,7 @@ ROUTES: tuple[Route, ...] = (
     *MONITORS,
     *NESTED,
     *DEFINITIONS,
+    *HOST_GROUPS,
     *NOTIFY,
     *INBOX,
     *WORKFLOWS,

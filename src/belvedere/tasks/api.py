@@ -11,10 +11,11 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.patterns import matcher
 from belvedere.rest.route import Reply, Route
-from belvedere.tasks import service, store
+from belvedere.tasks import service, store, versions
 from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.definition.validation import pattern_texts
 from belvedere.tasks.records import TaskRecord, to_record
+from belvedere.tasks.versions import TaskVersionRecord
 
 # An inline script is a file.
 MAX_BODY = MAX_CONTENT
@@ -48,6 +49,19 @@ async def show(request: Request[None]) -> TaskRecord:
     return _record(
         request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
+
+
+async def list_versions(request: Request[None]) -> Reply:
+    listing = filters.read(request.query, store.TASKS)
+    records, total = await run_search(request, versions.list_page, request.actor, listing)
+    return pagination.page_reply(request, listing, records, total)
+
+
+async def show_version(request: Request[None]) -> TaskVersionRecord:
+    record: TaskVersionRecord = await request.services.db.read(
+        versions.show, request.actor, request.path["id"]
+    )
+    return record
 
 
 async def create(request: Request[TaskBody]) -> TaskRecord:
@@ -111,6 +125,23 @@ ROUTES: tuple[Route, ...] = (
         "List the tasks that you may see",
         answer=list[TaskRecord],
         query=(*pagination.QUERY, ("host", "only tasks of this host id")),
+    ),
+    Route(
+        "GET",
+        "/task/version",
+        "admin",
+        list_versions,
+        "List the versions of tasks",
+        answer=list[TaskVersionRecord],
+        query=pagination.QUERY,
+    ),
+    Route(
+        "GET",
+        "/task/{id}/version",
+        "viewer",
+        show_version,
+        "Show the version of a task",
+        answer=TaskVersionRecord,
     ),
     Route("GET", "/task/{id}", "viewer", show, "Show a task", answer=TaskRecord),
     Route(

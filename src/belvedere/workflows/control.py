@@ -1,10 +1,13 @@
 """Operations on workflow jobs: show, list steps, cancel, restart from some steps."""
 
+from collections.abc import Sequence
+
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.db import Tx
 from belvedere.jobs import permissions
 from belvedere.jobs.lifecycle import actions as job_service
+from belvedere.jobs.lifecycle import assignment
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import StepRow
@@ -44,6 +47,14 @@ def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:
     require_workflow_job(tx, actor, workflow_id, job_id)
     job_service.cancel(tx, actor, job_id)
     advance(tx, job_id)
+
+
+def replace_acl(
+    tx: Tx, actor: Actor, workflow_id: str, job_id: str, entries: Sequence[str]
+) -> list[str]:
+    """Give the workflow job and its steps an ACL of their own."""
+    require_workflow_job(tx, actor, workflow_id, job_id)
+    return assignment.replace_acl(tx, actor, job_id, entries)
 
 
 def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str, node_id: str | None = None) -> str:

@@ -10,6 +10,7 @@ from belvedere.db import Tx
 from belvedere.jobs import events
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import APPROVAL, JobRow, JobState, Lifecycle
+from belvedere.jobs.people import participants
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import Graph, Node, StepRow, WorkflowJobRow
 from belvedere.workflows.execution import (
@@ -40,6 +41,7 @@ def restart_job(
         reused = _visits_kept(tx, graph, workflow_job.start, node_id, steps)
     new = _row(tx, old, actor, parent)
     jobs.insert(tx, [(new, "[]", None)])
+    participants.begin(tx, [(new, ())])
     events.publish(tx, "created", [new])
     workflow_jobs.insert(tx, msgspec.structs.replace(workflow_job, job_id=new.id))
     step_store.insert(

@@ -13,6 +13,7 @@ from belvedere.access.searches import read_list
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import list_pages, request_size, run_requests
+from belvedere.jobs.api.approvals import JobAclBody, users_in
 from belvedere.jobs.api.create import RUN_CODES
 from belvedere.jobs.history import retention
 from belvedere.jobs.model import WORKFLOW, JobRow
@@ -44,6 +45,8 @@ class RunWorkflow(msgspec.Struct):
     # Start with this node, or with the node of this task.
     task: str | None = None
     wait_result: bool | None = None
+    # Members to whom the job and its steps are assigned; not with a secret key.
+    assignee: list[str] | None = None
 
 
 async def run(request: Request[None]) -> Reply:
@@ -87,7 +90,8 @@ async def _run(
     request: AnyRequest, actor: Actor, arguments: RunArguments, secret: str | None = None
 ) -> Reply:
     if arguments.rest:
-        run_requests.note_unknown_fields(request, arguments, ("wait_result",))
+        names = ("wait_result", *run_requests.assignee_names(secret))
+        run_requests.note_unknown_fields(request, arguments, names)
     wait_s = run_requests.wait_seconds(request, arguments)
     idempotency_key = await run_requests.idempotency_key(request)
     run_requests.release_body(request)
@@ -101,6 +105,7 @@ async def _run(
         once=idempotency_key,
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
+        assignees=run_requests.assignees(arguments) if secret is None else (),
         ignores_extra=not request.is_strict,
     )
     return await _start(request, actor, job_request, wait_s)
@@ -187,6 +192,14 @@ async def cancel(request: Request[None]) -> JobRecord:
     job_id = request.path["workflow_job_id"]
     await request.services.db.write(control.cancel, request.actor, request.path["id"], job_id)
     return await _job_record(request, job_id)
+
+
+async def replace_acl(request: Request[list[str] | JobAclBody]) -> list[str]:
+    path = (request.path["id"], request.path["workflow_job_id"])
+    acl: list[str] = await request.services.db.write(
+        control.replace_acl, request.actor, *path, users_in(request.body)
+    )
+    return acl
 
 
 async def restart(request: Request[None]) -> Reply:
@@ -283,6 +296,15 @@ ROUTES: tuple[Route, ...] = (
         "Cancel a workflow job and all of its steps",
         answer=JobRecord,
         codes=("wrong_lifecycle",),
+    ),
+    Route(
+        "PUT",
+        f"{JOB}/acl",
+        "admin",
+        replace_acl,
+        "Give a workflow job and its steps their own ACL",
+        body=list[str] | JobAclBody,
+        answer=list[str],
     ),
     Route(
         "PUT",

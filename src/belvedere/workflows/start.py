@@ -18,6 +18,7 @@ from belvedere.jobs import starters
 from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey
 from belvedere.jobs.lifecycle.create import TaskCache
 from belvedere.jobs.model import JobRow
+from belvedere.jobs.people import participants
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
 from belvedere.workflows.execution import nested, step_jobs
@@ -38,6 +39,8 @@ class WorkflowJobRequest(msgspec.Struct):
     by_index: bool = False
     # Values beyond the definitions of the first task are ignored instead of refused.
     ignores_extra: bool = False
+    # Members to whom the job and its steps are assigned.
+    assignees: Sequence[str] = ()
     # Start with this node, or with the node of this task or workflow.
     start: str | None = None
     # Of a job that is run again: the task version that its arguments fit, and the stored arguments.
@@ -86,6 +89,7 @@ def prepare(tx: Tx, request: WorkflowJobRequest, tasks: TaskCache) -> PreparedWo
     nested.check_enabled(row)
     node = _start(decode(row.spec), request.start)
     context = _run_context(request, row, new_id())
+    context.assignees = _assignees(tx, request)
     step_request = StepRequest(
         context,
         node,
@@ -158,6 +162,15 @@ def _run_context(request: WorkflowJobRequest, row: WorkflowRow, job_id: str) -> 
         starters=actor.starters,
         source=actor.source,
     )
+
+
+def _assignees(tx: Tx, request: WorkflowJobRequest) -> tuple[str, ...]:
+    """User ids; a job that runs again takes over those of the earlier one."""
+    if request.assignees:
+        return participants.resolve_members(tx, request.actor.customer_id, request.assignees)
+    if request.restarted_from is not None:
+        return participants.find(tx, request.restarted_from).assignees
+    return ()
 
 
 def _key(request: WorkflowJobRequest) -> ScopedKey:

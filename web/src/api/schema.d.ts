@@ -1768,6 +1768,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/file/{id}/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Store a description of a file's content
+         * @description Level: admin.
+         */
+        put: operations["put_file_id_schema"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/file/{id}/upload": {
         parameters: {
             query?: never;
@@ -1826,6 +1846,26 @@ export interface paths {
          * @description Level: agent.
          */
         post: operations["post_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/{hostname}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register the host of an agent of TheEye before 1.4
+         * @description Level: agent.
+         */
+        post: operations["post_host_hostname"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1952,6 +1992,98 @@ export interface paths {
          * @description Level: viewer.
          */
         get: operations["get_host_id_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/{id}/template": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the monitors and tasks of a host, with their triggers and scripts
+         * @description Level: viewer.
+         */
+        get: operations["get_host_id_template"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hostgroup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List host groups: the definitions of each host tag
+         * @description Level: admin.
+         */
+        get: operations["get_hostgroup"];
+        put?: never;
+        /**
+         * Create definitions for a host tag
+         * @description Level: admin.
+         */
+        post: operations["post_hostgroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hostgroup/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a host group
+         * @description Level: admin.
+         */
+        get: operations["get_hostgroup_id"];
+        /**
+         * Replace the definitions of a host tag
+         * @description Level: admin.
+         */
+        put: operations["put_hostgroup_id"];
+        post?: never;
+        /**
+         * Delete the definitions of a host tag
+         * @description Level: admin.
+         */
+        delete: operations["delete_hostgroup_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hostgroup/{id}/serialize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a host group, as for an export
+         * @description Level: admin.
+         */
+        get: operations["get_hostgroup_id_serialize"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2552,6 +2684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/{id}/acl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give a job and its steps their own ACL
+         * @description Level: admin.
+         */
+        put: operations["put_job_id_acl"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/{id}/approve": {
         parameters: {
             query?: never;
@@ -2565,6 +2717,26 @@ export interface paths {
          * @description Level: viewer.
          */
         put: operations["put_job_id_approve"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/{id}/assignee": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace the assignees of a job and of its steps; returns their member ids
+         * @description Level: admin.
+         */
+        put: operations["put_job_id_assignee"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2625,6 +2797,26 @@ export interface paths {
          */
         get: operations["get_job_id_files_filename"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/{id}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Keep a queued job from starting until it is released.
+         * @description Level: user.
+         */
+        put: operations["put_job_id_hold"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2776,6 +2968,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/{id}/participants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show who started a job, to whom it is assigned, and who may see it
+         * @description Level: viewer.
+         */
+        get: operations["get_job_id_participants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/{id}/reject": {
         parameters: {
             query?: never;
@@ -2805,8 +3017,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Release a job that is held after a restore of the database.
-         * @description Level: admin.
+         * Release a job that a person put on hold; for admins also one held after a restore.
+         * @description Level: user.
          */
         put: operations["put_job_id_release"];
         post?: never;
@@ -4316,6 +4528,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/task/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of tasks
+         * @description Level: admin.
+         */
+        get: operations["get_task_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/task/{id}": {
         parameters: {
             query?: never;
@@ -4520,6 +4752,26 @@ export interface paths {
          * @description Level: admin.
          */
         get: operations["get_task_id_serialize"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/task/{id}/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the version of a task
+         * @description Level: viewer.
+         */
+        get: operations["get_task_id_version"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5076,6 +5328,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{id}/job/{workflow_job_id}/acl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give a workflow job and its steps their own ACL
+         * @description Level: admin.
+         */
+        put: operations["put_workflows_id_job_workflow_job_id_acl"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{id}/job/{workflow_job_id}/cancel": {
         parameters: {
             query?: never;
@@ -5375,6 +5647,14 @@ export interface components {
             sha256: string;
             size: number;
         };
+        /**
+         * AssigneeBody
+         * @description The members in an object; TheEye's clients send the list itself.
+         */
+        AssigneeBody: {
+            /** @default [] */
+            assignee?: string[];
+        };
         /** AttemptRecord */
         AttemptRecord: {
             claimed_at: string;
@@ -5547,6 +5827,8 @@ export interface components {
          * @description The body of a run request; forms and query strings use the same names.
          */
         CreateJob: {
+            /** @default null */
+            assignee?: string[] | null;
             /** @default null */
             customer?: string | null;
             /** @default null */
@@ -5798,6 +6080,7 @@ export interface components {
         FileRecord: {
             _id: string;
             _type: string;
+            content_schema?: Record<string, unknown> | null;
             creation_date: string;
             customer_id: string;
             customer_name: string;
@@ -6001,6 +6284,46 @@ export interface components {
             /** @default 0 */
             unreachable: number;
         };
+        /**
+         * HostGroupBody
+         * @description A template of TheEye. Its name is the tag of its hosts.
+         */
+        HostGroupBody: {
+            /** @default [] */
+            files?: unknown[];
+            /** @default null */
+            hostname_regex?: string | null;
+            /** @default [] */
+            hosts?: string[];
+            name: string;
+            /** @default [] */
+            resources?: Record<string, unknown>[];
+            /** @default [] */
+            tasks?: Record<string, unknown>[];
+            /** @default [] */
+            triggers?: unknown[];
+        };
+        /**
+         * HostGroupRecord
+         * @description `tasks` and `resources` are the definitions for the tag; `hosts` are the hosts with it.
+         */
+        HostGroupRecord: {
+            _id: string;
+            _type: string;
+            /** @default  */
+            description: string;
+            /** @default [] */
+            files: string[];
+            /** @default  */
+            hostname_regex: string;
+            hosts: string[];
+            id: string;
+            name: string;
+            resources: Record<string, unknown>[];
+            tasks: Record<string, unknown>[];
+            /** @default [] */
+            triggers: string[];
+        };
         /** HostInTask */
         HostInTask: {
             _id: string;
@@ -6066,6 +6389,16 @@ export interface components {
             state: string;
             tags: string[];
             version: number;
+        };
+        /**
+         * HostTemplate
+         * @description The monitors and tasks of the host that the caller may see, at most 500 of each.
+         */
+        HostTemplate: {
+            files: components["schemas"]["TemplateFile"][];
+            resources: components["schemas"]["MonitorRecord"][];
+            tasks: components["schemas"]["TaskRecord"][];
+            triggers: components["schemas"]["TemplateTrigger"][];
         };
         /**
          * HostWarning
@@ -6351,6 +6684,14 @@ export interface components {
             user: components["schemas"]["Person"];
         };
         /**
+         * JobAclBody
+         * @description The users in an object; TheEye's clients send the list itself.
+         */
+        JobAclBody: {
+            /** @default [] */
+            users?: string[];
+        };
+        /**
          * JobArguments
          * @description The arguments of one job as short texts, masked ones left out; a file by its name and size.
          *         `more`: there are others.
@@ -6371,6 +6712,23 @@ export interface components {
             queued: number;
             /** @default 0 */
             running: number;
+        };
+        /**
+         * JobPeople
+         * @description `owner` is the person or token that started it, null if neither did; `observers` are the
+         *         members that its ACL names, empty for a caller whom it does not name. Below manager, `email` of
+         *         other people is empty.
+         */
+        JobPeople: {
+            assignee: components["schemas"]["JobPerson"][];
+            observers: components["schemas"]["JobPerson"][];
+            owner: components["schemas"]["JobPerson"] | null;
+        };
+        /** JobPerson */
+        JobPerson: {
+            email: string;
+            id: string;
+            username: string;
         };
         /**
          * JobRecord
@@ -7862,6 +8220,8 @@ export interface components {
          */
         RunWorkflow: {
             /** @default null */
+            assignee?: string[] | null;
+            /** @default null */
             customer?: string | null;
             /** @default null */
             task?: string | null;
@@ -8503,6 +8863,36 @@ export interface components {
             user_inputs: boolean;
             user_inputs_members: string[];
             version: number;
+        };
+        /**
+         * TaskVersionRecord
+         * @description `fingerprint` changes with the definition and with the content of the script.
+         */
+        TaskVersionRecord: {
+            _type: string;
+            fingerprint: string;
+            id: string;
+            name: string;
+            type: string;
+            version: number;
+        };
+        /**
+         * TemplateFile
+         * @description A script that a task of the host runs.
+         */
+        TemplateFile: {
+            filename: string;
+            id: string;
+        };
+        /**
+         * TemplateTrigger
+         * @description An event that starts a task of the host.
+         */
+        TemplateTrigger: {
+            emitter_id: string;
+            emitter_type: string;
+            event_name: string;
+            task_id: string;
         };
         /**
          * TheEyeScheduleData
@@ -12684,6 +13074,44 @@ export interface operations {
             };
         };
     };
+    put_file_id_schema: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     put_file_id_upload: {
         parameters: {
             query?: {
@@ -12809,6 +13237,44 @@ export interface operations {
             };
             header?: never;
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Registration"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_host_hostname: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                hostname: string;
+            };
             cookie?: never;
         };
         requestBody?: {
@@ -13122,6 +13588,250 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatsRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_host_id_template: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostTemplate"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_hostgroup: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostGroupRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_hostgroup: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["HostGroupBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostGroupRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_hostgroup_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostGroupRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_hostgroup_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["HostGroupBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostGroupRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_hostgroup_id: {
+        parameters: {
+            query?: {
+                /** @description true: delete what they created, too; false: keep it */
+                deleteInstances?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostGroupRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_hostgroup_id_serialize: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostGroupRecord"];
                 };
             };
             /** @description Refused. */
@@ -14163,6 +14873,8 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
+                /** @description a member to whom the job is assigned; repeat it for more */
+                "assignee[]"?: string;
                 /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
@@ -14537,6 +15249,8 @@ export interface operations {
             query: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
+                /** @description a member to whom the job is assigned; repeat it for more */
+                "assignee[]"?: string;
                 /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
@@ -14673,6 +15387,44 @@ export interface operations {
             };
         };
     };
+    put_job_id_acl: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": string[] | components["schemas"]["JobAclBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     put_job_id_approve: {
         parameters: {
             query?: {
@@ -14694,6 +15446,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_job_id_assignee: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": string[] | components["schemas"]["AssigneeBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
                 };
             };
             /** @description Refused. */
@@ -14797,6 +15587,40 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_job_id_hold: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRecord"];
                 };
             };
             /** @description Refused. */
@@ -15110,6 +15934,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown[] | null;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_id_participants: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobPeople"];
                 };
             };
             /** @description Refused. */
@@ -18978,6 +19836,48 @@ export interface operations {
             };
         };
     };
+    get_task_version: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description maximum number of records */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskVersionRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_task_id: {
         parameters: {
             query?: {
@@ -19352,6 +20252,8 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
+                /** @description a member to whom the job is assigned; repeat it for more */
+                "assignee[]"?: string;
                 /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
@@ -19560,6 +20462,8 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
+                /** @description a member to whom the job is assigned; repeat it for more */
+                "assignee[]"?: string;
                 /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
@@ -19641,6 +20545,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_task_id_version: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskVersionRecord"];
                 };
             };
             /** @description Refused. */
@@ -21093,6 +22031,8 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
+                /** @description a member to whom the job is assigned; repeat it for more */
+                "assignee[]"?: string;
                 /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
@@ -21208,6 +22148,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_workflows_id_job_workflow_job_id_acl: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                workflow_job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": string[] | components["schemas"]["JobAclBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
                 };
             };
             /** @description Refused. */
@@ -21498,6 +22477,8 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
+                /** @description a member to whom the job is assigned; repeat it for more */
+                "assignee[]"?: string;
                 /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */

@@ -45,12 +45,21 @@ class Member(msgspec.Struct, frozen=True):
     has_second_factor: int
 
     @property
+    def is_active(self) -> bool:
+        """Whether the person can sign in to the organization."""
+        return bool(self.enabled and self.user_enabled and self.invited_at is None)
+
+    @property
     def tag_list(self) -> list[str]:
         return msgspec.json.decode(self.tags, type=list[str])
 
 
 def list_members(tx: Tx, actor: Actor) -> list[Member]:
-    return tx.all(Member, f"{_SELECT} where m.customer_id = ? order by m.id", actor.customer_id)
+    return list_in(tx, actor.customer_id)
+
+
+def list_in(tx: Tx, customer_id: str) -> list[Member]:
+    return tx.all(Member, f"{_SELECT} where m.customer_id = ? order by m.id", customer_id)
 
 
 def list_visible(tx: Tx, actor: Actor) -> list[Member]:

@@ -189,6 +189,16 @@ def account_ids(tx: Tx, customer_id: str, user_id: str) -> frozenset[str]:
     return frozenset([user_id, *(former_id for (former_id,) in rows)])
 
 
+def former_accounts(tx: Tx, customer_id: str) -> dict[str, list[str]]:
+    """The accounts that memberships of the organization belonged to before, by current account."""
+    former: dict[str, list[str]] = {}
+    for user_id, former_id in tx.rows(
+        "select user_id, former_id from former_accounts where customer_id = ?", customer_id
+    ):
+        former.setdefault(user_id, []).append(former_id)
+    return former
+
+
 def current_account(tx: Tx, customer_id: str, user_id: str) -> str:
     """The account that the membership of this one belongs to now."""
     current_id: str | None = tx.value(

@@ -53,6 +53,8 @@ def run(args: Args) -> object:
     body: Record = {"task_arguments": args.values}
     if args.start:
         body["task"] = args.start
+    if args.assignee:
+        body["assignee"] = args.assignee
     # The key makes it safe to send the request again if the connection breaks.
     headers = {"Idempotency-Key": new_id()}
     job = client.request("POST", f"{_path(client, args)}/job", body, headers=headers).body
@@ -232,6 +234,12 @@ COMMANDS = (
             WORKFLOW,
             option("values", metavar="VALUE", nargs="*", help="arguments of the first step"),
             option("--start", metavar="NODE", help="start with this node instead"),
+            option(
+                "--assignee",
+                metavar="MEMBER",
+                action="append",
+                help="assign the job to this member; may be repeated",
+            ),
             option("--wait", action="store_true", help="wait until it has finished"),
         ),
         status=status,

@@ -114,6 +114,17 @@ def show_released(answer: Mapping[str, object]) -> None:
     print(f"Released held jobs: {answer['released']}.")
 
 
+def assign(args: Args) -> object:
+    client = lookup.connect_to_job(args)
+    client.put(f"/job/{args.job}/assignee", args.people)
+    return client.get(f"/job/{args.job}/participants")
+
+
+def show_assigned(people: Mapping[str, list[Record]]) -> None:
+    names = ", ".join(person["email"] or person["username"] for person in people["assignee"])
+    print(f"Assigned to {names}.")
+
+
 def give_input(args: Args) -> object:
     client = lookup.connect_to_job(args)
     return client.put(f"/job/{args.job}/input", {"args": args.arguments})
@@ -218,15 +229,35 @@ COMMANDS = (
         ),
     ),
     Command(
+        "hold",
+        _action("hold"),
+        "Keep a queued job from starting until it is released.",
+        "belvedere job hold 65a000000000000000000001",
+        job_rendering.confirmation("Job {} is on hold."),
+        options=(JOB,),
+    ),
+    Command(
+        "assign",
+        assign,
+        "Assign a job and its steps to other people; they decide an approval whose "
+        "approvals_target is assignees.",
+        "belvedere job assign 65a000000000000000000001 ada@example.com",
+        show_assigned,
+        options=(
+            JOB,
+            option("people", metavar="MEMBER", nargs="+", help="e-mail addresses or user names"),
+        ),
+    ),
+    Command(
         "release",
         release,
-        "Release a job that is held since the database was restored, or all of them. Each may "
-        "have run before.",
+        "Release a job that a person put on hold or that is held since the database was restored, "
+        "or all of the latter. Each of those may have run before.",
         "belvedere job release 65a000000000000000000001",
         show_released,
         options=(
             option("job", metavar="JOB", type=job_id, nargs="?", help="the job's id or short id"),
-            option("--all", action="store_true", help="all held jobs"),
+            option("--all", action="store_true", help="all jobs that are held since the restore"),
         ),
     ),
     _decision_command(

@@ -16,7 +16,9 @@ def run(args: Args) -> object:
     client = connect(args)
     task = lookup.task(client, args.task, args.host)
     values = argument_values(task["task_arguments"], args.arguments)
-    body = {"task": task["id"], "task_arguments": values}
+    body: Record = {"task": task["id"], "task_arguments": values}
+    if args.assignee:
+        body["assignee"] = args.assignee
     # The key makes it safe to send the request again if the connection breaks.
     job = client.request("POST", "/job", body, headers={"Idempotency-Key": new_id()}).body
     if not args.follow and not args.wait:
@@ -77,6 +79,12 @@ COMMANDS = (
                 "start with a dash",
             ),
             option("--host", metavar="HOST", help="the host, if several tasks have this name"),
+            option(
+                "--assignee",
+                metavar="MEMBER",
+                action="append",
+                help="assign the job to this member; may be repeated",
+            ),
             option("--follow", action="store_true", help="show its output while it runs"),
             option("--wait", action="store_true", help="wait until it has finished"),
         ),

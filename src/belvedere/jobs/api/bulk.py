@@ -98,9 +98,9 @@ ROUTES = (
     Route(
         "PUT",
         "/job/{id}/release",
-        "admin",
+        "user",
         release,
-        "Release a job that is held after a restore of the database.",
+        "Release a job that a person put on hold; for admins also one held after a restore.",
         answer=JobRecord,
         codes=("wrong_lifecycle",),
         from_interface=False,

@@ -40,6 +40,8 @@ class CreateJob(msgspec.Struct):
     customer: str | None = None
     lifecycle: str | None = None
     wait_result: bool | None = None
+    # Members to whom the job is assigned; not with a secret key.
+    assignee: list[str] | None = None
 
 
 async def create_job(request: Request[None]) -> Reply:
@@ -113,7 +115,9 @@ async def _run(
 ) -> Reply:
     body = _body_argument(request, arguments)
     if body is None and arguments.rest:
-        run_requests.note_unknown_fields(request, arguments, RUN_FIELDS)
+        run_requests.note_unknown_fields(
+            request, arguments, (*RUN_FIELDS, *run_requests.assignee_names(secret))
+        )
     within_s = run_requests.wait_seconds(request, arguments)
     idempotency_key = await run_requests.idempotency_key(request)
     run_requests.release_body(request)
@@ -127,6 +131,7 @@ async def _run(
         idempotency_key=idempotency_key,
         lifecycle=_lifecycle(request, arguments),
         body=body,
+        assignees=() if body or secret else run_requests.assignees(arguments),
         ignores_extra=not request.is_strict,
     )
     created = await start(request, job_request)
@@ -172,7 +177,13 @@ def _body_argument(request: AnyRequest, arguments: RunArguments) -> dict[str, An
     """If the path names the task, a body without known fields is the only argument."""
     if "id" not in request.path or not isinstance(arguments.body, dict):
         return None
-    return None if OWN_NAMES & arguments.body.keys() else arguments.body
+    is_request = OWN_NAMES & arguments.body.keys() or _only_assigns(arguments.body)
+    return None if is_request else arguments.body
+
+
+def _only_assigns(body: dict[str, Any]) -> bool:
+    """The payload of another system may have a field of this name, too."""
+    return body.keys() == {"assignee"} and isinstance(body["assignee"], list)
 
 
 def _lifecycle(request: AnyRequest, arguments: RunArguments) -> str | None:

@@ -15,7 +15,7 @@ from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import removed, retention
 from belvedere.jobs.history.removed import RemovedJobs
 from belvedere.jobs.lifecycle import actions
-from belvedere.jobs.lifecycle.create import extra_values
+from belvedere.jobs.lifecycle.job_arguments import extra_values
 from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
 from belvedere.jobs.queries import details, pages
 from belvedere.jobs.queries.records import JobRecord
@@ -112,6 +112,10 @@ async def reject(request: Request[None]) -> JobRecord:
 
 async def synced(request: Request[None]) -> JobRecord:
     return await _apply(request, actions.sync)
+
+
+async def hold(request: Request[None]) -> JobRecord:
+    return await _apply(request, actions.hold)
 
 
 async def give_input(request: Request[GiveInput]) -> JobRecord:
@@ -272,6 +276,7 @@ ROUTES: tuple[Route, ...] = (
     _change_route(
         "reject", "viewer", reject, "Reject it.", codes=("wrong_lifecycle", "answer_disabled")
     ),
+    _change_route("hold", "user", hold, "Keep a queued job from starting until it is released."),
     _change_route("synced", "user", synced, "Let a syncing job run."),
     _change_route(
         "input",

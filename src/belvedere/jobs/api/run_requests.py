@@ -10,7 +10,7 @@ from belvedere.access import anonymous_requests
 from belvedere.access.actor import Actor, Level
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest
-from belvedere.base.errors import Forbidden, Invalid
+from belvedere.base.errors import Fault, Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import request_size
 from belvedere.jobs.api import wait as waiting
@@ -31,6 +31,7 @@ from belvedere.rest.unknown_fields import UnknownField
 LOG_IN_RECORD = 256 * 1024
 QUERY = (
     ("task_arguments[]", "one argument; repeat it for more"),
+    ("assignee[]", "a member to whom the job is assigned; repeat it for more"),
     ("wait_result", "true: respond when the job has ended, 202 if it takes longer"),
     ("wait_timeout", "seconds to wait, at most 300"),
     *((name, f"with wait_result: {about}") for name, about in result_form.FORM_QUERY),
@@ -105,6 +106,21 @@ def note_unknown_fields(
     if unknown and request.is_strict:
         unknown_fields.refuse(unknown)
     request.ignored += [field.path for field in unknown]
+
+
+def assignee_names(secret: str | None) -> tuple[str, ...]:
+    """A caller with only a secret key cannot choose who decides an approval."""
+    return run_arguments.ASSIGNEE_NAMES if secret is None else ()
+
+
+def assignees(arguments: RunArguments) -> list[str]:
+    names = arguments.assignee
+    if names is None:
+        return []
+    if not isinstance(names, list) or not names or not all(type(name) is str for name in names):
+        message = "assignee must be a list of members: e-mail addresses, user names or ids."
+        raise Invalid(message, code="invalid_assignee", faults=(Fault("assignee", message),))
+    return names
 
 
 def replay_headers(is_replayed: bool) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Operations of people on jobs: cancel, resolve, give input, sync, restart."""
+"""Operations of people on jobs: cancel, resolve, hold, give input, sync, restart."""
 
 from typing import Any
 
@@ -11,13 +11,9 @@ from belvedere.jobs import events, permissions, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.idempotency import IdempotencyKey
-from belvedere.jobs.lifecycle.create import (
-    JobRequest,
-    encode_arguments,
-    extra_values,
-    ignored_values_text,
-)
-from belvedere.jobs.model import WORKFLOW, JobRow, JobState, Lifecycle, check_transition
+from belvedere.jobs.lifecycle import job_arguments
+from belvedere.jobs.lifecycle.create import JobRequest
+from belvedere.jobs.model import HELD, WORKFLOW, JobRow, JobState, Lifecycle, check_transition
 from belvedere.rest import text_fields
 from belvedere.tasks.definition import argument_values
 
@@ -112,10 +108,10 @@ def give_input(
         check_transition(job, "input", Lifecycle.READY, JobState.IN_PROGRESS)
     spec = specs.for_job(tx, job)
     values = argument_values.fit(spec.task_arguments, arguments, ignores_extra=ignores_extra)
-    ignored = extra_values(spec.task_arguments, arguments)
+    ignored = job_arguments.extra_values(spec.task_arguments, arguments)
     if ignored:
-        store.save_warning(tx, job.id, ignored_values_text(ignored))
-    text = encode_arguments(tx, job.customer_id, spec, values)
+        store.save_warning(tx, job.id, job_arguments.ignored_text(ignored))
+    text = job_arguments.encode(tx, job.customer_id, spec, values)
     store.save_arguments(tx, job.id, text)
     if job.type == "DummyJob":
         check_transition(job, "input", Lifecycle.FINISHED, JobState.SUCCESS)
@@ -136,6 +132,25 @@ def _check_not_held(job: JobRow) -> None:
         )
 
 
+def hold(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """Keep a queued job from starting until it is released or gets input. A job that is on hold
+    already stays as it is."""
+    job = permissions.require_runnable(tx, actor, job_id)
+    if job.lifecycle == Lifecycle.ONHOLD:
+        return job
+    if job.type == WORKFLOW:
+        raise Conflict(
+            "A workflow job cannot be put on hold; put the job of a waiting step on hold.",
+            code="wrong_lifecycle",
+        )
+    check_transition(job, "hold", Lifecycle.ONHOLD, JobState.IN_PROGRESS)
+    store.apply_transition(job, Lifecycle.ONHOLD, JobState.IN_PROGRESS, tx.now)
+    job.reason = HELD
+    after = {"lifecycle": job.lifecycle, "reason": HELD}
+    audit.record(tx, actor, "job.hold", "job", job.id, {"lifecycle": Lifecycle.READY}, after)
+    return _save_and_publish(tx, job, "held")
+
+
 def sync(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     """The caller has prepared what the job needs: it may run."""
     return _make_ready(tx, permissions.require_runnable(tx, actor, job_id), "sync")
@@ -144,6 +159,7 @@ def sync(tx: Tx, actor: Actor, job_id: str) -> JobRow:
 def _make_ready(tx: Tx, job: JobRow, trigger: str) -> JobRow:
     check_transition(job, trigger, Lifecycle.READY, JobState.IN_PROGRESS)
     store.apply_transition(job, Lifecycle.READY, JobState.IN_PROGRESS, tx.now)
+    job.reason = None
     tx.signals.add(host_ready(job.host_id))
     return _save_and_publish(tx, job, "ready")
 

@@ -8,7 +8,6 @@ import msgspec
 from belvedere import access
 from belvedere.access.actor import Actor
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto import sealed_values
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
@@ -22,12 +21,13 @@ from belvedere.jobs.approvals import plan
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.attempts import ImmediateClaim, insert_attempts, no_claim
 from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey
+from belvedere.jobs.lifecycle import job_arguments
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, JobState, Lifecycle
+from belvedere.jobs.people import approvers, participants
 from belvedere.rest.patterns import matcher
 from belvedere.tasks.definition import argument_values as arguments
-from belvedere.tasks.definition.argument_types import Value
 from belvedere.tasks.definition.validation import pattern_texts
-from belvedere.tasks.model import Argument, ArgumentKind, TaskSpec, Type
+from belvedere.tasks.model import TaskSpec
 from belvedere.tasks.store import Runnable, with_host
 
 TYPES = {
@@ -39,14 +39,6 @@ TYPES = {
 }
 INITIAL_LIFECYCLES = {"ready": None, "onhold": Lifecycle.ONHOLD, "syncing": Lifecycle.SYNCING}
 
-
-# A notification task without definitions takes these.
-NOTE_ARGUMENTS = tuple(
-    Argument(ArgumentKind.INPUT, label=label, required=False)
-    for label in ("subject", "body", "recipients")
-)
-# In the warning of a job.
-MAX_IGNORED_NAMED = 5
 
 TaskCache = dict[tuple[str, str], "tuple[Runnable, HostView | None] | None"]
 
@@ -77,6 +69,9 @@ class JobRequest(msgspec.Struct):
     workflow_job_id: str | None = None
     # The job may not start before this time has passed.
     delay: Millis = 0
+    # The people to whom it is assigned: names of members, or user ids in a step of a workflow.
+    assignees: Sequence[str] = ()
+    assignee_ids: tuple[str, ...] = ()
     # For an approval: the tasks of its workflow that it allows to run.
     workflow_plan: Plan = []
     # Raise NotCompiled instead of compiling the patterns of arguments in the transaction.
@@ -91,6 +86,8 @@ class CreatedJob(msgspec.Struct):
     task: Runnable
     host: HostView | None
     replayed: bool = False
+    # User ids.
+    assignees: tuple[str, ...] = ()
     # Of an approval.
     plan: Plan | None = None
     # The values that no argument takes.
@@ -149,6 +146,7 @@ def write(
             for _, created in new
         ],
     )
+    participants.begin(tx, [(created.job, created.assignees) for _, created in new])
     for request, created in new:
         people = request.actor.starters
         if created.job.type == APPROVAL and request.workflow_job_id is None:
@@ -160,7 +158,7 @@ def write(
                 tx, created.job, created.task.spec, created.arguments, request.workflow_plan
             )
         if created.ignored:
-            store.save_warning(tx, created.job.id, ignored_values_text(created.ignored))
+            store.save_warning(tx, created.job.id, job_arguments.ignored_text(created.ignored))
     insert_attempts(tx, claimed.attempts)
     events.publish_created(tx, jobs, claimed.jobs)
     host_ids = {created.job.host_id for created in ready} - claimed.claimed_hosts
@@ -181,26 +179,38 @@ def prepare(tx: Tx, request: JobRequest, tasks: TaskCache) -> CreatedJob:
         raise Invalid(
             f"A job cannot be created as {request.lifecycle!r}.", code="invalid_lifecycle"
         )
-    starters.require_approvers(task.spec)
-    if task.spec.four_eyes and not request.actor.user_id:
-        starters.check_approver_left(tx, request.actor, request.workflow_job_id, task.spec)
+    assignees = _assignees(tx, request)
+    if task.type == "approval":
+        approvers.check_start(
+            tx,
+            request.actor,
+            task.spec,
+            assignees or _earlier_assignees(tx, request, task.spec),
+            request.workflow_job_id,
+        )
     lifecycle = _first_lifecycle(request, task)
     text = _fit_arguments(tx, request, task, lifecycle)
     created = CreatedJob(job_row(request, task, lifecycle, tx.now), text, task, host)
+    created.assignees = assignees
     if request.ignores_extra and request.values:
-        created.ignored = extra_values(argument_definitions(task.spec), request.values)
+        created.ignored = job_arguments.extra_values(
+            job_arguments.definitions_of(task.spec), request.values
+        )
     return created
 
 
-def extra_values(definitions: Sequence[Argument], values: Sequence[Any]) -> tuple[str, ...]:
-    """The names of the values that no argument takes."""
-    accepted = arguments.accepted_count(definitions, len(values))
-    return tuple(f"task_arguments[{index}]" for index in range(accepted, len(values)))
+def _assignees(tx: Tx, request: JobRequest) -> tuple[str, ...]:
+    if not request.assignees:
+        return request.assignee_ids
+    return participants.resolve_members(tx, request.actor.customer_id, request.assignees)
 
 
-def ignored_values_text(ignored: Sequence[str]) -> str:
-    names = ", ".join(ignored[:MAX_IGNORED_NAMED])
-    return f"{len(ignored)} values were ignored, because no argument takes them: {names}."
+def _earlier_assignees(tx: Tx, request: JobRequest, spec: TaskSpec) -> tuple[str, ...]:
+    """Those that it takes over from its workflow job, or from the job that it repeats."""
+    source_id = request.workflow_job_id or request.restarted_from
+    if source_id is None or spec.approvals_target != "assignees":
+        return ()
+    return participants.find(tx, source_id).assignees
 
 
 def create_failed(tx: Tx, request: JobRequest, refusal: Refused) -> CreatedJob | None:
@@ -287,8 +297,8 @@ def _fit_arguments(tx: Tx, request: JobRequest, task: Runnable, lifecycle: Lifec
     supplied: Sequence[Any] = request.values or []
     if request.values is None and request.body and arguments.takes_one(task.spec.task_arguments):
         supplied = [request.body]
-    definitions = argument_definitions(task.spec)
-    if definitions is NOTE_ARGUMENTS:
+    definitions = job_arguments.definitions_of(task.spec)
+    if definitions is job_arguments.NOTE_ARGUMENTS:
         # Null means the value of the task, not the text null.
         supplied = ["" if value is None else value for value in supplied]
     if not (supplied or definitions):
@@ -298,25 +308,10 @@ def _fit_arguments(tx: Tx, request: JobRequest, task: Runnable, lifecycle: Lifec
     values = arguments.fit(
         definitions,
         supplied,
-        by_index=request.by_index or definitions is NOTE_ARGUMENTS,
+        by_index=request.by_index or definitions is job_arguments.NOTE_ARGUMENTS,
         ignores_extra=request.ignores_extra,
     )
-    return encode_arguments(tx, request.actor.customer_id, task.spec, values)
-
-
-def argument_definitions(spec: TaskSpec) -> Sequence[Argument]:
-    if spec.type is Type.NOTIFICATION and not spec.task_arguments:
-        return NOTE_ARGUMENTS
-    return spec.task_arguments
-
-
-def encode_arguments(tx: Tx, customer_id: str, spec: TaskSpec, values: Sequence[Value]) -> str:
-    """Values as they are stored: files by their content's hash, masked values sealed."""
-    stored = arguments.store_files(tx, customer_id, values)
-    masked = {position for position, argument in enumerate(spec.task_arguments) if argument.masked}
-    return store.json_array(
-        sealed_values.seal_values(tx, customer_id, stored, masked) if masked else stored
-    )
+    return job_arguments.encode(tx, request.actor.customer_id, task.spec, values)
 
 
 def job_row(request: JobRequest, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:

@@ -11,6 +11,7 @@ from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.approvals import plan, votes
 from belvedere.jobs.attempts import Attempt, attempts_query
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
+from belvedere.jobs.people import approvers
 from belvedere.jobs.queries import records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.queues import QUEUE_OF_J, QUEUES
@@ -98,7 +99,7 @@ def add_waiting_reason(tx: Tx, job: JobRow, record: JobRecord) -> None:
     if record.waiting_reason == "approval":
         spec = specs.for_job(tx, job)
         decision = {
-            "approvers": spec.approvers,
+            "approvers": approvers.list_for_job(tx, job, spec),
             "four_eyes": spec.four_eyes,
             "answers": votes.enabled_answers(spec),
         }

@@ -9,7 +9,7 @@ from belvedere.access.actor import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.jobs.approvals.plan import PlannedTask
 from belvedere.jobs.attempts import Attempt
-from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow, Lifecycle
+from belvedere.jobs.model import APPROVAL, HELD, RESTORED, WORKFLOW, JobRow, Lifecycle
 from belvedere.tasks.definition.argument_values import mask_values
 from belvedere.tasks.model import TaskSpec, mask_arguments
 
@@ -200,6 +200,8 @@ def waiting_reason(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | 
             return "canceling", {"since": iso(job.cancel_requested_at)}
         case Lifecycle.ONHOLD if job.is_held:
             return RESTORED, {"until": iso(job.expires_at)}
+        case Lifecycle.ONHOLD if job.reason == HELD:
+            return HELD, {"until": iso(job.expires_at)}
         case Lifecycle.ONHOLD if job.type == WORKFLOW:
             return "concurrency_limit", {"until": iso(job.expires_at)}
         case Lifecycle.READY if job.not_before_at > now:

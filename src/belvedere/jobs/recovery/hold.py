@@ -1,4 +1,5 @@
-"""Jobs that may have run after the backup from which the database was restored."""
+"""Jobs that may have run after the backup from which the database was restored, and releasing jobs
+on hold."""
 
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ from belvedere.db.signals import host_ready
 from belvedere.jobs import events, permissions, store
 from belvedere.jobs.lifecycle.timeouts import end_waiting
 from belvedere.jobs.model import (
+    HELD,
     IS_OPEN,
     RESTORED,
     WORKFLOW,
@@ -89,15 +91,18 @@ def make_ready(tx: Tx, job: JobRow) -> None:
 
 
 def release(tx: Tx, actor: Actor, job_id: str) -> JobRow:
-    """An admin lets a held job run, although it may have run before."""
-    require(actor, Level.ADMIN)
+    """Let a job on hold run: one that a person put on hold; for an admin also one that is held
+    after a restore, although it may have run before."""
     job = permissions.require_runnable(tx, actor, job_id)
-    if not job.is_held:
+    is_paused = job.lifecycle == Lifecycle.ONHOLD and job.reason == HELD
+    if not (is_paused or job.is_held):
         raise Conflict(
-            f"The job is {job.lifecycle} and not held after a restore; there is nothing to"
-            " release.",
+            f"The job is {job.lifecycle} and neither put on hold by a person nor held after a"
+            " restore; there is nothing to release.",
             code="wrong_lifecycle",
         )
+    if job.is_held:
+        require(actor, Level.ADMIN)
     _release(tx, actor, [job])
     return job
 
@@ -118,8 +123,8 @@ def release_all(tx: Tx, actor: Actor) -> tuple[int, bool]:
 
 def _release(tx: Tx, actor: Actor, jobs: Sequence[JobRow]) -> None:
     for job in jobs:
+        before = {"lifecycle": Lifecycle.ONHOLD, "reason": job.reason}
         make_ready(tx, job)
-        before = {"lifecycle": Lifecycle.ONHOLD, "reason": RESTORED}
         audit.record(tx, actor, "job.release", "job", job.id, before, {"lifecycle": job.lifecycle})
 
 

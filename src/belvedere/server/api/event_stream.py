@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from functools import partial
 
 import msgspec
@@ -17,6 +17,7 @@ from belvedere.events import Event
 from belvedere.events.kinds import KINDS
 from belvedere.jobs import permissions
 from belvedere.jobs.model import APPROVAL
+from belvedere.jobs.people import participants
 from belvedere.rest.route import Reply, Route
 from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
 from belvedere.server.http import authentication
@@ -182,10 +183,19 @@ def _frame(event: Event) -> bytes:
 
 def _visible(tx: Tx, actor: Actor, batch: list[Event]) -> list[Event]:
     decisions: dict[tuple[str, str], bool] = {}
-    return [event for event in batch if _may_see(tx, actor, event, decisions)]
+    job_ids = {event.object_id for event in batch if event.object == "job"}
+    # Jobs with their own ACL or with assignees.
+    special = participants.with_any(tx, job_ids) if job_ids else set()
+    return [event for event in batch if _may_see(tx, actor, event, decisions, special)]
 
 
-def _may_see(tx: Tx, actor: Actor, event: Event, decisions: dict[tuple[str, str], bool]) -> bool:
+def _may_see(
+    tx: Tx,
+    actor: Actor,
+    event: Event,
+    decisions: dict[tuple[str, str], bool],
+    special_jobs: Collection[str],
+) -> bool:
     if actor.level is Level.AGENT:
         return False
     if event.object in PUBLIC_OBJECTS:
@@ -193,6 +203,8 @@ def _may_see(tx: Tx, actor: Actor, event: Event, decisions: dict[tuple[str, str]
     data = msgspec.json.decode(event.data)
     if data.get("user_id") and data["user_id"] == actor.user_id:
         return True
+    if event.object == "job" and event.object_id in special_jobs:
+        return permissions.may_see(tx, actor, event.object_id)
     if event.object == "view":
         return bool(data["shared"])
     if event.object == "monitor":

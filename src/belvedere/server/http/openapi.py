@@ -17,6 +17,7 @@ _STATUS_OF_CODE = {kind.code: status for kind, status in error_format.STATUS}
 # Codes whose status is not 409.
 _STATUS_OF_CODE |= {"bad_enrolment": 401, "bad_client": 401, "link_gone": 404}
 _STATUS_OF_CODE |= {"ticket_gone": 401, "wrong_code": 401, "storage_quota": 413}
+_STATUS_OF_CODE |= {"no_approver": 400}
 _DESCRIPTIONS = {
     202: "Not finished yet.",
     204: "Done, without content.",

@@ -11,6 +11,7 @@ from belvedere.events import Event
 from belvedere.jobs import permissions, specs
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow
+from belvedere.jobs.people import participants
 from belvedere.notifications.model import AddressedNotice, NoticeSeverity
 from belvedere.server.notices.batch import NoticeBatch, make_notice, tags_of
 
@@ -26,7 +27,10 @@ _TITLES = {
 
 def job_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """None, without a query, for most jobs: nobody is notified of their events."""
-    is_request = event.kind == "job.created" and data["lifecycle"] == "onhold"
+    is_request = data["lifecycle"] == "onhold" and (
+        event.kind == "job.created"
+        or (event.kind == "job.assignees_changed" and data["type"] == APPROVAL)
+    )
     is_note = event.kind == "job.created" and data["type"] == "NotificationJob"
     is_bad = event.kind in ("job.lost", "job.expired", "job.voided") or (
         event.kind == "job.finished" and data["state"] in FAILURES
@@ -84,17 +88,19 @@ def _tags(tx: Tx, job: JobRow) -> list[str]:
 
 
 def _people(batch: NoticeBatch, job: JobRow, *, is_request: bool) -> tuple[str, ...]:
-    """The approvers; else the person who started it; else the admins and the members that its ACL
-    names."""
+    """The approvers; else the people to whom the input is assigned; else the person who started it;
+    else the admins and the members that its ACL names."""
     if is_request and job.type == APPROVAL:
         return batch.people(
             job.customer_id, lambda member: permissions.may_decide(batch.tx, member, job)
         )
+    assignees = participants.find(batch.tx, job.id).assignees if is_request else ()
+    if assignees:
+        return batch.people(job.customer_id, lambda member: member.user_id in assignees)
     starter = batch.people(job.customer_id, lambda member: member.user_id == job.user_id)
     if starter:
         return starter
-    acl_object = ("workflow", job.workflow_id) if job.workflow_id else ("task", job.task_id)
-    named = frozenset(batch.acl(job.customer_id, acl_object[0], acl_object[1] or ""))
+    named = frozenset(permissions.acl_for(batch.tx, job))
     return batch.people(
         job.customer_id,
         lambda member: member.level.reaches(Level.ADMIN) or not named.isdisjoint(member.entries),

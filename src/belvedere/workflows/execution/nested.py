@@ -8,6 +8,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.jobs import starters
 from belvedere.jobs.model import WORKFLOW, JobRow, JobState, Lifecycle
+from belvedere.jobs.people import participants
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import WorkflowRow
 from belvedere.workflow_specs.nesting import MAX_DEPTH
@@ -40,6 +41,11 @@ def check_start(tx: Tx, request: StepRequest) -> tuple[WorkflowRow, RunContext]:
         depth=depth,
     )
     context.starters = _starters(tx, parent)
+    context.assignees = (
+        parent.assignees
+        if isinstance(parent, RunContext)
+        else participants.find(tx, parent.id).assignees
+    )
     return row, context
 
 

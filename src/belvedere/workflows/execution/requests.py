@@ -24,6 +24,8 @@ class RunContext(msgspec.Struct):
     depth: int = 1
     # Who counts as having started it, if no person did.
     starters: tuple[str, ...] = ()
+    # User ids of the people to whom it is assigned.
+    assignees: tuple[str, ...] = ()
     # What started it, if no person did (`Actor.source`).
     source: str = ""
 
@@ -54,6 +56,8 @@ class WorkflowRun(msgspec.Struct):
     workflow: WorkflowRow
     workflow_job: WorkflowJobRow
     first_step: "StepJob | None" = None
+    # User ids.
+    assignees: tuple[str, ...] = ()
 
 
 class StepJob(msgspec.Struct):

@@ -14,6 +14,7 @@ from belvedere.jobs.approvals import plan
 from belvedere.jobs.lifecycle import create
 from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, TaskCache
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, JobState, Lifecycle
+from belvedere.jobs.people import participants
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import Node, StepRow, WorkflowJobRow, WorkflowRow, decode
 from belvedere.workflows.execution import approval_scope, nested, step_store
@@ -68,7 +69,7 @@ def prepare_run(
     job = nested.new_job_row(context, row, request.origin, tx.now, spec.expires)
     job.notify = first_step.job.notify
     workflow_job = WorkflowJobRow(job.id, row.id, row.version, node.id, None, int(request.by_index))
-    return WorkflowRun(job, row, workflow_job, first_step)
+    return WorkflowRun(job, row, workflow_job, first_step, context.assignees)
 
 
 def repeat_request(tx: Tx, parent: JobRow, node: Node, earlier: JobRow) -> StepRequest:
@@ -111,6 +112,8 @@ def _job_request(request: StepRequest) -> JobRequest:
         fitted_values=request.stored_arguments,
         restarted_from=request.restarted_from,
         delay=request.delay,
+        # Of a workflow job that is not written yet; later its rows say it.
+        assignee_ids=parent.assignees if isinstance(parent, RunContext) else (),
     )
 
 
@@ -206,6 +209,7 @@ def begin_run(tx: Tx, run: WorkflowRun, people: tuple[str, ...] = ()) -> None:
         run.job.lifecycle = Lifecycle.ONHOLD.value
         run.workflow_job.given = json_text.compact(run.first_step.request.values)
     jobs.insert(tx, [(run.job, "[]", None)])
+    participants.begin(tx, [(run.job, run.assignees)])
     if people:
         starters.store_names(tx, run.job.id, people)
     events.publish(tx, "created", [run.job])

@@ -171,13 +171,14 @@ export const scriptQuery = (id: string) =>
     queryFn: () => ok(api.GET('/job/{id}/script', { params: { path: { id } } })),
   })
 
-type JobAction = 'cancel' | 'approve' | 'reject' | 'synced' | 'release'
+type JobAction = 'cancel' | 'approve' | 'reject' | 'synced' | 'release' | 'hold'
 
 function send(action: JobAction, id: string): Promise<Job> {
   const params = { path: { id } }
   if (action === 'cancel') return ok(api.PUT('/job/{id}/cancel', { params }))
   if (action === 'approve') return ok(api.PUT('/job/{id}/approve', { params }))
   if (action === 'reject') return ok(api.PUT('/job/{id}/reject', { params }))
+  if (action === 'hold') return ok(api.PUT('/job/{id}/hold', { params }))
   if (action === 'release') return ok(api.PUT('/job/{id}/release', { params }))
   return ok(api.PUT('/job/{id}/synced', { params }))
 }
@@ -185,6 +186,7 @@ function send(action: JobAction, id: string): Promise<Job> {
 function expected(action: JobAction, job: Job): Partial<Job> {
   if (action === 'approve') return { lifecycle: 'finished', state: 'success' }
   if (action === 'reject') return { lifecycle: 'finished', state: 'failure' }
+  if (action === 'hold') return { lifecycle: 'onhold', waiting_reason: 'held' }
   if (action === 'synced' || action === 'release') return { lifecycle: 'ready' }
   const isRunning = job.lifecycle === 'assigned' || job.lifecycle === 'started'
   return isRunning ? { cancel_requested: true } : { lifecycle: 'canceled', state: 'canceled' }
@@ -222,7 +224,7 @@ export function isWorkflow(job: Pick<Job, '_type'>): boolean {
   return job._type === 'WorkflowJob'
 }
 
-type Move = 'cancel' | 'restart' | 'resume' | 'input' | 'resolve' | 'synced' | 'release'
+type Move = 'cancel' | 'restart' | 'resume' | 'input' | 'resolve' | 'synced' | 'release' | 'hold'
 
 /** Levels apart: what the job's own state lets anybody do. */
 export function movesOf(job: Job): Set<Move> {
@@ -235,7 +237,8 @@ export function movesOf(job: Job): Set<Move> {
   if (job.lifecycle === 'syncing') moves.add('synced')
   const isSilent = job.lifecycle === 'assigned' && job.unreachable_since !== null
   const isHeld = job.lifecycle === 'onhold' && job.waiting_reason === 'restored'
-  if (isHeld) moves.add('release')
+  if (isHeld || (job.lifecycle === 'onhold' && job.waiting_reason === 'held')) moves.add('release')
+  if (job.lifecycle === 'ready' && !isWorkflow(job) && !job.cancel_requested) moves.add('hold')
   if (job.state === 'lost' || isSilent || isHeld) moves.add('resolve')
   return moves
 }

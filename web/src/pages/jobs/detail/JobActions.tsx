@@ -58,7 +58,12 @@ export function JobActions({ job }: { job: Job }) {
       {moves.has('synced') && may ? (
         <Button onClick={() => action.mutate({ action: 'synced', job })}>{t.synced}</Button>
       ) : null}
-      {moves.has('release') && isAdmin ? (
+      {moves.has('hold') && may ? (
+        <Button variant="default" onClick={() => action.mutate({ action: 'hold', job })}>
+          {t.hold}
+        </Button>
+      ) : null}
+      {moves.has('release') && (isAdmin || (may && job.waiting_reason === 'held')) ? (
         <Button variant="default" onClick={() => action.mutate({ action: 'release', job })}>
           {t.release}
         </Button>

@@ -28,7 +28,11 @@ const JobGraphTab = lazy(() =>
   import('./tabs/JobGraphTab').then((module) => ({ default: module.JobGraphTab })),
 )
 
-const TABS = ['log', 'result', 'input', 'graph', 'json'] as const
+const PeopleTab = lazy(() =>
+  import('./tabs/PeopleTab').then((module) => ({ default: module.PeopleTab })),
+)
+
+const TABS = ['log', 'result', 'input', 'graph', 'people', 'json'] as const
 type Tab = (typeof TABS)[number]
 const SILENT = ['WorkflowJob', 'ApprovalJob', 'DummyJob', 'NotificationJob']
 
@@ -118,6 +122,7 @@ function Part({ tab, job }: { tab: Tab; job: Job }) {
   if (tab === 'result') return <ResultTab job={job} />
   if (tab === 'input') return <InputTab job={job} />
   if (tab === 'graph') return <JobGraphTab job={job} />
+  if (tab === 'people') return <PeopleTab job={job} />
   if (tab === 'json') return <JsonTab job={job} />
   return <Log job={job} />
 }

@@ -130,6 +130,12 @@ function waits(reason: string, detail: Detail, place: number | undefined, t: Wor
         {until}.
       </>
     ),
+    held: (
+      <>
+        {w.held}
+        {until}.
+      </>
+    ),
     syncing: w.syncing,
     lost: w.lost,
   }

@@ -1,0 +1,1 @@
+"""The people of a job: assignees, observers and approvers."""
