@@ -270,3 +270,9 @@ test('a reader who may not edit monitors does not see that there is an address',
   await renderPage(<PushUrl monitor={{ id: 'm1' } as Monitor} />, { level: 'manager' })
   expect(screen.queryByRole('button')).toBeNull()
 })
+
+test('a closed group says its values in words', async () => {
+  await open('file')
+  expect(await screen.findByText(/, low severity$/)).toBeTruthy()
+  expect(screen.queryByText(/\bLOW\b/)).toBeNull()
+})
