@@ -75,12 +75,12 @@ test('an admin posts an incident, and visitors read it and subscribe', async () 
   expect(text).toContain('Payments are slow: resolved')
   expect(text).toContain('<rss version="2.0"')
   // Feed readers find the feeds by the address of the page.
-  const found = await stranger
+  const feeds = await stranger
     .locator('head link[rel=alternate]')
     .evaluateAll((links) => links.map((link) => (link as HTMLLinkElement).href))
-  expect(found).toEqual(['atom', 'rss'].map((kind) => `${world.url}/-/status/acme/feed.${kind}`))
+  expect(feeds).toEqual(['atom', 'rss'].map((kind) => `${world.url}/-/status/acme/feed.${kind}`))
   const atom = await stranger.getByRole('link', { name: 'Atom feed' }).getAttribute('href')
-  expect(new URL(atom!, world.url).href).toBe(found[0])
+  expect(new URL(atom!, world.url).href).toBe(feeds[0])
   await picture(stranger, 'status-public')
   await stranger.getByLabel('E-mail address').fill('reader@example.com')
   await stranger.getByRole('button', { name: 'Subscribe' }).click()

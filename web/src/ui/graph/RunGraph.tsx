@@ -12,8 +12,7 @@ import { QueryResult } from '../layout/QueryResult'
 import { edgeStateOf } from './edgeStates'
 import { FlowView, type StepState } from './FlowView'
 import type { Draft, Edge } from './graphDraft'
-import { RunFromStep } from './RunFromStep'
-import { StepDetails } from './StepDetails'
+import { RunFromStep, StepDetails } from './StepDetails'
 import { useText } from './text'
 
 /** How far each node of a run is, from the jobs of its steps. */

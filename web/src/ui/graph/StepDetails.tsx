@@ -1,17 +1,22 @@
-import { CloseButton, Group, SegmentedControl, Select, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, CloseButton, Group, SegmentedControl, Select, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { StepForward } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { api, ok } from '../../api/client'
+import type { Workflow } from '../../api/queries/automation/workflow'
 import { type Job, jobQuery } from '../../api/queries/job'
 import { isOver, jobLook, jobStateText } from '../../lib/state'
 import { valueBlock, valueText } from '../../lib/valueText'
-import { AppLink } from '../AppLink'
+import { AppLink, useAppNavigate } from '../AppLink'
 import { type Argument, nameOf } from '../arguments/values'
 import { QueryResult } from '../layout/QueryResult'
 import { useLastLines } from '../run/lastLines'
 import '../run/run.css'
+import { useMayRun } from '../run/target'
 import { StateIcon } from '../state/StateIcon'
 import { Duration } from '../state/Time'
 import { useWords } from '../text'
+import { showError, showSuccess } from '../toast'
 import type { Node } from './graphDraft'
 import { useText } from './text'
 
@@ -152,5 +157,51 @@ function Values({ values, names, empty }: { values: unknown[]; names?: string[];
         </div>
       ))}
     </dl>
+  )
+}
+
+interface RunFromProps {
+  workflow: Workflow
+  /** The run whose earlier steps are kept. */
+  jobId: string
+  nodeId: string
+}
+
+/** Runs a step of a finished run again, with the same values, and all that follows it. */
+export function RunFromStep({ workflow, jobId, nodeId }: RunFromProps) {
+  const t = useText()
+  const go = useAppNavigate()
+  const client = useQueryClient()
+  const mayRun = useMayRun()(workflow.acl) && workflow.enable
+  const { data: run } = useQuery(jobQuery(jobId))
+  const start = useMutation({
+    mutationFn: () =>
+      ok(
+        api.PUT('/workflows/{id}/job/{workflow_job_id}/restart', {
+          params: {
+            path: { id: workflow.id, workflow_job_id: jobId },
+            query: { from: 'step', step: nodeId },
+          },
+        }),
+      ),
+    onSuccess: (job) => {
+      showSuccess(t.startedFrom(nodeId))
+      void client.invalidateQueries({ queryKey: ['job'] })
+      go(`/workflows/${workflow.id}/graph`, { job: job.id, step: nodeId })
+    },
+    onError: showError,
+  })
+  if (!run || !isOver(run) || !mayRun) return null
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      leftSection={<StepForward size={12} />}
+      title={t.runFromHelp}
+      loading={start.isPending}
+      onClick={() => start.mutate()}
+    >
+      {t.runFrom}
+    </Button>
   )
 }
