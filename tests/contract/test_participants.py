@@ -37,7 +37,7 @@ async def start(client: Client, task: str, **fields: Any) -> Response:
     return await client.post("/acme/job", {"task": task, "task_arguments": [], **fields})
 
 
-async def audited(ada: Client, action: str) -> list[Any]:
+async def list_audit(ada: Client, action: str) -> list[Any]:
     rows = (await ada.get("/api/audit")).json
     return [(row["before"], row["after"]) for row in rows if row["action"] == action]
 
@@ -305,7 +305,7 @@ async def test_an_admin_replaces_the_assignees(
     ]
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
     ids = [[world.actors.max.user_id], [world.actors.vic.user_id]]
-    assert await audited(ada, "job.assign") == [({"assignees": ids[0]}, {"assignees": ids[1]})]
+    assert await list_audit(ada, "job.assign") == [({"assignees": ids[0]}, {"assignees": ids[1]})]
     await check_consistency(world)
 
 
@@ -383,7 +383,7 @@ async def test_the_acl_of_a_job_replaces_that_of_its_task(
     assert [record["id"] for record in (await uma.get("/acme/job")).json] == [other["id"]]
     assert [record["id"] for record in (await vic.get("/acme/job")).json] == [job["id"]]
     assert (await uma.put(f"/acme/job/{job['id']}/cancel")).status == 404
-    assert await audited(ada, "job.acl") == [({"acl": []}, {"acl": ["vic@acme.test"]})]
+    assert await list_audit(ada, "job.acl") == [({"acl": []}, {"acl": ["vic@acme.test"]})]
     await check_consistency(world)
 
 
@@ -464,8 +464,8 @@ async def test_a_queued_job_is_put_on_hold_and_released(
         assert (released.status, released.json["reason"]) == (200, None)
         await agent.end(await agent.order())
     assert (await show(uma, job["id"]))["lifecycle"] == "finished"
-    assert len(await audited(ada, "job.hold")) == 1
-    assert len(await audited(ada, "job.release")) == 1
+    assert len(await list_audit(ada, "job.hold")) == 1
+    assert len(await list_audit(ada, "job.release")) == 1
     await check_consistency(world)
 
 

@@ -248,7 +248,7 @@ class Inbox {
     const objects = new Set([...patches.keys()].map((key) => key.split(' ')[0]))
     const predicate = ({ queryKey }: { queryKey: QueryKey }) => objects.has(String(queryKey[0]))
     for (const [key, data] of this.client.getQueriesData({ predicate })) {
-      const next = patched(data, String(key[0]), patches)
+      const next = applyPatches(data, String(key[0]), patches)
       if (next !== data) this.client.setQueryData(key, next)
     }
   }
@@ -273,7 +273,7 @@ function pick(data: Record<string, unknown>): Record<string, unknown> | null {
 }
 
 /** The same data with the rows of the patches changed; the same object when none is in it. */
-export function patched(
+export function applyPatches(
   data: unknown,
   object: string,
   patches: Map<string, Record<string, unknown>>,
@@ -281,7 +281,7 @@ export function patched(
   if (Array.isArray(data)) {
     let changed = false
     const next = data.map((row) => {
-      const other = patched(row, object, patches)
+      const other = applyPatches(row, object, patches)
       changed ||= other !== row
       return other
     })
@@ -296,7 +296,7 @@ export function patched(
   for (const name of ['rows', 'pages'] as const) {
     const inner = (data as Record<string, unknown>)[name]
     if (inner === undefined) continue
-    const next = patched(inner, object, patches)
+    const next = applyPatches(inner, object, patches)
     return next === inner ? data : { ...data, [name]: next }
   }
   return data

@@ -1,7 +1,14 @@
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import exceptions from './exceptions.json'
-import { bindings, isPrivateWord, isUninformative, PARTICIPLES, UNINFORMATIVE } from './names'
+import {
+  bindings,
+  isParticiple,
+  isPrivateWord,
+  isUninformative,
+  PARTICIPLES,
+  UNINFORMATIVE,
+} from './names'
 import { filesBelow, isScript, textOf } from './source'
 
 const paths = [...filesBelow('src'), ...filesBelow('tests')].filter(isScript)
@@ -18,6 +25,12 @@ test('it works: the words are read, and every kind of binding is looked at', () 
     .filter(isUninformative)
     .map(({ name }) => name)
   expect(names).toEqual(['told', 'found', 'kept', 'one', 'it', 'asked'])
+  expect(['joined', 'Drawn', 'proceed', 'join'].map(isParticiple)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
   expect(['src/ui/Go.tsx', 'Seers', 'told', 'AppLink'].map(isPrivateWord)).toEqual([
     true,
     true,

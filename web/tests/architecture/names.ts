@@ -17,6 +17,7 @@ function wordsIn(list: string): Set<string> {
 
 export const UNINFORMATIVE = wordsIn('UNINFORMATIVE')
 export const PARTICIPLES = wordsIn('PARTICIPLES')
+export const IRREGULAR = wordsIn('IRREGULAR')
 
 /** Words that were names of components and files here, and told a reader nothing. */
 export const PRIVATE = new Set(
@@ -69,7 +70,17 @@ function isDeclaration(node: ts.Node): node is ts.NamedDeclaration {
 }
 
 export function isUninformative({ name, isFunction }: Binding): boolean {
-  return UNINFORMATIVE.has(name) || (isFunction && PARTICIPLES.has(name))
+  return UNINFORMATIVE.has(name) || (isFunction && isParticiple(name))
+}
+
+// Verbs of the field that end like a participle.
+const VERBS = new Set(['feed', 'need', 'seed', 'proceed'])
+
+/** A function is named by a verb, a component by a noun: one word that ends in "ed" is neither. */
+export function isParticiple(name: string): boolean {
+  const word = name.toLowerCase()
+  if (PARTICIPLES.has(word) || IRREGULAR.has(word)) return true
+  return /^[A-Za-z][a-z]+ed$/.test(name) && !VERBS.has(word)
 }
 
 /** A file, or something that a file exports, whose whole name is such a word. */

@@ -9,25 +9,25 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-type Shown = [field: string, before: string, after: unknown]
+type FieldChange = [field: string, before: string, after: unknown]
 /** The change, its record, its name in the audit, and one field that it changed. */
-const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: Shown][] = [
+const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: FieldChange][] = [
   [
     'an indicator',
-    changed('/indicator', { title: 'Queue', type: 'text' }, { title: 'Line' }),
+    createAndChange('/indicator', { title: 'Queue', type: 'text' }, { title: 'Line' }),
     'indicator.change',
     ['title', 'Queue', 'Line'],
   ],
   [
     'a monitor',
-    changed('/monitor', { name: 'Backup', type: 'push' }, { name: 'Copies' }),
+    createAndChange('/monitor', { name: 'Backup', type: 'push' }, { name: 'Copies' }),
     'monitor.edit',
     ['name', 'Backup', 'Copies'],
   ],
   ['a host', tagHost, 'host.change', ['tags', '[]', '["edge"]']],
   [
     'a task',
-    changed('/task', { name: 'Ask', type: 'dummy' }, { name: 'Ask all' }),
+    createAndChange('/task', { name: 'Ask', type: 'dummy' }, { name: 'Ask all' }),
     'task.change',
     ['name', 'Ask', 'Ask all'],
   ],
@@ -35,7 +35,7 @@ const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: S
   ['a workflow', changeWorkflow, 'workflow.change', ['name', 'Chain', 'Longer chain']],
   [
     'a webhook',
-    changed('/webhook', { name: 'Door', tasks: [] }, { name: 'Gate' }),
+    createAndChange('/webhook', { name: 'Door', tasks: [] }, { name: 'Gate' }),
     'webhook.change',
     ['name', 'Door', 'Gate'],
   ],
@@ -47,7 +47,7 @@ const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: S
   ['a secret', setSecret, 'secret.set', ['version', '1', '2']],
 ]
 
-function changed(path: string, first: unknown, then: unknown): () => Promise<string> {
+function createAndChange(path: string, first: unknown, then: unknown): () => Promise<string> {
   return async () => {
     const { id } = await world.api('POST', path, first)
     await world.api('PATCH', `${path}/${id}`, then)
@@ -74,7 +74,11 @@ async function approve(): Promise<string> {
 
 async function changeWorkflow(): Promise<string> {
   const graph = { nodes: [{ id: 'one', task_id: await dummy() }], edges: [] }
-  return changed('/workflows', { name: 'Chain', start: 'one', graph }, { name: 'Longer chain' })()
+  return createAndChange(
+    '/workflows',
+    { name: 'Chain', start: 'one', graph },
+    { name: 'Longer chain' },
+  )()
 }
 
 async function rotate(): Promise<string> {

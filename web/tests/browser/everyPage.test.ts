@@ -45,7 +45,7 @@ async function violationsOn(page: Page, runOnly: string[]): Promise<string[]> {
 }
 
 /** Waits until all requests are answered, and the page is drawn in its final colours. */
-async function settled(page: Page, scheme: string): Promise<void> {
+async function waitUntilSettled(page: Page, scheme: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.waitForFunction((length) => {
     const words = document.querySelector('main')?.textContent?.trim() ?? ''
@@ -69,7 +69,7 @@ const LOOKS = [
 async function look(page: Page, { scheme, width, rules }: (typeof LOOKS)[number]) {
   await page.setViewportSize({ width, height: 900 })
   await page.emulateMedia({ colorScheme: scheme })
-  await settled(page, scheme)
+  await waitUntilSettled(page, scheme)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth)
   const violations = await faults(page, [...rules])
   const all = wide > width ? [`${wide} px wide`, ...violations] : violations

@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await World.start()
 })
 afterAll(async () => {
-  await Promise.all(agents.map(ended))
+  await Promise.all(agents.map(waitForEnd))
   await world.stop()
 })
 
@@ -32,7 +32,7 @@ function agent(hostname: string, token?: string, machine = hostname): ChildProce
   return child
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function waitForEnd(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((done) => child.once('exit', done))
   child.kill('SIGTERM')
@@ -54,7 +54,7 @@ test('the page with the install command shows the new host, and then that it goe
   await page.getByRole('link', { name: 'Open web-7' }).click()
   await page.getByRole('heading', { level: 1, name: 'web-7' }).waitFor()
   await page.getByText('Online').first().waitFor()
-  await ended(second)
+  await waitForEnd(second)
   await page
     .getByText(/^(Offline|Not reporting)/)
     .first()
@@ -67,7 +67,7 @@ test('the page with the install command shows the new host, and then that it goe
 test('a replaced machine becomes the same host again with a token for that host', async () => {
   const hosts = () => world.api<{ id: string; hostname: string }[]>('GET', '/host')
   const before = (await hosts()).find((host) => host.hostname === 'web-7')!
-  await ended(agents.at(-1)!)
+  await waitForEnd(agents.at(-1)!)
   const page = await world.page(`/hosts/${before.id}`)
   await page.getByText(/The agent has not reported since/).waitFor()
   await page.getByRole('button', { name: 'Actions for web-7' }).click()
@@ -205,7 +205,7 @@ test('hosts are filtered, sorted, shown as a grid, and get a command by selectio
   await expect
     .poll(() => page.locator('.host-cell .host-link').allInnerTexts())
     .toEqual(['db-1', hostname].toSorted())
-  await ended(second)
+  await waitForEnd(second)
   await page.getByRole('combobox', { name: 'State' }).click()
   await page.getByRole('option', { name: 'With problems' }).click()
   await expect.poll(() => page.locator('.host-cell .host-link').allInnerTexts()).toEqual(['db-1'])

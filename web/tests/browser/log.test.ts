@@ -23,7 +23,7 @@ async function run(name: string, source: string, more = {}): Promise<string> {
   return (await world.api('POST', `/task/${task.id}/job`, {})).id
 }
 
-async function stored(id: string): Promise<string> {
+async function storedLog(id: string): Promise<string> {
   const { access_token } = await (
     await fetch(`${world.url}/api/auth/login`, {
       method: 'POST',
@@ -40,7 +40,7 @@ const row = (page: Page, text: string) => rows(page).filter({ hasText: text })
 const complete = (page: Page) => page.locator('[data-mark="complete"]').waitFor()
 
 /** All lines as the page copies them, with a selection from the first to the last line. */
-async function copied(page: Page): Promise<string> {
+async function copyText(page: Page): Promise<string> {
   const box = page.locator('.log-box')
   await box.evaluate((element) => element.scrollTo({ top: 0 }))
   await page.locator('.log-row[data-row="0"]').waitFor()
@@ -74,7 +74,7 @@ for n in $(seq 1 200); do echo "late $n é€😀"; done`,
   open('go-on')
   await complete(page)
   await row(page, 'late 200').waitFor()
-  expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
+  expect(await copyText(page)).toBe((await storedLog(id)).replace(/\n$/, ''))
 })
 
 test('a lost connection neither drops nor repeats lines', async () => {
@@ -96,7 +96,7 @@ test('a lost connection neither drops nor repeats lines', async () => {
   open('three')
   await complete(page)
   await row(page, 'three 300').waitFor()
-  expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
+  expect(await copyText(page)).toBe((await storedLog(id)).replace(/\n$/, ''))
   await context.close()
   await proxy.stop()
 })
@@ -233,11 +233,11 @@ test('copied text has no line numbers and no breaks where lines are wrapped', as
   const id = await run('Copied', `echo before; echo '${long}'; echo after`)
   const page = await world.page(`/jobs/${id}`)
   await complete(page)
-  expect(await copied(page)).toBe(`before\n${long}\nafter`)
+  expect(await copyText(page)).toBe(`before\n${long}\nafter`)
   await page.locator('.log-box').focus()
   await press(page, 'w')
   await page.locator('.log-row[data-row="1"]').nth(1).waitFor()
-  expect(await copied(page)).toBe(`before\n${long}\nafter`)
+  expect(await copyText(page)).toBe(`before\n${long}\nafter`)
 })
 
 test('timestamps are shown beside the lines on request, and are not copied', async () => {
@@ -257,8 +257,8 @@ test('timestamps are shown beside the lines on request, and are not copied', asy
   await complete(page)
   // Lines that arrive while timestamps are on have one, too.
   await until(async () => shape.test((await stamp(4000)) ?? ''))
-  const text = await copied(page)
-  expect(text.trimEnd()).toBe((await stored(id)).trimEnd())
+  const text = await copyText(page)
+  expect(text.trimEnd()).toBe((await storedLog(id)).trimEnd())
   await page.locator('.log-box').evaluate((element) => element.scrollTo({ top: 0 }))
   // The first line shows the day.
   await until(async () => /\d.* \d\d:\d\d:\d\d/.test((await stamp(1)) ?? ''))
@@ -308,7 +308,7 @@ test('behind a proxy that buffers streams, a running log still grows', async () 
   open('held')
   await row(page, 'free 100').waitFor({ timeout: 60_000 })
   await page.locator('[data-mark="complete"]').waitFor({ timeout: 90_000 })
-  expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
+  expect(await copyText(page)).toBe((await storedLog(id)).replace(/\n$/, ''))
   await context.close()
   await proxy.stop()
 }, 240_000)

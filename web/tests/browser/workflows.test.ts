@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 /** Waits for the response: the message of an earlier save can still be visible. */
-async function saved(page: Page): Promise<void> {
+async function waitUntilSaved(page: Page): Promise<void> {
   const response = page.waitForResponse((each) => each.request().method() === 'PATCH')
   await page.getByRole('button', { name: 'Save' }).click()
   expect((await response).ok()).toBe(true)
@@ -73,7 +73,7 @@ test('a graph is built by mouse: connect by dragging, limit a loop, undo, save',
   await page.getByText('Nothing leads to ship').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('Nothing leads to').waitFor({ state: 'hidden' })
-  await saved(page)
+  await waitUntilSaved(page)
   const { graph } = await world.api('GET', `/workflows/${workflow.id}`)
   expect(graph.edges).toEqual([
     { source: 'fetch', target: 'build', on: 'success' },
@@ -231,7 +231,7 @@ test('a step runs another workflow, and their jobs link to each other', async ()
   await choose(page, 'To step', 'inner')
   await dialog.getByRole('button', { name: 'Connect' }).click()
   await dialog.waitFor({ state: 'hidden' })
-  await saved(page)
+  await waitUntilSaved(page)
   const { graph } = await world.api('GET', `/workflows/${outer.id}`)
   expect(graph.nodes[1]).toEqual({ id: 'inner', workflow_id: inner.id })
   const job = await world.api('POST', `/workflows/${outer.id}/job`, {})
@@ -305,7 +305,8 @@ test('a finished run is run again from a step, and the steps before it keep thei
     },
   })
   const run = await world.api('POST', `/workflows/${workflow.id}/job`, {})
-  const runs = () => world.api<{ _type: string; name: string }[]>('GET', `/workflows/${workflow.id}/job`)
+  const runs = () =>
+    world.api<{ _type: string; name: string }[]>('GET', `/workflows/${workflow.id}/job`)
   const isOver = async () => (await world.api('GET', `/job/${run.id}`)).lifecycle === 'finished'
   await until(isOver, 'the end of the run')
   const page = await world.page(`/workflows/${workflow.id}/graph?step=use`)
@@ -314,10 +315,10 @@ test('a finished run is run again from a step, and the steps before it keep thei
   await page.waitForURL((url) => url.search.includes('job=') && !url.search.includes(run.id))
   await page.getByLabel('Log').getByText('got seven').waitFor()
   const names = (await runs()).map((job) => job.name)
-  expect([names.filter((name) => name === 'Count'), names.filter((name) => name === 'Use')]).toEqual([
-    ['Count'],
-    ['Use', 'Use'],
-  ])
+  expect([
+    names.filter((name) => name === 'Count'),
+    names.filter((name) => name === 'Use'),
+  ]).toEqual([['Count'], ['Use', 'Use']])
 })
 
 test('a step opens beside the newest run, and the editor maps its arguments', async () => {
@@ -369,7 +370,7 @@ test('a step opens beside the newest run, and the editor maps its arguments', as
   await pictures(page, 'workflow-arguments')
   await drag(page, node('repair'))
   const boxBefore = await node('repair').boundingBox()
-  await saved(page)
+  await waitUntilSaved(page)
   const { graph } = await world.api('GET', `/workflows/${flow.id}`)
   expect(graph.nodes[1].arguments).toEqual([{ node: 'lookup', keys: ['user'] }])
   // All have a place now: no step moves when another one is added.
@@ -392,7 +393,7 @@ test('a step opens beside the newest run, and the editor maps its arguments', as
   await expect
     .poll(() => page.getByRole('combobox', { name: 'who' }).inputValue())
     .toBe('lookup › Output 2: second')
-  await saved(page)
+  await waitUntilSaved(page)
   const second = await run()
   const steps = await world.api('GET', `/workflows/${flow.id}/job/${second}/steps`)
   const job = steps.find((step: { node_id: string }) => step.node_id === 'greet')

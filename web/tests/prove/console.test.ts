@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until, World } from '../browser/world'
-import { during, printFrames, scrolled } from './frames'
+import { during, printFrames, scrollFrames } from './frames'
 import { many } from './much-data'
 
 let world: World
@@ -21,7 +21,7 @@ test('10,000 jobs scroll', async () => {
   printFrames(
     'jobs: 10,000 rows, 5000 px/s',
     'p50 <= 17, p95 <= 34',
-    await scrolled(page, '.jobs-box'),
+    await scrollFrames(page, '.jobs-box'),
   )
   await page.context().close()
 })
@@ -42,7 +42,7 @@ test('a log of 100,000 lines scrolls, and follows 5,000 lines a second', async (
   printFrames(
     'log: 100,000 lines, 5000 px/s',
     'p50 <= 17, p95 <= 34',
-    await scrolled(page, '[role="log"]'),
+    await scrollFrames(page, '[role="log"]'),
   )
   const heap = await page.evaluate(() => (performance as any).memory?.usedJSHeapSize ?? 0)
   process.stdout.write(`log: heap ${(heap / 1e6).toFixed(0)} MB (<= 100)\n`)
@@ -105,7 +105,11 @@ test('2,000 monitors are listed', async () => {
   await page.goto(world.at('/monitors'))
   await page.getByText('monitor ').first().waitFor()
   process.stdout.write(`monitors: 2,000, first rows after ${Date.now() - begun} ms (<= 1000)\n`)
-  printFrames('monitors: 2,000 rows, 5000 px/s', 'p95 <= 34', await scrolled(page, '.mon-scroll'))
+  printFrames(
+    'monitors: 2,000 rows, 5000 px/s',
+    'p95 <= 34',
+    await scrollFrames(page, '.mon-scroll'),
+  )
   await page.context().close()
 })
 

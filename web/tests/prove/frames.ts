@@ -8,7 +8,7 @@ export interface Frames {
 }
 
 /** Scrolls an element at a steady speed and keeps the times between frames, in ms. */
-export async function scrolled(
+export async function scrollFrames(
   page: Page,
   selector: string,
   speed = 5000,

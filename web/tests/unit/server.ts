@@ -47,7 +47,7 @@ export const handleRequest: typeof fetch = async (input, init) => {
     path: pathname,
     query: Object.fromEntries(searchParams),
     headers: request.headers,
-    body: parsed(text),
+    body: parseBody(text),
     text,
   }
   requests.push(received)
@@ -77,7 +77,7 @@ async function bodyOf(request: Request): Promise<string | undefined> {
   return (await request.clone().text()) || undefined
 }
 
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return text ? JSON.parse(text) : undefined
   } catch {

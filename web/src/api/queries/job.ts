@@ -183,7 +183,7 @@ function send(action: JobAction, id: string): Promise<Job> {
   return ok(api.PUT('/job/{id}/synced', { params }))
 }
 
-function expected(action: JobAction, job: Job): Partial<Job> {
+function optimisticFields(action: JobAction, job: Job): Partial<Job> {
   if (action === 'approve') return { lifecycle: 'finished', state: 'success' }
   if (action === 'reject') return { lifecycle: 'finished', state: 'failure' }
   if (action === 'hold') return { lifecycle: 'onhold', waiting_reason: 'held' }
@@ -208,7 +208,8 @@ export function useJobAction() {
     onMutate: async ({ action: act, job }) => {
       await client.cancelQueries({ queryKey: ['job', job.id], exact: true })
       const before = client.getQueryData<Job>(['job', job.id])
-      if (before) client.setQueryData(['job', job.id], { ...before, ...expected(act, before) })
+      if (before)
+        client.setQueryData(['job', job.id], { ...before, ...optimisticFields(act, before) })
       return { before }
     },
     onSuccess: (job) => client.setQueryData(['job', job.id], job),

@@ -79,7 +79,7 @@ function PartFields({ draft, place, errors, onChange, onRemove, onUp }: PartProp
         value={draft.kind}
         onChange={(kind) => kind && onChange({ ...draft, kind: kind as Kind, value: '' })}
       />
-      <What draft={draft} error={wrong('monitor_id')} onChange={onChange} />
+      <MonitorField draft={draft} error={wrong('monitor_id')} onChange={onChange} />
       <Group gap={2} wrap="nowrap">
         <ActionIcon aria-label={t.moveUp(draft.name)} disabled={!onUp} onClick={onUp}>
           <ArrowUp size={14} />
@@ -92,7 +92,7 @@ function PartFields({ draft, place, errors, onChange, onRemove, onUp }: PartProp
   )
 }
 
-function What({
+function MonitorField({
   draft,
   error,
   onChange,

@@ -28,7 +28,7 @@ export function AclPanel({ object, id }: { object: AclObject; id: string }) {
     <QueryResult query={query} lines={4}>
       {({ users }) => (
         <Stack gap="lg">
-          <Named object={object} id={id} users={users} />
+          <NamedMembers object={object} id={id} users={users} />
           <VisibleTo object={object} acl={users} />
         </Stack>
       )}
@@ -50,7 +50,7 @@ function useChange(object: AclObject, id: string) {
   })
 }
 
-function Named({ object, id, users }: { object: AclObject; id: string; users: string[] }) {
+function NamedMembers({ object, id, users }: { object: AclObject; id: string; users: string[] }) {
   const t = useText()
   const change = useChange(object, id)
   const isRun = object === 'task' || object === 'workflow'

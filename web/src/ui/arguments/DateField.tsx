@@ -7,7 +7,7 @@ export function DateField(props: FieldProps) {
   const t = useText()
   const common = useFieldProps(props)
   const { day, clock } = parts(String(props.value ?? ''))
-  const set = (nextDay: string, nextClock: string) => props.onChange(joined(nextDay, nextClock))
+  const set = (nextDay: string, nextClock: string) => props.onChange(toDateTime(nextDay, nextClock))
   return (
     <Input.Wrapper
       label={common.label}
@@ -52,7 +52,7 @@ export function parts(value: string): { day: string; clock: string } {
   }
 }
 
-export function joined(day: string, clock: string): string {
+export function toDateTime(day: string, clock: string): string {
   if (!day || !clock) return day
   const at = new Date(`${day}T${clock}`)
   return Number.isNaN(at.getTime()) ? day : at.toISOString()

@@ -24,7 +24,7 @@ export function firstValues(definitions: Argument[], before: unknown[] = []): un
     if (argument.type === 'fixed') return argument.value
     if (!argument.masked && !argument.readonly && fitsDefinition(argument, before[n]))
       return before[n]
-    return proposed(argument)
+    return proposedValue(argument)
   })
 }
 
@@ -34,7 +34,7 @@ export function fitsDefinition(argument: Argument, value: unknown): boolean {
   return !isBlank && !faultOf(argument, value)
 }
 
-function proposed(argument: Argument): unknown {
+function proposedValue(argument: Argument): unknown {
   const value = argument.value === MASK ? null : argument.value
   if (argument.type === 'boolean') return value === true || value === 'true'
   if (argument.multiple && (argument.type === 'select' || argument.type === 'remote-options'))

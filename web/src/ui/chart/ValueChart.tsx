@@ -39,7 +39,7 @@ export function ValueChart({ chart, title }: { chart: Chart; title: string }) {
         ))}
         {at === null ? null : <li className="num">{placeName(chart, row)}</li>}
       </ul>
-      <Drawn
+      <Plot
         columns={columns}
         chart={chart}
         label={`${title}: ${words.join(', ')}`}
@@ -61,7 +61,7 @@ interface Drawing {
   onPoint: (at: number | null) => void
 }
 
-function Drawn({ columns, chart, label, onPoint }: Drawing) {
+function Plot({ columns, chart, label, onPoint }: Drawing) {
   const { ref: box, width, height } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
   const scheme = useAppliedScheme()

@@ -96,14 +96,14 @@ function Choose({ id, versions, onRestore }: Props & { versions: Version[] }) {
         </Group>
       ) : null}
       {isOlder && toNewest ? (
-        <Compared
+        <VersionComparison
           id={id}
           before={here.version}
           after={newest.version}
           label={t.sinceVersion(here.version)}
         />
       ) : before ? (
-        <Compared
+        <VersionComparison
           id={id}
           before={before.version}
           after={here.version}
@@ -147,7 +147,7 @@ interface ComparedProps {
   label: string
 }
 
-function Compared({ id, before, after, label }: ComparedProps) {
+function VersionComparison({ id, before, after, label }: ComparedProps) {
   const t = useText()
   const old = useQuery(contentQuery(id, before))
   const now = useQuery(contentQuery(id, after))

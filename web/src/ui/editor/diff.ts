@@ -27,10 +27,10 @@ export function diffLines(before: string, after: string): DiffLine[] {
     ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
     ...Array<DiffLine['kind']>(tail).fill(' '),
   ]
-  return numbered(kinds, a, b)
+  return numberLines(kinds, a, b)
 }
 
-function numbered(kinds: DiffLine['kind'][], a: string[], b: string[]): DiffLine[] {
+function numberLines(kinds: DiffLine['kind'][], a: string[], b: string[]): DiffLine[] {
   let x = 0
   let y = 0
   return kinds.map((kind) => {

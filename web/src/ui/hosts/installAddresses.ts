@@ -1,6 +1,6 @@
 import type { Shape } from '../../api/client'
 
-type Known = Shape<'InstallAddress'>
+type KnownAddress = Shape<'InstallAddress'>
 
 /** How a new host reaches the server. */
 export interface Reachability {
@@ -25,7 +25,7 @@ export function isLoopback(url: string): boolean {
 const withSlash = (url: string) => (url.endsWith('/') ? url : `${url}/`)
 
 /** `page`: the address at which this browser reaches the server. */
-export function reachability(page: string, address?: Known): Reachability {
+export function reachability(page: string, address?: KnownAddress): Reachability {
   const root = withSlash(address?.url || page)
   if (!address || !isLoopback(root)) return { root, choices: [], options: [] }
   if (address.url || address.listens_on_loopback)

@@ -40,7 +40,7 @@ export function RunDialog({ target, from, opened, onClose }: Props) {
 function Inside({ target, from, onClose }: Omit<Props, 'opened'>) {
   const query = useQuery(runnableQuery(target))
   const [job, setJob] = useState<Shape<'JobRecord'> | null>(null)
-  if (job) return <Started job={job} onBack={() => setJob(null)} onClose={onClose} />
+  if (job) return <StartedJobs job={job} onBack={() => setJob(null)} onClose={onClose} />
   return (
     <QueryResult query={query} lines={4}>
       {(runnable) => (
@@ -56,7 +56,7 @@ function Inside({ target, from, onClose }: Omit<Props, 'opened'>) {
   )
 }
 
-function Started({
+function StartedJobs({
   job,
   onBack,
   onClose,

@@ -85,7 +85,7 @@ function Row({ job }: { job: Job }) {
             </>
           ) : null}
         </Text>
-        {job.started_at && !isOver(job) ? <Elapsed job={job} /> : null}
+        {job.started_at && !isOver(job) ? <ElapsedTime job={job} /> : null}
       </div>
       <div className="dash-when">
         <Text size="sm" component="div">
@@ -100,7 +100,7 @@ function Row({ job }: { job: Job }) {
 }
 
 /** How much of its allowed time a running job has used. */
-function Elapsed({ job }: { job: Job }) {
+function ElapsedTime({ job }: { job: Job }) {
   const t = useText()
   const spent = useNow() - Date.parse(job.started_at!)
   return (

@@ -23,13 +23,13 @@ import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
-type Known = Pick<
+type MenuHost = Pick<
   HostLine,
   'id' | 'hostname' | 'state' | 'tags' | 'enable' | 'draining' | 'version'
 >
 type Change = Shape<'HostChange'>
 
-function useChange(host: Known, onDone: () => void) {
+function useChange(host: MenuHost, onDone: () => void) {
   const t = useText()
   const client = useQueryClient()
   return useMutation({
@@ -53,7 +53,7 @@ function useChange(host: Known, onDone: () => void) {
 }
 
 /** Everything that can be done to one host. */
-export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
+export function HostMenu({ host, away }: { host: MenuHost; away?: boolean }) {
   const t = useText()
   const w = useWords()
   const [dialog, setDialog] = useState<'rename' | 'tags' | 'token' | 'delete' | null>(null)
@@ -112,7 +112,7 @@ export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
 }
 
 /** A token that binds this host to another agent, with the line for its machine. */
-function HostToken({ host, onClose }: { host: Known; onClose: () => void }) {
+function HostToken({ host, onClose }: { host: MenuHost; onClose: () => void }) {
   const t = useText()
   const w = useWords()
   return (
@@ -137,7 +137,7 @@ function HostToken({ host, onClose }: { host: Known; onClose: () => void }) {
 
 interface EditDialogProps {
   field: 'rename' | 'tags'
-  host: Known
+  host: MenuHost
   busy: boolean
   error?: string
   onClose: () => void
@@ -181,7 +181,7 @@ function EditDialog({ field, host, busy, error, onClose, onSave }: EditDialogPro
 }
 
 interface DeleteProps {
-  host: Known
+  host: MenuHost
   opened: boolean
   onClose: () => void
   away?: boolean

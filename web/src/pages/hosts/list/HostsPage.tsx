@@ -56,7 +56,7 @@ export function HostsPage() {
   )
   const mayExec = useCan()('host.exec')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const toggle = useCallback((name: string) => setChosen((now) => toggled(now, name)), [])
+  const toggle = useCallback((name: string) => setChosen((now) => toggleIn(now, name)), [])
   const onToggle = mayExec ? toggle : undefined
   const [opened, { open, close }] = useDisclosure()
   const total = query.data?.pages[0]?.total ?? null
@@ -121,7 +121,7 @@ function useAllPages(query: Pages, isNeeded: boolean): void {
   }, [isMore, fetchNextPage])
 }
 
-function toggled(now: ReadonlySet<string>, name: string): ReadonlySet<string> {
+function toggleIn(now: ReadonlySet<string>, name: string): ReadonlySet<string> {
   const next = new Set(now)
   if (!next.delete(name)) next.add(name)
   return next

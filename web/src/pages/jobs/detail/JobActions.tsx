@@ -45,7 +45,7 @@ export function JobActions({ job }: { job: Job }) {
     <Group gap={8} wrap="nowrap" className="jobs-acts">
       <Votes job={job} />
       {moves.has('input') ? (
-        <Allowed may={may}>
+        <PermissionTooltip may={may}>
           <Button
             leftSection={<MessageSquareReply size={14} />}
             disabled={!may}
@@ -53,7 +53,7 @@ export function JobActions({ job }: { job: Job }) {
           >
             {t.answer}
           </Button>
-        </Allowed>
+        </PermissionTooltip>
       ) : null}
       {moves.has('synced') && may ? (
         <Button onClick={() => action.mutate({ action: 'synced', job })}>{t.synced}</Button>
@@ -69,14 +69,14 @@ export function JobActions({ job }: { job: Job }) {
         </Button>
       ) : null}
       {moves.has('resolve') ? (
-        <Allowed may={may}>
+        <PermissionTooltip may={may}>
           <Button variant="default" disabled={!may} onClick={() => setDialog('resolve')}>
             {t.resolve}
           </Button>
-        </Allowed>
+        </PermissionTooltip>
       ) : null}
       {moves.has('resume') ? (
-        <Allowed may={may}>
+        <PermissionTooltip may={may}>
           <Button
             variant="default"
             leftSection={<StepForward size={14} />}
@@ -85,7 +85,7 @@ export function JobActions({ job }: { job: Job }) {
           >
             {t.resume}
           </Button>
-        </Allowed>
+        </PermissionTooltip>
       ) : null}
       {moves.has('restart') ? (
         <Again
@@ -97,7 +97,7 @@ export function JobActions({ job }: { job: Job }) {
         />
       ) : null}
       {isOver(job) ? null : (
-        <Allowed may={may}>
+        <PermissionTooltip may={may}>
           <Button
             variant="outline"
             className="jobs-cancel"
@@ -107,7 +107,7 @@ export function JobActions({ job }: { job: Job }) {
           >
             {moves.has('cancel') ? t.cancel : t.canceling}
           </Button>
-        </Allowed>
+        </PermissionTooltip>
       )}
       <ConfirmDialog
         opened={dialog === 'cancel'}
@@ -130,7 +130,7 @@ export function JobActions({ job }: { job: Job }) {
 }
 
 /** Says why a button does nothing for this person. */
-function Allowed({ may, children }: { may: boolean; children: React.ReactElement }) {
+function PermissionTooltip({ may, children }: { may: boolean; children: React.ReactElement }) {
   const t = useJobText()
   if (may) return children
   return (
@@ -180,7 +180,7 @@ function Again({ job, may, busy, onAgain, onOther }: AgainProps) {
   const t = useJobText()
   const hasValues = !isWorkflow(job) && (job.task?.task_arguments.length ?? 0) > 0
   const main = (
-    <Allowed may={may}>
+    <PermissionTooltip may={may}>
       <Button
         variant="default"
         leftSection={<RotateCcw size={14} />}
@@ -190,7 +190,7 @@ function Again({ job, may, busy, onAgain, onOther }: AgainProps) {
       >
         {t.restart}
       </Button>
-    </Allowed>
+    </PermissionTooltip>
   )
   if (!hasValues || !may) return main
   return (

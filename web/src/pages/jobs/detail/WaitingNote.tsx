@@ -46,7 +46,7 @@ function useWhy(job: Job): ReactNode {
   if (!isOver(job) || job.state === 'lost') {
     if (!job.waiting_reason) return null
     const detailFields = (job.waiting_detail ?? {}) as Detail
-    const detail = { ...detailFields, approvers: named(detailFields.approvers ?? [], people) }
+    const detail = { ...detailFields, approvers: namesOf(detailFields.approvers ?? [], people) }
     return (
       <>
         {question ? <p className="jobs-question">{question}</p> : null}
@@ -55,11 +55,11 @@ function useWhy(job: Job): ReactNode {
       </>
     )
   }
-  return ended(job, t)
+  return endReason(job, t)
 }
 
 /** Ids become names; one that cannot be named is left out. */
-function named(approvers: string[], people: Map<string, string> | undefined): string[] {
+function namesOf(approvers: string[], people: Map<string, string> | undefined): string[] {
   return approvers
     .map((approver) => people?.get(approver) ?? (/^[0-9a-f]{24}$/.test(approver) ? '' : approver))
     .filter(Boolean)
@@ -173,7 +173,7 @@ function HeldBy({ detail }: { detail: Detail }) {
   )
 }
 
-function ended(job: Job, t: Words): string | null {
+function endReason(job: Job, t: Words): string | null {
   const parts = [
     job.reason ? (t.reasons[job.reason] ?? job.reason) : '',
     job.canceled_by ? t.canceledBy(job.canceled_by) : '',

@@ -20,7 +20,7 @@ export function useSelection(rows: Job[], reset: string): Selection {
     const ids = now.current.map((row) => row.id)
     const from = isRange && last.current ? ids.indexOf(last.current) : -1
     last.current = id
-    setChosen((old) => changed(old, id, from < 0 ? [] : between(ids, from, ids.indexOf(id))))
+    setChosen((old) => toggleRange(old, id, from < 0 ? [] : between(ids, from, ids.indexOf(id))))
   }, [])
   const clear = useCallback(() => setChosen(new Set()), [])
   return useMemo(() => ({ chosen, toggle, clear }), [chosen, toggle, clear])
@@ -30,7 +30,7 @@ function between(ids: string[], a: number, b: number): string[] {
   return ids.slice(Math.min(a, b), Math.max(a, b) + 1)
 }
 
-function changed(old: Set<string>, id: string, range: string[]): Set<string> {
+function toggleRange(old: Set<string>, id: string, range: string[]): Set<string> {
   const next = new Set(old)
   if (range.length) for (const id of range) next.add(id)
   else if (!next.delete(id)) next.add(id)

@@ -68,7 +68,7 @@ function Changes({ monitor }: { monitor: Monitor }) {
         {(log) => (
           <>
             {spansOf(log.turns).map((span) => (
-              <Turned key={span.at} entry={span} severity={monitor.failure_severity} />
+              <StateChangeRow key={span.at} entry={span} severity={monitor.failure_severity} />
             ))}
             <Text size="sm" c="dimmed" p="md" pt={log.turns.length ? 'md' : 0}>
               {endOf(monitor, log, from, t)}
@@ -90,7 +90,7 @@ function endOf(monitor: Monitor, log: StateLog, from: number, t: ReturnType<type
   return log.turns.length ? t.turnsAll : t.noStateChanges
 }
 
-function Turned({ entry, severity }: { entry: Span; severity: string }) {
+function StateChangeRow({ entry, severity }: { entry: Span; severity: string }) {
   const t = useText()
   // Paused, it is in a state of that name.
   const display = {

@@ -48,7 +48,7 @@ export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
         <Text size="sm" px="md" pt="sm">
           {k.about[monitor.type]}
         </Text>
-        <Expected monitor={monitor} />
+        <ExpectedResult monitor={monitor} />
       </Card>
       {isManager ? <Starts monitor={monitor} /> : null}
       <Card title={t.maintenance}>
@@ -69,7 +69,7 @@ export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
   )
 }
 
-function Expected({ monitor }: { monitor: Monitor }) {
+function ExpectedResult({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const k = useKindText()
   const config = { ...monitor.config, ...(monitor.config.limit as object) } as Record<

@@ -50,7 +50,7 @@ function List({ filter, total }: { filter: MonitorFilter; total: number }) {
   const [active, setActive] = useState(-1)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   // The same function for every row, or all of them would be rendered again while scrolling.
-  const toggle = useCallback((id: string) => setChosen((now) => toggled(now, id)), [])
+  const toggle = useCallback((id: string) => setChosen((now) => toggleIn(now, id)), [])
   useRowKeys({ active, setActive, total, rowAt, toggle, scrollTo: list.scrollToIndex })
   return (
     <>
@@ -90,7 +90,7 @@ function List({ filter, total }: { filter: MonitorFilter; total: number }) {
   )
 }
 
-function toggled(now: ReadonlySet<string>, id: string): ReadonlySet<string> {
+function toggleIn(now: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(now)
   if (!next.delete(id)) next.add(id)
   return next

@@ -93,7 +93,7 @@ function Inside({ schedule }: { schedule: Schedule }) {
         </Group>
       </div>
       <FieldsConflict object="schedule" heldVersion={heldVersion} fieldsOf={draftOf} save={save} />
-      <Paused schedule={schedule} />
+      <PausedNote schedule={schedule} />
       <EditForm onSubmit={submit}>
         <div className="sched-split">
           <Section title={t.target} padded>
@@ -115,7 +115,7 @@ function Inside({ schedule }: { schedule: Schedule }) {
   )
 }
 
-function Paused({ schedule }: { schedule: Schedule }) {
+function PausedNote({ schedule }: { schedule: Schedule }) {
   const t = useText()
   const { pause } = schedule
   if (!pause) return null

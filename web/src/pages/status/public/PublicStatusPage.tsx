@@ -89,7 +89,7 @@ function StatusBody({ slug, status, isOld }: BodyProps) {
         </div>
       </div>
       <PublicPosts title={t.openPosts} posts={status.posts.filter(({ ended }) => !ended)} />
-      {grouped(status.parts).map(([group, parts]) => (
+      {groupParts(status.parts).map(([group, parts]) => (
         <Paper withBorder component="section" aria-label={group || t.parts} key={group}>
           {group ? (
             <Title order={2} size="h6" className="head">
@@ -111,7 +111,7 @@ function StatusBody({ slug, status, isOld }: BodyProps) {
   )
 }
 
-function grouped(parts: PublicStatus['parts']): [string, PublicStatus['parts']][] {
+function groupParts(parts: PublicStatus['parts']): [string, PublicStatus['parts']][] {
   const groups = new Map<string, PublicStatus['parts']>()
   for (const part of parts) groups.set(part.group, [...(groups.get(part.group) ?? []), part])
   return [...groups]

@@ -18,7 +18,7 @@ export function ScriptPane(props: FormProps & { script: ScriptDraft }) {
   return (
     <div className="task-editor">
       <ScriptChoice {...props} />
-      {script.others > 0 && script.isDirty ? <Shared script={script} /> : null}
+      {script.others > 0 && script.isDirty ? <SharedNote script={script} /> : null}
       <Body script={script} runas={task.script_runas ?? ''} readOnly={readOnly} />
     </div>
   )
@@ -51,7 +51,7 @@ function Body({
   )
 }
 
-function Shared({ script }: { script: ScriptDraft }) {
+function SharedNote({ script }: { script: ScriptDraft }) {
   const t = useText()
   return (
     <Alert color="yellow" p="xs">

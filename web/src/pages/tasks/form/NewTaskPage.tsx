@@ -194,7 +194,7 @@ function NewScript({
   scriptId: string | undefined
 }) {
   const t = useText()
-  if (scriptId) return <Stored id={scriptId} />
+  if (scriptId) return <StoredScript id={scriptId} />
   return (
     <Stack gap={8}>
       <TextInput
@@ -217,7 +217,7 @@ function NewScript({
   )
 }
 
-function Stored({ id }: { id: string }) {
+function StoredScript({ id }: { id: string }) {
   const t = useText()
   const file = useQuery(scriptQuery(id))
   const version = file.data?.version ?? 0

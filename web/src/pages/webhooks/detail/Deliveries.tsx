@@ -61,12 +61,12 @@ function Row({ delivery }: { delivery: Delivery }) {
           <Ago at={delivery.date} />
         </Text>
       </summary>
-      {opened ? <Opened delivery={delivery} /> : null}
+      {opened ? <DeliveryDetails delivery={delivery} /> : null}
     </details>
   )
 }
 
-function Opened({ delivery }: { delivery: Delivery }) {
+function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   const t = useText()
   const query = useQuery(deliveryQuery(delivery.webhook_id, delivery.id))
   return (
@@ -86,8 +86,8 @@ function Opened({ delivery }: { delivery: Delivery }) {
       <QueryResult query={query} lines={2}>
         {(details) => (
           <>
-            <Titled title={t.body} text={details.body || t.noBody} />
-            <Titled
+            <TitledBlock title={t.body} text={details.body || t.noBody} />
+            <TitledBlock
               title={t.headers}
               text={Object.entries(details.headers)
                 .map(([name, value]) => `${name}: ${value}`)
@@ -100,7 +100,7 @@ function Opened({ delivery }: { delivery: Delivery }) {
   )
 }
 
-function Titled({ title, text }: { title: string; text: string }) {
+function TitledBlock({ title, text }: { title: string; text: string }) {
   return (
     <div>
       <Text size="xs" fw={600} mb={4}>

@@ -33,11 +33,11 @@ class PatternReader {
 
   private sequence(): string {
     let text = ''
-    while (!this.isAtEnd && !'|)'.includes(this.pattern[this.at]!)) text += this.repeated()
+    while (!this.isAtEnd && !'|)'.includes(this.pattern[this.at]!)) text += this.repeatPart()
     return text
   }
 
-  private repeated(): string {
+  private repeatPart(): string {
     const unit = this.unit()
     const [quantifier, least] = /^(?:[*+?]|\{(\d+)(?:,\d*)?\})[?+]?/u.exec(this.rest) ?? ['']
     this.at += quantifier.length

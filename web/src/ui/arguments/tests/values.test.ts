@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joined, parts } from '../DateField'
+import { parts, toDateTime } from '../DateField'
 import { choicesIn } from '../RemoteField'
 import { type Argument, alignValues, faultsOf, firstValues, toRemember, toShow } from '../values'
 
@@ -65,8 +65,8 @@ it('an array without the fixed ones is spread over all', () => {
 })
 
 it('a date without a time is a day, with one an instant', () => {
-  expect(joined('2026-01-31', '')).toBe('2026-01-31')
-  const instant = joined('2026-01-31', '08:30')
+  expect(toDateTime('2026-01-31', '')).toBe('2026-01-31')
+  const instant = toDateTime('2026-01-31', '08:30')
   expect(instant).toMatch(/Z$/)
   expect(parts(instant)).toEqual({ day: '2026-01-31', clock: '08:30' })
 })

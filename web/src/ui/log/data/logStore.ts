@@ -62,7 +62,7 @@ export class LogStore implements RowLines {
 
   setStatus(change: Partial<Pick<LogStore, 'status' | 'ending' | 'attempt'>>): void {
     Object.assign(this, change)
-    this.changed()
+    this.notify()
   }
 
   /** Another attempt: what was there belongs to the one before. */
@@ -71,7 +71,7 @@ export class LogStore implements RowLines {
     this.isReturned = false
     this.drop()
     Object.assign(this, { full: 0, gaps: [], carries: [''], carry: '', ending: null, attempt })
-    this.changed()
+    this.notify()
   }
 
   append(text: string): void {
@@ -82,14 +82,14 @@ export class LogStore implements RowLines {
       this.finish()
     }
     this.grow(last)
-    this.changed()
+    this.notify()
   }
 
   cut(gap: { from: number; to: number; line: number }): void {
     if (this.tailLength) this.finish()
     this.gaps.push({ from: gap.from, to: gap.to, line: gap.line + 1, row: this.full })
     this.push('')
-    this.changed()
+    this.notify()
   }
 
   /** A row's text with its codes; null while it has to be fetched. */
@@ -212,11 +212,11 @@ export class LogStore implements RowLines {
       // Requested again when the rows are viewed again.
     } finally {
       this.coming.delete(n)
-      this.changed()
+      this.notify()
     }
   }
 
-  private changed(): void {
+  private notify(): void {
     this.version += 1
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0

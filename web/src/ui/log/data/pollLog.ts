@@ -15,7 +15,7 @@ export async function pollLog(
   const end = /^bytes \d+-(\d+)\//.exec(answer.headers.get('content-range') ?? '')
   if (answer.status !== 206 || !end) return answer.status === 416 ? lastId : null
   const body = new Uint8Array(await answer.arrayBuffer())
-  const rest = unfinished(body)
+  const rest = unfinishedBytes(body)
   store.append(new TextDecoder().decode(body.subarray(0, body.length - rest)))
   store.setStatus({ status: 'live' })
   const next = Number(end[1]) + 1 - rest
@@ -29,7 +29,7 @@ function parseEventId(id: string): [number | undefined, number] {
 }
 
 /** How many bytes at the end are the beginning of a character whose rest is still to come. */
-export function unfinished(body: Uint8Array): number {
+export function unfinishedBytes(body: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, body.length); back++) {
     const byte = body[body.length - back]!
     if (byte < 0x80) return 0

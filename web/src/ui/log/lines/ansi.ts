@@ -20,11 +20,13 @@ const MOST_CODES = 12
 
 /** The line as a reader sees it, without colours. */
 export function plainText(line: string): string {
-  return SPECIAL.test(line) ? pictured(line.replace(OTHER, '').replace(COLOUR, '')) : line
+  return SPECIAL.test(line)
+    ? withControlPictures(line.replace(OTHER, '').replace(COLOUR, ''))
+    : line
 }
 
 /** Control characters become their pictures: a NUL is seen, and does nothing. */
-function pictured(text: string): string {
+function withControlPictures(text: string): string {
   return text.replace(CONTROL, (sign) =>
     sign === '\x7f' ? '\u2421' : String.fromCharCode(0x2400 + sign.charCodeAt(0)),
   )
@@ -52,7 +54,7 @@ export function spans(line: string): Span[] {
   for (const [i, part] of line.replace(OTHER, '').split(COLOUR).entries()) {
     // Every second part holds the numbers of the code between two texts.
     if (i % 2) style.obey(part)
-    else if (part) result.push({ text: pictured(part), ...style.look() })
+    else if (part) result.push({ text: withControlPictures(part), ...style.look() })
   }
   return result
 }

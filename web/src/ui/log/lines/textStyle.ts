@@ -64,7 +64,7 @@ export class StyleParser {
   private colour(code: number, bright: number, rest: number[]): void {
     const which = code < 10 ? 'fg' : 'bg'
     const index = code % 10
-    if (index < 8) this[which] = indexed(index + bright)
+    if (index < 8) this[which] = paletteColour(index + bright)
     else if (index === 9) this[which] = undefined
     else this[which] = exact(rest) ?? this[which]
   }
@@ -73,7 +73,7 @@ export class StyleParser {
 /** "5;208" is a colour of the large palette, "2;255;128;0" any at all. */
 function exact(rest: number[]): Colour | undefined {
   const mode = rest.shift()
-  if (mode === 5) return indexed(rest.shift() ?? -1)
+  if (mode === 5) return paletteColour(rest.shift() ?? -1)
   if (mode !== 2) return undefined
   const parts = rest.splice(0, 3)
   return parts.length === 3 && parts.every(isByte) ? { rgb: parts.join(', ') } : undefined
@@ -85,7 +85,7 @@ function isByte(n: number): boolean {
 
 const LEVELS = [0, 95, 135, 175, 215, 255]
 
-function indexed(index: number): Colour | undefined {
+function paletteColour(index: number): Colour | undefined {
   if (!isByte(index)) return undefined
   if (index < 16) return { name: (index < 8 ? '' : 'bright-') + NAMES[index % 8] }
   const grey = 8 + (index - 232) * 10

@@ -56,15 +56,15 @@ function Calls({ target, runnable, access, note, load }: CallsProps) {
   return (
     <Stack gap="sm">
       <Text size="sm">{note}</Text>
-      <Titled label={t.curl} render={(key) => curlCall(target, key, values)} {...keys} />
+      <TitledBlock label={t.curl} render={(key) => curlCall(target, key, values)} {...keys} />
       {'secret' in access ? (
-        <Titled
+        <TitledBlock
           label={t.html}
           render={(key) => ('secret' in key ? htmlForm(target, key.secret, definitions) : '')}
           {...keys}
         />
       ) : null}
-      <Titled label={t.python} render={(key) => pythonCall(target, key, values)} {...keys} />
+      <TitledBlock label={t.python} render={(key) => pythonCall(target, key, values)} {...keys} />
       <Text size="xs" c="dimmed">
         {t.waiting}
       </Text>
@@ -77,7 +77,7 @@ interface TitledProps extends Pick<CallsProps, 'access' | 'load'> {
   render: (access: Key) => string
 }
 
-function Titled({ label, access, load, render }: TitledProps) {
+function TitledBlock({ label, access, load, render }: TitledProps) {
   return (
     <div>
       <Text size="sm" fw={600} mb={4} component="h3">

@@ -46,10 +46,10 @@ let form: TaskForm
 
 function Form() {
   const { data } = useQuery(taskQuery('t1'))
-  return data ? <Loaded record={data} /> : null
+  return data ? <LoadedForm record={data} /> : null
 }
 
-function Loaded({ record }: { record: Task }) {
+function LoadedForm({ record }: { record: Task }) {
   form = useTaskForm(record)
   return <p>{form.script.isLoading ? 'loading' : `ready ${form.draft.task.name}`}</p>
 }

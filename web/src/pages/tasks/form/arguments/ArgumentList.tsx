@@ -140,7 +140,7 @@ function Row({ argument, n, readOnly, fault, isOver, ...on }: RowProps) {
         </Text>
         <Text size="xs" c={fault ? 'var(--mantine-color-error)' : 'dimmed'} className="clip">
           {fault ||
-            [t.argument.kinds[argument.type], proposed(argument)].filter(Boolean).join(' · ')}
+            [t.argument.kinds[argument.type], proposedText(argument)].filter(Boolean).join(' · ')}
         </Text>
       </div>
       <ActionIcon onClick={on.onEdit} aria-label={t.argument.edit(name)}>
@@ -155,7 +155,7 @@ function Row({ argument, n, readOnly, fault, isOver, ...on }: RowProps) {
   )
 }
 
-function proposed({ value }: Argument): string {
+function proposedText({ value }: Argument): string {
   if (value === null || value === '') return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -8,7 +8,7 @@ import { lineBreaks, WrappedRows } from '../../window/wrappedRows'
 import { terminalLine } from '../loadEarlier'
 import { BLOCK, MAX_BLOCKS } from '../logBlocks'
 import { LogStore } from '../logStore'
-import { unfinished } from '../pollLog'
+import { unfinishedBytes } from '../pollLog'
 
 const nothing = async () => ({ first: 1, lines: [] })
 
@@ -147,7 +147,7 @@ describe('a log in parts', () => {
   it('never ends in half a character', () => {
     const bytes = new TextEncoder().encode('a€😀')
     const ends = Array.from({ length: bytes.length + 1 }, (_, n) =>
-      unfinished(bytes.subarray(0, n)),
+      unfinishedBytes(bytes.subarray(0, n)),
     )
     expect(ends).toEqual([0, 0, 1, 2, 0, 1, 2, 3, 0])
   })
