@@ -248,11 +248,22 @@ async def test_monitors_are_sent_in_the_format_of_theeye(
     assert script["script"]["md5"] == hashlib.md5(b"echo ok\n").hexdigest()
     answer = await legacy_agent.send("GET", f"/acme/script/{script['script']['id']}/download")
     assert answer.body == b"echo ok\n"
-    # A null cache is what a host without swap says.
-    told = await legacy_agent.report(
-        stat["resource_id"], "normal", "host:stats:normal", cpu=1, mem=2.5, cache=None, disk=[]
-    )
-    assert (told.status, told.json["state"]) == (200, "normal")
+
+
+@pytest.mark.parametrize(("cache", "shown"), [(None, 0), (12.5, 12.5), ("x", 0), (True, 0)])
+async def test_the_swap_of_host_statistics_is_a_number(
+    legacy_agent: LegacyAgent, ada: Client, cache: Any, shown: float
+) -> None:
+    """A host without swap reports null."""
+    await legacy_agent.start()
+    host = next(h for h in (await ada.get("/acme/host")).json if h["hostname"] == "old-1")
+    body = {"name": "stats", "type": "dstat", "host_id": host["id"]}
+    monitor = (await ada.post("/acme/monitor", body)).json
+    data = {"cpu": 1, "mem": 2.5, "cache": cache, "disk": []}
+    response = await legacy_agent.report(monitor["id"], "normal", "host:stats:normal", **data)
+    assert (response.status, response.json["state"]) == (200, "normal")
+    record = (await ada.get(f"/acme/monitor/{monitor['id']}")).json
+    assert record["resource"]["last_event"]["data"] == {**data, "cache": shown}
 
 
 @pytest.mark.parametrize(
@@ -451,16 +462,66 @@ async def test_every_argument_is_a_string(
     assert job["timeout"] == 600_000
 
 
+@pytest.mark.parametrize(
+    ("head", "media_type"),
+    [
+        ("text/csv", "text/csv"),
+        ("Image/PNG;name=a.png", "image/png"),
+        # The name says more than these.
+        (";name=report.pdf", "application/pdf"),
+        ("application/octet-stream;name=a.json", "application/json"),
+        ("no type;name=a.html", "text/html"),
+        ("application/octet-stream", "application/octet-stream"),
+        (f"text/{'x' * 200}", "application/octet-stream"),
+    ],
+)
 async def test_a_file_travels_as_a_data_url(
+    world: World, legacy_agent: LegacyAgent, uma: Client, head: str, media_type: str
+) -> None:
+    await legacy_agent.start()
+    task = await world.task(hostname="old-1", task_arguments=[{"type": "file", "label": "f"}])
+    content = base64.b64encode(b"content").decode()
+    await create(uma, task, [f"data:{head};base64,{content}"])
+    (job,) = await legacy_agent.poll()
+    assert job["task_arguments_values"] == [f"data:{media_type};base64,{content}"]
+
+
+async def test_a_file_of_a_job_of_an_earlier_version_has_the_type_of_its_name(
     world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
     await legacy_agent.start()
     task = await world.task(hostname="old-1", task_arguments=[{"type": "file", "label": "f"}])
-    sent = "data:text/plain;base64," + base64.b64encode(b"content").decode()
-    await create(uma, task, [sent])
+    await create(uma, task, ["data:text/csv;name=a.txt;base64,SGk="])
+    await world.runtime.db.write(
+        lambda tx: tx.execute(
+            "update jobs set arguments = replace(arguments, ?, ?)", ',"mimetype":"text/csv"', ""
+        )
+    )
     (job,) = await legacy_agent.poll()
-    head, _, data = job["task_arguments_values"][0].partition(";base64,")
-    assert head.startswith("data:") and base64.b64decode(data) == b"content"
+    assert job["task_arguments_values"] == ["data:text/plain;base64,SGk="]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        ({"code": None, "signal": "SIGTERM", "killed": True}, 143),
+        ({"code": None, "signal": "SIGKILL"}, 137),
+        ({"code": 0, "signal": "sigint"}, 130),
+        ({"code": None, "signal": 9}, 137),
+        ({"code": 137, "signal": None}, 137),
+        ({"code": 3, "signal": "SIGTERM"}, 3),
+        ({"code": None, "signal": "SIGNOTHING"}, 128),
+        ({"code": None, "signal": 2**70}, 128),
+        ({"code": None, "signal": ["SIGTERM"]}, 128),
+    ],
+)
+async def test_the_code_of_a_killed_script_is_128_and_its_signal(
+    world: World, legacy_agent: LegacyAgent, uma: Client, data: dict[str, Any], code: int
+) -> None:
+    await legacy_agent.start()
+    job = await given(world, legacy_agent, uma)
+    assert (await legacy_agent.finish(job, "killed", **data)).json["result"]["code"] == code
+    assert (await show(uma, job["id"]))["result"]["code"] == code
 
 
 async def test_a_job_keeps_the_script_it_was_created_with(

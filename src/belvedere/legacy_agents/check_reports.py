@@ -41,6 +41,8 @@ def report(tx: Tx, actor: Actor, monitor_id: str, body: ReportBody) -> service.M
 
 def _observation(body: ReportBody, row: MonitorRow, now: int) -> Observation:
     data = body.data if isinstance(body.data, dict) else {"output": body.data}
+    if row.type == MonitorType.DSTAT:
+        data = {**data, "cache": _swap(data.get("cache"))}
     message = data.get("message", data.get("lastline", ""))
     word = body.state.strip().lower() if isinstance(body.state, str) else ""
     sample = Sample(
@@ -56,6 +58,12 @@ def _observation(body: ReportBody, row: MonitorRow, now: int) -> Observation:
         _metrics(data),
     )
     return samples.observation_from_sample(sample, now)
+
+
+def _swap(value: object) -> int | float:
+    """In percent. The agent divides by zero on a host without swap, and sends null."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if isinstance(value, int | float) and is_number else 0
 
 
 def _script_outcome(word: str, data: dict[str, Any]) -> Outcome:

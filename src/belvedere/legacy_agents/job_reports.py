@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+from signal import Signals
 from typing import Any
 
 import msgspec
@@ -36,6 +37,7 @@ MAX_WORD = 200
 MAX_LASTLINE = 256 * 1024
 # Limits of the database columns.
 MAX_CODE, MAX_ELAPSED_NS = 2**31, 2**62
+MAX_SIGNAL = 64
 # Chunks of a log that are written in one transaction.
 BATCH_SIZE = 32
 
@@ -179,9 +181,21 @@ def read(body: dict[str, Any]) -> tuple[Report, ParsedLastLine, bytes]:
 
 
 def _code(code: object, state: object, signal: object) -> int:
-    if isinstance(code, int) and not isinstance(code, bool):
+    is_number = isinstance(code, int) and not isinstance(code, bool)
+    # A process that a signal ended has no exit code of its own.
+    if signal and (not is_number or code == 0):
+        return 128 + _signal_number(signal)
+    if isinstance(code, int) and is_number:
         return max(-MAX_CODE, min(code, MAX_CODE))
-    return 128 if signal else int(state in ("failure", "error"))
+    return int(state in ("failure", "error"))
+
+
+def _signal_number(signal: object) -> int:
+    """From a name such as SIGTERM, or the number itself; 0 if there is no such signal."""
+    if isinstance(signal, int):
+        return signal if 0 < signal <= MAX_SIGNAL else 0
+    name = signal.strip().upper() if isinstance(signal, str) else ""
+    return Signals[name].value if name in Signals.__members__ else 0
 
 
 def _elapsed(times: object) -> int:

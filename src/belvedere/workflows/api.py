@@ -4,16 +4,18 @@ from belvedere.access.api.route_builders import acl_routes, credential_routes
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination
+from belvedere.rest import pagination, query
 from belvedere.rest.route import Handler, Reply, Route
 from belvedere.schedules.api.schedules import schedule_routes
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Graph
-from belvedere.workflows import service
-from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows import bodies, service
+from belvedere.workflows.bodies import WorkflowRequest
+from belvedere.workflows.graphlib_format import GraphlibGraph, to_graphlib
 from belvedere.workflows.records import WorkflowRecord, to_record
 
 PATH = "/workflows/{id}"
+GRAPHLIB = "graphlib"
 
 
 async def list_workflows(request: Request[None]) -> Reply:
@@ -32,22 +34,26 @@ async def show(request: Request[None]) -> WorkflowRecord:
     )
 
 
-async def graph(request: Request[None]) -> Graph:
-    return (await show(request)).graph
+async def graph(request: Request[None]) -> Graph | GraphlibGraph:
+    format_ = request.first("format") or ""
+    if format_ not in ("", GRAPHLIB):
+        raise query.invalid_query("format", f"Must be {GRAPHLIB}, or left out.")
+    workflow = await show(request)
+    return to_graphlib(workflow.graph, workflow.tasks) if format_ else workflow.graph
 
 
-async def create(request: Request[WorkflowBody]) -> WorkflowRecord:
+async def create(request: Request[WorkflowRequest]) -> WorkflowRecord:
     view = await request.services.db.write(
-        service.create, request.services.keyring, request.actor, request.body
+        service.create, request.services.keyring, request.actor, bodies.read(request.body)
     )
     return to_record(view, request.actor)
 
 
-async def replace(request: Request[WorkflowBody]) -> WorkflowRecord:
+async def replace(request: Request[WorkflowRequest]) -> WorkflowRecord:
     return await _change(request, replaces=True)
 
 
-async def change(request: Request[WorkflowBody]) -> WorkflowRecord:
+async def change(request: Request[WorkflowRequest]) -> WorkflowRecord:
     return await _change(request, replaces=False)
 
 
@@ -56,7 +62,7 @@ async def _change(request: AnyRequest, *, replaces: bool) -> WorkflowRecord:
         service.change,
         request.actor,
         request.path["id"],
-        request.body,
+        bodies.read(request.body),
         request.if_match,
         replaces=replaces,
     )
@@ -75,7 +81,7 @@ def _write(method: str, path: str, handler: Handler, summary: str, *codes: str) 
         "admin",
         handler,
         summary,
-        body=None if method == "DELETE" else WorkflowBody,
+        body=None if method == "DELETE" else WorkflowRequest,
         answer=WorkflowRecord,
         codes=codes,
     )
@@ -92,7 +98,16 @@ ROUTES: tuple[Route, ...] = (
         query=pagination.QUERY,
     ),
     Route("GET", PATH, "viewer", show, "Show a workflow", answer=WorkflowRecord),
-    Route("GET", f"{PATH}/graph", "viewer", graph, "Show a workflow's graph", answer=Graph),
+    Route(
+        "GET",
+        f"{PATH}/graph",
+        "viewer",
+        graph,
+        "Show a workflow's graph",
+        answer=Graph,
+        selectable=True,
+        query=(("format", f"{GRAPHLIB}: in graphlib's format, as TheEye has it"),),
+    ),
     _write("POST", "/workflows", create, "Create a workflow"),
     _write("PUT", PATH, replace, "Replace a workflow's definition", "stale"),
     _write("PATCH", PATH, change, "Change parts of a workflow's definition", "stale"),

@@ -17,15 +17,15 @@ from belvedere.triggers.service import EventBody
 from belvedere.workflow_specs import graph_validation as graph
 from belvedere.workflow_specs import nesting
 from belvedere.workflow_specs.model import Graph, WorkflowSpec
+from belvedere.workflows.graphlib_format import GraphBody, to_graph
 
 LINES = ("short_description", "icon_color", "icon_image")
 
 
-class WorkflowBody(msgspec.Struct):
-    """A workflow's definition, or any part of it; null is the same as leaving a field out."""
+class WorkflowFields(msgspec.Struct):
+    """A workflow without its graph, or any part of it; null is the same as leaving a field out."""
 
     name: str | None = None
-    graph: Graph | None = None
     start: str | None = None
     # TheEye's field: the task of the node to start with.
     start_task_id: str | None = None
@@ -41,6 +41,22 @@ class WorkflowBody(msgspec.Struct):
     expires: Millis | None = None
     acl: list[str] | None = None
     triggers: list[str | EventBody] | None = None
+
+
+class WorkflowBody(WorkflowFields):
+    graph: Graph | None = None
+
+
+class WorkflowRequest(WorkflowFields):
+    """A workflow's definition as clients send it: the graph may have the format of graphlib."""
+
+    graph: GraphBody | None = None
+
+
+def read(request: WorkflowRequest) -> WorkflowBody:
+    fields = {name: getattr(request, name) for name in WorkflowFields.__struct_fields__}
+    graph = None if request.graph is None else to_graph(request.graph)
+    return WorkflowBody(**fields, graph=graph)
 
 
 def spec_of(body: WorkflowBody, old: WorkflowSpec) -> WorkflowSpec:

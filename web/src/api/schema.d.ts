@@ -5951,6 +5951,28 @@ export interface components {
             target: string;
         };
         /**
+         * EdgeBody
+         * @description An edge: `source`, `target` and `on`, or `v`, `w` and `value` as graphlib writes it.
+         */
+        EdgeBody: {
+            /** @default null */
+            max_visits?: number | null;
+            /** @default null */
+            name?: string | null;
+            /** @default success */
+            on?: string;
+            /** @default  */
+            source?: string;
+            /** @default  */
+            target?: string;
+            /** @default  */
+            v?: string;
+            /** @default null */
+            value?: unknown;
+            /** @default  */
+            w?: string;
+        };
+        /**
          * EmitterRecord
          * @description The object that emits the event.
          */
@@ -6158,6 +6180,15 @@ export interface components {
             edges: components["schemas"]["Edge"][];
             /** @default [] */
             nodes: components["schemas"]["Node"][];
+        };
+        /** GraphBody */
+        GraphBody: {
+            /** @default [] */
+            edges?: components["schemas"]["EdgeBody"][];
+            /** @default [] */
+            nodes?: components["schemas"]["NodeBody"][];
+            /** @default null */
+            options?: Record<string, unknown> | null;
         };
         /** GraphEdge */
         GraphEdge: {
@@ -7503,6 +7534,30 @@ export interface components {
             retry?: components["schemas"]["Retry"] | null;
             /** @default  */
             task_id?: string;
+            /** @default  */
+            workflow_id?: string;
+        };
+        /**
+         * NodeBody
+         * @description A node: `id` and `task_id`, or `v` and `value` as graphlib writes it.
+         */
+        NodeBody: {
+            /** @default [] */
+            arguments?: components["schemas"]["ArgumentSource"][];
+            /** @default  */
+            id?: string;
+            /** @default any */
+            join?: components["schemas"]["Join"];
+            /** @default null */
+            position?: components["schemas"]["Position"] | null;
+            /** @default null */
+            retry?: components["schemas"]["Retry"] | null;
+            /** @default  */
+            task_id?: string;
+            /** @default  */
+            v?: string;
+            /** @default null */
+            value?: Record<string, unknown> | null;
             /** @default  */
             workflow_id?: string;
         };
@@ -9104,42 +9159,6 @@ export interface components {
             timezone?: string | null;
         };
         /**
-         * WorkflowBody
-         * @description A workflow's definition, or any part of it; null is the same as leaving a field out.
-         */
-        WorkflowBody: {
-            /** @default null */
-            acl?: string[] | null;
-            /** @default null */
-            description?: string | null;
-            /** @default null */
-            enable?: boolean | null;
-            /** @default null */
-            expires?: number | null;
-            /** @default null */
-            global_constants?: Record<string, unknown> | null;
-            /** @default null */
-            graph?: components["schemas"]["Graph"] | null;
-            /** @default null */
-            icon_color?: string | null;
-            /** @default null */
-            icon_image?: string | null;
-            /** @default null */
-            multitasking?: boolean | null;
-            /** @default null */
-            name?: string | null;
-            /** @default null */
-            short_description?: string | null;
-            /** @default null */
-            start?: string | null;
-            /** @default null */
-            start_task_id?: string | null;
-            /** @default null */
-            tags?: string[] | null;
-            /** @default null */
-            triggers?: (string | components["schemas"]["EventBody"])[] | null;
-        };
-        /**
          * WorkflowInput
          * @description The values of a workflow job's first step; `id` is the job of that step.
          */
@@ -9205,6 +9224,42 @@ export interface components {
             triggers: string[];
             version: number;
             workflows: components["schemas"]["WorkflowName"][];
+        };
+        /**
+         * WorkflowRequest
+         * @description A workflow's definition as clients send it: the graph may have the format of graphlib.
+         */
+        WorkflowRequest: {
+            /** @default null */
+            acl?: string[] | null;
+            /** @default null */
+            description?: string | null;
+            /** @default null */
+            enable?: boolean | null;
+            /** @default null */
+            expires?: number | null;
+            /** @default null */
+            global_constants?: Record<string, unknown> | null;
+            /** @default null */
+            graph?: components["schemas"]["GraphBody"] | null;
+            /** @default null */
+            icon_color?: string | null;
+            /** @default null */
+            icon_image?: string | null;
+            /** @default null */
+            multitasking?: boolean | null;
+            /** @default null */
+            name?: string | null;
+            /** @default null */
+            short_description?: string | null;
+            /** @default null */
+            start?: string | null;
+            /** @default null */
+            start_task_id?: string | null;
+            /** @default null */
+            tags?: string[] | null;
+            /** @default null */
+            triggers?: (string | components["schemas"]["EventBody"])[] | null;
         };
     };
     responses: never;
@@ -21482,7 +21537,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["WorkflowBody"];
+                "application/json": components["schemas"]["WorkflowRequest"];
             };
         };
         responses: {
@@ -21627,7 +21682,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["WorkflowBody"];
+                "application/json": components["schemas"]["WorkflowRequest"];
             };
         };
         responses: {
@@ -21699,7 +21754,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["WorkflowBody"];
+                "application/json": components["schemas"]["WorkflowRequest"];
             };
         };
         responses: {
@@ -21951,6 +22006,8 @@ export interface operations {
     get_workflows_id_graph: {
         parameters: {
             query?: {
+                /** @description graphlib: in graphlib's format, as TheEye has it */
+                format?: string;
                 /** @description the organization's name */
                 customer?: string;
             };
@@ -21968,7 +22025,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Graph"];
+                    "application/json": components["schemas"]["Graph"] | unknown;
                 };
             };
             /** @description Refused. */

@@ -16,7 +16,7 @@ from belvedere import files
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Tx
 from belvedere.jobs.lifecycle.claim import Claimed
-from belvedere.jobs.lifecycle.order import order_of
+from belvedere.jobs.lifecycle.order import media_types, order_of
 from belvedere.protocol import Order
 from belvedere.secrets import references
 from belvedere.secrets.environment import decrypt
@@ -89,7 +89,7 @@ def legacy_job(tx: Tx, claimed: Claimed, base_url: str, keys: Keyring) -> Legacy
     legacy.script_id = job.id
     legacy.script = LegacyScript(job.id, cached_name(order.sha256, order.filename), md5_of(content))
     legacy.script_runas = command(order.runas, content)
-    legacy.task_arguments_values = _arguments(tx, order)
+    legacy.task_arguments_values = _arguments(tx, order, media_types(claimed.arguments))
     legacy.env = order.env
     return legacy
 
@@ -154,11 +154,11 @@ def command(runas: list[str], content: bytes) -> str:
     return shlex.join(words)
 
 
-def _arguments(tx: Tx, order: Order) -> list[str]:
+def _arguments(tx: Tx, order: Order, types: dict[int, str]) -> list[str]:
     """Files are sent as data URLs, which the agent writes to files."""
     words = list(order.arguments)
     for blob in order.blobs:
         content = files.content_of(tx, blob.sha256) or b""
         written = base64.b64encode(content).decode()
-        words[blob.index] = f"data:application/octet-stream;base64,{written}"
+        words[blob.index] = f"data:{types[blob.index]};base64,{written}"
     return words

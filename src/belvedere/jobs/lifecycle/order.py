@@ -12,6 +12,7 @@ from belvedere.jobs import scraper, specs
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.protocol import BlobArgument, Order
 from belvedere.secrets.environment import ScriptEnvironment, decrypt
+from belvedere.tasks.definition.argument_types import media_type_of
 from belvedere.tasks.definition.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
@@ -84,6 +85,16 @@ def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
         else:
             words.append(value)
     return words, blobs
+
+
+def media_types(arguments: str) -> dict[int, str]:
+    """The media types of the files among these arguments, by index. Jobs of earlier versions have
+    the file names only."""
+    return {
+        index: media_type_of(value.get("mimetype", ""), value["filename"])
+        for index, value in enumerate(_arguments(arguments))
+        if isinstance(value, dict) and "filename" in value
+    }
 
 
 def file_hashes(arguments: str) -> set[str]:

@@ -21,6 +21,8 @@ MAX_FILE = 32 << 20
 # Characters of base64, a multiple of four.
 DECODE_STEP = 1 << 20
 _EMAIL = re.compile(r"[^\s@<>,;:\"\\]{1,64}@[^\s@<>,;:\"\\]{1,189}")
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,62}/[a-z0-9][a-z0-9.+-]{0,62}")
+UNKNOWN_MEDIA_TYPE = "application/octet-stream"
 
 
 class FileValue(msgspec.Struct, frozen=True):
@@ -154,7 +156,16 @@ def _file(definition: Argument, as_text: str, value: object) -> FileValue:
         content = _content(as_text, start)
     except ValueError:
         raise InvalidArgument("is a file whose content is not base64") from None
-    return FileValue(_filename(words), words[0] or "application/octet-stream", content)
+    filename = _filename(words)
+    return FileValue(filename, media_type_of(words[0], filename), content)
+
+
+def media_type_of(text: str, filename: str) -> str:
+    """The type that the caller sent; if that says nothing, the usual one of the file name."""
+    media_type = text.strip().lower()
+    if media_type != UNKNOWN_MEDIA_TYPE and _MEDIA_TYPE.fullmatch(media_type):
+        return media_type
+    return mimetypes.guess_type(filename)[0] or UNKNOWN_MEDIA_TYPE
 
 
 def _content(data_url: str, start: int) -> bytes:

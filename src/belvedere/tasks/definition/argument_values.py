@@ -74,7 +74,8 @@ def _store_file(tx: Tx, customer_id: str, file: FileValue) -> dict[str, str]:
     quota.check_room(tx, customer_id)
     sha256 = store_content(tx, file.content)
     quota.note_argument(tx, customer_id, sha256, len(file.content))
-    return {"blob": sha256, "filename": file.filename}
+    # The digest first: the search for unused contents looks for the beginning of this object.
+    return {"blob": sha256, "filename": file.filename, "mimetype": file.mimetype}
 
 
 def mask_values(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]:

@@ -16,7 +16,9 @@ from belvedere.tasks.definition.masking import shown_spec, without_credentials
 from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type
 from belvedere.tasks.store import Runnable
 from belvedere.workflow_specs import store
-from belvedere.workflow_specs.model import Edge, Node, WorkflowSpec, decode
+from belvedere.workflow_specs.model import WorkflowSpec, decode
+from belvedere.workflow_specs.store import TaskName
+from belvedere.workflows.graphlib_format import to_graphlib
 from belvedere.workflows.recipes.source import EXPORTER, Fields
 
 MODES = ("deep", "shallow")
@@ -24,7 +26,6 @@ MODES = ("deep", "shallow")
 MAX_SCRIPT_BYTES = 32 << 20
 # Specific to this server: people, hosts, and ids of files.
 _NOT_EXPORTED = ("host_id", "script_id", "approvers", "assigned_users", "user_inputs_members")
-_OPTIONS = {"directed": True, "multigraph": False, "compound": False}
 
 
 def export_task(tx: Tx, actor: Actor, task_id: str, mode: str = "deep") -> Fields:
@@ -141,23 +142,6 @@ def _fields(spec: WorkflowSpec) -> Fields:
 
 
 def _graph(spec: WorkflowSpec, tasks_by_id: dict[str, Runnable]) -> Fields:
-    """The graph in the format of graphlib."""
-    return {
-        "options": _OPTIONS,
-        "nodes": [{"v": node.id, "value": _node(node, tasks_by_id)} for node in spec.graph.nodes],
-        "edges": [_edge(edge) for edge in spec.graph.edges],
-    }
-
-
-def _edge(edge: Edge) -> Fields:
-    bound = {} if edge.bound is None else {"max_visits": edge.bound}
-    return {"v": edge.source, "w": edge.target, "value": edge.on, **bound}
-
-
-def _node(node: Node, tasks_by_id: dict[str, Runnable]) -> Fields:
-    if node.workflow_id:
-        return {**msgspec.to_builtins(node), "id": node.workflow_id, "_type": "Workflow"}
-    task = tasks_by_id[node.task_id]
-    kind = KIND_NAMES[Type(task.type)]
-    names = {"name": task.name, "_type": kind, "type": task.type}
-    return {**msgspec.to_builtins(node), "id": node.task_id, **names}
+    names = [TaskName(task.id, task.name, task.type) for task in tasks_by_id.values()]
+    graph: Fields = msgspec.to_builtins(to_graphlib(spec.graph, names))
+    return graph

@@ -7,7 +7,7 @@ import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
 import { showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
-type Body = Shape<'WorkflowBody'>
+type Body = Shape<'WorkflowRequest'>
 
 /** How a change of a workflow is saved: only over the version that it was made on. */
 export function useSaveWorkflow() {
