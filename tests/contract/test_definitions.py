@@ -190,7 +190,7 @@ async def test_hidden_values_stay_hidden_and_come_back(world: World, ada: Client
         {"definition": {**TASK, "timeout": "soon"}},
         {"definition": {**TASK, "script": None}},
         {"definition": {**TASK, "env": {"1": "x"}}},
-        {"definition": {**TASK, "acl": ["nobody@nowhere.test"]}},
+        {"definition": {**TASK, "acl": ["nobody"]}},
         {"definition": {**TASK, "triggers": ["webhook:000000000000000000000000:trigger"]}},
         {"kind": "monitor", "definition": {"name": "x", "type": "push"}},
         {"kind": "monitor", "definition": {"name": "x", "type": "scraper", "url": "no"}},
@@ -250,8 +250,9 @@ async def test_it_is_for_admins_of_the_organization(
 async def test_a_definition_of_a_deleted_object_does_not_block_others(
     world: World, ada: Client
 ) -> None:
-    member = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
-    first = await define(ada, definition={**TASK, "acl": ["new@acme.test"]})
+    body = {"user": {"email": "new@acme.test"}, "tags": ["team:new"]}
+    member = (await ada.post("/api/member", body)).json
+    first = await define(ada, definition={**TASK, "acl": ["team:new"]})
     await define(ada, "monitor")
     assert (await world.client("olga").delete(f"/api/member/{member['id']}")).status == 200
     await tag(ada, world, "web-1", "web")

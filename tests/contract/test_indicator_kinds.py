@@ -1,5 +1,6 @@
 """Charts, html and files: indicators whose value is more than a line."""
 
+import json
 from typing import Any
 
 import pytest
@@ -16,10 +17,21 @@ CHART: dict[str, Any] = {
     "unit": "orders",
     "series": [{"name": "shop", "values": [3, 4.5]}, {"name": "fair", "values": [None, 1]}],
 }
+# In Plotly's format, as scripts for TheEye send them.
+BARS: dict[str, Any] = {"type": "bar", "data": [{"x": ["Mon", "Tue"], "y": [3, 7], "name": "shop"}]}
+FIGURE: dict[str, Any] = {
+    "data": [{"type": "pie", "labels": ["a", "b"], "values": [1, 2.5], "hole": 0.4}],
+    "layout": {"title": {"text": "<b>Share</b>"}, "font": {"size": 10**18}},
+    "config": {"responsive": True},
+    "anything": [None, {"else": []}],
+}
 HTML = "<p>All <b>fine</b></p><script>canary()</script><img src=x onerror=canary()>"
 CLEAN = "<p>All <b>fine</b></p><img>"
 VALUES: list[tuple[str, str, Any, Any, Any]] = [
     ("chart", "ChartIndicator", CHART, CHART, 4.5),
+    ("chart", "ChartIndicator", BARS, BARS, 7),
+    ("chart", "ChartIndicator", FIGURE, FIGURE, 2.5),
+    ("chart", "ChartIndicator", json.dumps(FIGURE), FIGURE, 2.5),
     ("html", "HTMLIndicator", HTML, CLEAN, "All fine"),
     ("file", "FileIndicator", "line 1\nline 2\n", "line 1\nline 2\n", "line 1\nline 2"),
 ]
@@ -96,6 +108,13 @@ async def test_history_and_badge_have_its_gist(
         ("chart", {"series": [{"name": "a", "values": [1, "x"]}]}),
         ("chart", {**CHART, "kind": "pie"}),
         ("chart", {**CHART, "labels": ["one"]}),
+        ("chart", {**CHART, "data": []}),
+        ("chart", {"data": {}}),
+        ("chart", {"data": 5, "layout": {}}),
+        ("chart", {"layout": {}}),
+        ("chart", {"data": ["x" * 70_000]}),
+        ("chart", {"data": ["\u00e9" * 33_000]}),
+        ("text", BARS),
         ("html", 5),
         ("html", CHART),
         ("html", "x" * 33_000),
@@ -125,6 +144,31 @@ async def test_a_number_beyond_all_others_is_answered(ada: Client) -> None:
     value = {"series": [{"name": "a", "values": [10**30, 2**64]}]}
     one = await create_indicator(ada, "Board", "chart", value=value)
     assert one["value"]["series"][0]["values"] == [1e30, 2.0**64]
+
+
+@pytest.mark.parametrize(
+    ("figure", "gist"),
+    [
+        ({"data": []}, ""),
+        ({"data": [1, 2, None]}, 2),
+        ({"type": "line", "data": [1, 2, 3]}, 3),
+        ({"data": [{"y": [1, None]}]}, 1),
+        ({"data": [{"y": [1, 10**40, "x", True, {"a": 1}]}]}, 1),
+        ({"data": [{"orientation": "h", "x": [5], "y": ["a"]}]}, 5),
+        ({"data": [{"y": {"dtype": "f8", "bdata": "AAAA"}}, {"y": [2]}]}, ""),
+        ({"data": [{"type": "heatmap", "z": [[1]]}]}, ""),
+        ({"data": ["\0", "\U0001f600", 1e300, -0.0]}, ""),
+    ],
+)
+async def test_a_figure_is_stored_as_received(ada: Client, figure: Any, gist: Any) -> None:
+    record = await made(ada, "Board", "chart", value=figure)
+    target = f"/acme/indicator/{record['id']}"
+    assert (record["value"], record["gist"]) == (figure, gist)
+    assert (await ada.get(target)).json == record
+    (line,) = (await ada.get("/-/board/indicators?customer=acme")).json
+    assert (line["value"], line["gist"]) == (figure, gist)
+    # Back to a chart of our own format.
+    assert (await ada.patch(target, {"value": CHART})).json["value"] == CHART
 
 
 # Files

@@ -196,16 +196,16 @@ async def test_the_four_rows_of_its_acl(world: World, ada: Client) -> None:
     max_ = world.client("max")
     target = f"/workflows/{flow['id']}/acl?customer=acme"
     uma, vic = "uma@acme.test", "vic@acme.test"
-    assert (await max_.get(target)).json == {"users": [], "acl": []}
+    assert (await max_.get(target)).json == {"users": [], "acl": [], "pending": []}
     put = await max_.put(target, {"users": ["uma"]})
-    assert put.json == {"users": [uma], "acl": [uma]}
+    assert put.json == {"users": [uma], "acl": [uma], "pending": []}
     added = await max_.patch(target, {"users": [vic], "action": "add"})
     assert added.json["users"] == [uma, vic]
     removed = await max_.patch(target, {"users": [uma], "action": "remove"})
     assert removed.json["users"] == [vic]
     assert (await max_.put(target, {})).status == 400
     assert (await max_.put(target, {"users": ["nobody"]})).status == 400
-    assert (await max_.delete(target)).json == {"users": [], "acl": []}
+    assert (await max_.delete(target)).json == {"users": [], "acl": [], "pending": []}
     assert (await max_.get(f"/workflows/{MISSING}/acl?customer=acme")).status == 404
     assert (await world.client("uma").get(target)).status == 403
 

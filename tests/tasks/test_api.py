@@ -78,7 +78,7 @@ async def test_the_acl_routes(call: Caller, actors: Actors) -> None:
     made = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
     path, task_id = "/task/{id}/acl", made["id"]
     put = await call(actors.max, "PUT", path, object_id=task_id, body={"users": ["uma@acme.test"]})
-    assert put.body == {"users": ["uma@acme.test"], "acl": ["uma@acme.test"]}
+    assert put.body == {"users": ["uma@acme.test"], "acl": ["uma@acme.test"], "pending": []}
     sent = {"users": ["vic"], "action": "add"}
     patched = await call(actors.max, "PATCH", path, object_id=task_id, body=sent)
     assert patched.body["users"] == ["uma@acme.test", "vic@acme.test"]

@@ -3,13 +3,16 @@ are in `access.api`."""
 
 from belvedere.access import audit
 from belvedere.access.acl import (
+    Acl,
     acl_of,
     change_acl,
     clear_acl,
     delete_acl,
+    read_acl,
     replace_acl,
     resolve,
     visible_filter,
+    with_pending,
 )
 from belvedere.access.actor import Actor, Level, may_run, may_see, require, require_person
 from belvedere.access.credentials import secret_keys
@@ -42,6 +45,7 @@ from belvedere.access.signin.authentication import authenticate, purge_expired, 
 from belvedere.access.signin.password_checker import PasswordChecker
 
 __all__ = [
+    "Acl",
     "Actor",
     "Customer",
     "EnrolmentGrant",
@@ -71,6 +75,7 @@ __all__ = [
     "may_see",
     "operator",
     "redeem_enrolment",
+    "read_acl",
     "replace_acl",
     "require",
     "require_person",
@@ -82,4 +87,5 @@ __all__ = [
     "purge_expired",
     "touch",
     "visible_filter",
+    "with_pending",
 ]

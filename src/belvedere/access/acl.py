@@ -8,11 +8,21 @@ import msgspec
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require
+from belvedere.access.people import naming
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 
 MAX_ENTRIES = 1_000
+# Characters of an invalid entry in the response.
+MAX_SHOWN = 254
 ACTIONS = ("add", "remove")
+
+
+class Acl(msgspec.Struct, frozen=True, gc=False):
+    """The entries of one record. `pending`: addresses among them that no member has yet."""
+
+    entries: list[str]
+    pending: list[str]
 
 
 class _Person(msgspec.Struct):
@@ -35,13 +45,44 @@ def acl_of(tx: Tx, customer_id: str, object: str, object_id: str) -> list[str]:
     return [entry for (entry,) in rows]
 
 
+def read_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> Acl:
+    return with_pending(tx, customer_id, {"": acl_of(tx, customer_id, object, object_id)})[""]
+
+
+def with_pending(tx: Tx, customer_id: str, acls: dict[str, list[str]]) -> dict[str, Acl]:
+    """The ACLs of several records, by the same keys."""
+    addresses = {entry for entries in acls.values() for entry in entries if _is_address(entry)}
+    pending = addresses - _member_addresses(tx, customer_id, addresses)
+    return {
+        key: Acl(entries, [entry for entry in entries if entry in pending] if pending else [])
+        for key, entries in acls.items()
+    }
+
+
+def _is_address(entry: str) -> bool:
+    # A tag, key:value, may contain an @.
+    return "@" in entry and ":" not in entry
+
+
+def _member_addresses(tx: Tx, customer_id: str, addresses: set[str]) -> set[str]:
+    if not addresses:
+        return set()
+    rows = tx.rows(
+        "select u.email from members m join users u on u.id = m.user_id"
+        f" where m.customer_id = ? and u.email in {tx.dialect.in_texts}",
+        customer_id,
+        msgspec.json.encode(sorted(addresses)).decode(),
+    )
+    return {email for (email,) in rows}
+
+
 def replace_acl(
     tx: Tx, actor: Actor, object: str, object_id: str, users: Sequence[str]
 ) -> list[str]:
     """Make these the only entries."""
     require(actor, Level.MANAGER)
     _lock(tx, actor.customer_id)
-    return _save(tx, actor, object, object_id, set(resolve(tx, actor.customer_id, users)))
+    return _save(tx, actor, object, object_id, set(resolve_entries(tx, actor.customer_id, users)))
 
 
 def change_acl(
@@ -59,7 +100,7 @@ def change_acl(
     current = set(acl_of(tx, actor.customer_id, object, object_id))
     # Somebody who has left can still be removed: an existing entry needs no member.
     removable = current if action == "remove" else set()
-    named = set(resolve(tx, actor.customer_id, users, removable))
+    named = set(resolve_entries(tx, actor.customer_id, users, removable))
     return _save(
         tx, actor, object, object_id, current | named if action == "add" else current - named
     )
@@ -79,6 +120,17 @@ def delete_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
     )
 
 
+def resolve_entries(
+    tx: Tx,
+    customer_id: str,
+    users: Sequence[str],
+    current_entries: set[str] | frozenset[str] = frozenset(),
+) -> list[str]:
+    """Each entry of an ACL as it is stored. An e-mail address that no member has is stored too, and
+    takes effect when a member with that address joins: members are compared by their address."""
+    return _resolve(tx, customer_id, users, current_entries, takes_addresses=True)
+
+
 def resolve(
     tx: Tx,
     customer_id: str,
@@ -87,14 +139,27 @@ def resolve(
 ) -> list[str]:
     """Each entry as it is stored: a member's e-mail, or a tag that some member has. Entries in
     `current_entries` need no member."""
-    if len(users) > MAX_ENTRIES:
-        raise Invalid(f"An ACL can have at most {MAX_ENTRIES} entries.", code="acl_too_long")
+    return _resolve(tx, customer_id, users, current_entries, takes_addresses=False)
+
+
+def _resolve(
+    tx: Tx,
+    customer_id: str,
+    users: Sequence[str],
+    current_entries: set[str] | frozenset[str],
+    *,
+    takes_addresses: bool,
+) -> list[str]:
+    _check_length(len(users))
     if not users:
         return []
     names = _names(tx, customer_id)
-    entries = [_entry(text.strip().lower(), names, current_entries) for text in users]
+    entries = [
+        _entry(text, names, current_entries) or (_address(text) if takes_addresses else None)
+        for text in users
+    ]
     faults = tuple(
-        Fault(f"users[{n}]", f"{users[n]!r} is neither a member nor a member tag")
+        Fault(f"users[{n}]", f"{users[n][:MAX_SHOWN]!r} is neither a member nor a member tag")
         for n, entry in enumerate(entries)
         if entry is None
     )
@@ -147,10 +212,24 @@ def _names(tx: Tx, customer_id: str) -> dict[str, str]:
 
 
 def _entry(
-    text: str, names: dict[str, str], current_entries: set[str] | frozenset[str]
+    user: str, names: dict[str, str], current_entries: set[str] | frozenset[str]
 ) -> str | None:
+    text = user.strip().lower()
     entry = names.get(text)
     return text if entry is None and text in current_entries else entry
+
+
+def _address(text: str) -> str | None:
+    """By the same rules as the addresses of members, so that both are equal when they are."""
+    try:
+        return naming.email(text)
+    except Invalid:
+        return None
+
+
+def _check_length(count: int) -> None:
+    if count > MAX_ENTRIES:
+        raise Invalid(f"An ACL can have at most {MAX_ENTRIES} entries.", code="acl_too_long")
 
 
 def _lock(tx: Tx, customer_id: str) -> None:
@@ -164,6 +243,8 @@ def _save(tx: Tx, actor: Actor, object: str, object_id: str, entries: set[str]) 
     after = sorted(entries)
     if before == after:
         return after
+    if len(after) > len(before):
+        _check_length(len(after))
     delete_acl(tx, customer_id, object, object_id)
     tx.execute_many(
         "insert into acl (customer_id, object, object_id, entry) values (?, ?, ?, ?)"

@@ -6,11 +6,12 @@ does not delay the others. How many run and wait: `db/search_lane.py`.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from belvedere.access.request import AnyRequest
+from belvedere.base.errors import Forbidden
 from belvedere.rest.listing import Listing
 from belvedere.rest.pagination import ListPage
 
@@ -50,6 +51,7 @@ async def run_search(
 ) -> R:
     """Run a search, or its first step. It is refused when too many wait: 429 or 503, with a time
     after which to repeat it."""
+    _check_acl_filters(request, args)
     result: R = await request.services.searches.run(*_scope(request), operation, *args)
     return result
 
@@ -62,6 +64,19 @@ async def run_search_on(
     """A further step of a search that has begun: it waits for its turn, and is not refused."""
     result: R = await request.services.searches.run_on(*_scope(request), operation, *args)
     return result
+
+
+def _check_acl_filters(request: AnyRequest, args: Sequence[object]) -> None:
+    """Below manager, only for entries that name the actor: a search for a part of an entry would
+    reveal the addresses of others."""
+    actor = request.actor
+    if actor.sees_all:
+        return
+    conditions = [c for arg in args if isinstance(arg, Listing) for c in arg.conditions]
+    for condition in conditions:
+        is_own = condition.operator in ("$eq", "$in") and set(condition.values) <= {*actor.entries}
+        if condition.field == "acl" and not is_own:
+            raise Forbidden("You can only look for your own entries in an ACL.", code="level")
 
 
 def _scope(request: AnyRequest) -> tuple[Any, str]:
@@ -102,5 +117,6 @@ async def run_long_search(
     *args: object,
 ) -> R:
     """A search whose order allows no steps: few run at once, and each has a time limit."""
+    _check_acl_filters(request, args)
     result: R = await request.services.searches.run_long(*_scope(request), operation, *args)
     return result

@@ -101,7 +101,7 @@ class ManagedTasks:
         if fields["type"] is Type.SCRAPER:
             request_masking.refuse_masks(fields)
         spec = task_definition.validate(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
-        acl.resolve(tx, actor.customer_id, task.acl or ())
+        acl.resolve_entries(tx, actor.customer_id, task.acl or ())
         service.resolve(tx, actor, ("task", ""), task.triggers or (), ())
         stored = _with_stored_script(tx, actor, body, task, old)
         if spec.type is Type.SCRIPT and not stored.get("script_id"):
@@ -191,7 +191,7 @@ class ManagedMonitors:
         config = monitor_given.config_in(type_, monitor, {})
         reject_masks(config)
         monitor_bindings.check(tx, actor.customer_id, type_, config)
-        acl.resolve(tx, actor.customer_id, monitor.acl or ())
+        acl.resolve_entries(tx, actor.customer_id, monitor.acl or ())
         return {name: value for name, value in body.items() if name not in HOST_FIELDS}
 
     def create(self, tx: Tx, keys: Keyring, actor: Actor, body: Body, host_id: str) -> str:

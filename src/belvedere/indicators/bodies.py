@@ -15,7 +15,6 @@ from belvedere.indicators.model import (
     IndicatorState,
     IndicatorType,
 )
-from belvedere.indicators.values.chart import Chart
 from belvedere.rest import text_fields
 
 
@@ -25,7 +24,8 @@ class IndicatorBody(msgspec.Struct):
     title: str | None = None
     type: str | None = None
     state: str | None = None
-    value: str | int | float | Chart | None = None
+    # An object is a chart.
+    value: str | int | float | dict[str, Any] | None = None
     severity: str | None = None
     acl: list[str] | None = None
     read_only: bool | None = None
@@ -44,7 +44,8 @@ class StateBody(msgspec.Struct):
     """A push: a state, a value, or both."""
 
     state: str | None = None
-    value: str | int | float | Chart | None = None
+    # An object is a chart.
+    value: str | int | float | dict[str, Any] | None = None
 
 
 def _one_of(

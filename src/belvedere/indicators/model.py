@@ -10,7 +10,6 @@ import msgspec
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.ids import is_id
 from belvedere.indicators.values import chart, html
-from belvedere.indicators.values.chart import Chart
 from belvedere.rest import text_fields
 
 MIN_TTL: Millis = 1 * SECOND
@@ -24,7 +23,8 @@ MAX_COUNT = 2**53 - 1
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 PlainValue = str | int | float
-IndicatorValue = PlainValue | Chart
+# Charts are passed on as the JSON that is stored: decoding costs too much in long lists.
+IndicatorValue = PlainValue | msgspec.Raw
 
 
 class IndicatorType(StrEnum):
@@ -71,7 +71,7 @@ KIND_NAMES: dict[str, str] = {
     IndicatorType.FILE: "FileIndicator",
 }
 # Values of new indicators; a counter starts at one.
-INITIAL_VALUES: dict[str, IndicatorValue] = {
+INITIAL_VALUES: dict[str, PlainValue | chart.Chart] = {
     IndicatorType.TEXT: "",
     IndicatorType.PROGRESS: 0,
     IndicatorType.COUNTER: 1,
@@ -117,14 +117,14 @@ class IndicatorRow(msgspec.Struct, gc=False):
         if self.number_value is not None:
             return to_number(self.number_value)
         text = self.text_value or ""
-        return chart.decode_chart(text) if self.type == IndicatorType.CHART else text
+        return msgspec.Raw(text.encode()) if self.type == IndicatorType.CHART else text
 
     @property
     def summary(self) -> PlainValue:
         """The value in one line, for badges, lists and arguments of triggers."""
         match self.type:
             case IndicatorType.CHART:
-                return chart.last_value(chart.decode_chart(self.text_value or ""))
+                return chart.summary(self.text_value or "")
             case IndicatorType.HTML:
                 return html.to_text(self.text_value or "")[:MAX_SUMMARY]
             case IndicatorType.FILE:

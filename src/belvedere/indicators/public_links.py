@@ -1,7 +1,7 @@
 """Public links: everybody with the link can see the badge of one indicator, nothing else."""
 
 from belvedere import events
-from belvedere.access import Actor, Level, audit, require
+from belvedere.access import Acl, Actor, Level, audit, require
 from belvedere.access.crypto.keyring import PUBLIC, Keyring, make_token
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
@@ -32,7 +32,7 @@ def find_by_token(tx: Tx, keys: Keyring, token: str) -> IndicatorView:
     row = store.find_by_link(tx, keys.digest(token))
     if row is None:
         raise NotFound("This link is invalid or was revoked.", code="link_gone")
-    return IndicatorView(row, [], [], tx.now)
+    return IndicatorView(row, Acl([], []), [], tx.now)
 
 
 def _save(tx: Tx, actor: Actor, row: IndicatorRow, digest: str | None, action: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access import Actor, Level, may_see, require
+from belvedere.access import Acl, Actor, Level, may_see, require, with_pending
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
@@ -20,7 +20,7 @@ class IndicatorView(msgspec.Struct, gc=False):
     """An indicator with its ACL and triggers."""
 
     row: IndicatorRow
-    acl: list[str]
+    acl: Acl
     triggers: list[Trigger]
     now: Millis
 
@@ -29,7 +29,7 @@ def find(tx: Tx, actor: Actor, name: str, *, by: str = "id", lock: bool = False)
     """The indicator, or NotFound if the actor may not see it."""
     row = store.find(tx, actor.customer_id, lookup_key(name, by), by=by, lock=lock)
     view = to_views(tx, [row])[0]
-    if not may_see(actor, view.acl):
+    if not may_see(actor, view.acl.entries):
         raise store.not_found()
     return view
 
@@ -56,12 +56,12 @@ def list_points(
 
 
 def to_views(tx: Tx, rows: Sequence[IndicatorRow]) -> list[IndicatorView]:
-    """Views of the rows in their order, with two reads per organization."""
-    acls: dict[str, list[str]] = {}
+    """Views of the rows in their order, with three reads per organization."""
+    acls: dict[str, Acl] = {}
     started: dict[str, list[Trigger]] = {}
     for customer_id in {row.customer_id for row in rows}:
         ids = [row.id for row in rows if row.customer_id == customer_id]
-        acls |= store.acls(tx, customer_id, ids)
+        acls |= with_pending(tx, customer_id, store.acls(tx, customer_id, ids))
         started |= triggers.for_sources(tx, customer_id, "indicator", ids)
     return [IndicatorView(row, acls[row.id], started[row.id], tx.now) for row in rows]
 

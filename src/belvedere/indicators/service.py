@@ -152,7 +152,7 @@ def delete(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> IndicatorView:
     """Delete the indicator; members that its ACL names may do that too (dismiss)."""
     view = queries.find(tx, actor, name, by=by, lock=True)
     row = view.row
-    if not may_run(actor, view.acl):
+    if not may_run(actor, view.acl.entries):
         raise Forbidden(
             "You don't have permission to dismiss this indicator.", code="may_not_dismiss"
         )

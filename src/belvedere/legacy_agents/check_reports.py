@@ -41,7 +41,7 @@ def report(tx: Tx, actor: Actor, monitor_id: str, body: ReportBody) -> service.M
 
 def _observation(body: ReportBody, row: MonitorRow, now: int) -> Observation:
     data = body.data if isinstance(body.data, dict) else {"output": body.data}
-    if row.type == MonitorType.DSTAT:
+    if row.type == MonitorType.DSTAT and not data.keys().isdisjoint(METRICS):
         data = {**data, "cache": _swap(data.get("cache"))}
     message = data.get("message", data.get("lastline", ""))
     word = body.state.strip().lower() if isinstance(body.state, str) else ""

@@ -5,7 +5,18 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
+from belvedere.access import (
+    Acl,
+    Actor,
+    Level,
+    acl_of,
+    audit,
+    may_see,
+    read_acl,
+    replace_acl,
+    require,
+    with_pending,
+)
 from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import Millis
@@ -24,7 +35,8 @@ from belvedere.rest.listing import Listing
 from belvedere.triggers import store as triggers
 from belvedere.triggers.store import Trigger
 
-MonitorDetails = tuple[MonitorView, list[str], list[Trigger]]
+MonitorDetails = tuple[MonitorView, Acl, list[Trigger]]
+NO_ACL = Acl([], [])
 
 
 def create(
@@ -190,7 +202,7 @@ def remove(tx: Tx, row: MonitorRow) -> None:
 def show(tx: Tx, actor: Actor, monitor_id: str) -> MonitorDetails:
     """The monitor, or NotFound if the actor may not see it."""
     details = load_details(tx, actor, monitor_id)
-    if not may_see(actor, details[1], open_when_empty=True):
+    if not may_see(actor, details[1].entries, open_when_empty=True):
         raise store.not_found()
     return details
 
@@ -199,11 +211,11 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[MonitorDetai
     """A page of the monitors that the actor may see, and their total if the listing asks for it."""
     require(actor, Level.VIEWER)
     views = store.select_page(tx, actor, listing)
-    acls = store.acls(tx, actor.customer_id)
+    acls = with_pending(tx, actor.customer_id, store.acls(tx, actor.customer_id))
     total = store.count(tx, actor, listing) if listing.count else None
     ids = [view.id for view in views]
     started = triggers.for_sources(tx, actor.customer_id, "monitor", ids)
-    return [(view, acls.get(view.id, []), started[view.id]) for view in views], total
+    return [(view, acls.get(view.id, NO_ACL), started[view.id]) for view in views], total
 
 
 def _locked(tx: Tx, actor: Actor, monitor_id: str, if_match: int | None) -> MonitorRow:
@@ -294,7 +306,7 @@ def load_details(tx: Tx, actor: Actor, monitor_id: str) -> MonitorDetails:
     customer_id = actor.customer_id
     return (
         store.find_view(tx, customer_id, monitor_id),
-        acl_of(tx, customer_id, "monitor", monitor_id),
+        read_acl(tx, customer_id, "monitor", monitor_id),
         triggers.for_source(tx, customer_id, "monitor", monitor_id),
     )
 

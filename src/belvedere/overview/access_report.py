@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access import Actor, Level, acl_of, may_run, may_see, require
+from belvedere.access import Actor, Level, may_run, may_see, read_acl, require
 from belvedere.access.people import memberships
 from belvedere.access.people.memberships import Member
 from belvedere.access.request import Request
@@ -41,6 +41,8 @@ class AccessReport(msgspec.Struct):
     id: str
     name: str
     acl: list[str]
+    # E-mail addresses in the ACL that no member has yet.
+    pending: list[str]
     members: list[MemberAccess]
 
 
@@ -65,10 +67,11 @@ def access_report(
     """For every member, or for the one with this e-mail address, user name or id."""
     require(actor, Level.MANAGER)
     name = _name(tx, actor, kind, object_id)
-    acl = acl_of(tx, actor.customer_id, kind, object_id)
+    current = read_acl(tx, actor.customer_id, kind, object_id)
+    acl = current.entries
     is_open = EMITTERS[kind].open_when_empty
     members = [_access(member, actor, acl, is_open=is_open) for member in _members(tx, actor, user)]
-    return AccessReport(kind, object_id, name, acl, members)
+    return AccessReport(kind, object_id, name, acl, current.pending, members)
 
 
 def _name(tx: Tx, actor: Actor, kind: str, object_id: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from belvedere.access import Actor
+from belvedere.access import Acl, Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.tasks.definition.masking import shown_spec
 from belvedere.tasks.model import KIND_NAMES, ONLY, TaskSpec, decode
@@ -44,6 +44,8 @@ class _OtherRecordFields(msgspec.Struct, kw_only=True):
     hostname: str
     multitasking: bool
     acl: list[str]
+    # E-mail addresses in the ACL that no member has yet.
+    acl_pending: list[str]
     schedules: list[ScheduleInTask]
     # Ids of the events that start it; GET /event lists them.
     triggers: list[str]
@@ -81,7 +83,7 @@ else:
     )
 
 
-def to_record(view: TaskView, actor: Actor, acl: list[str]) -> TaskRecord:
+def to_record(view: TaskView, actor: Actor, acl: Acl) -> TaskRecord:
     spec = shown_spec(decode(view.spec))
     values = {
         name: getattr(spec, name)
@@ -99,7 +101,8 @@ def to_record(view: TaskView, actor: Actor, acl: list[str]) -> TaskRecord:
         kind=KIND_NAMES[spec.type],
         hostname=view.hostname or "",
         multitasking=spec.concurrency != 1,
-        acl=acl if actor.sees_all else [],
+        acl=acl.entries if actor.sees_all else [],
+        acl_pending=acl.pending if actor.sees_all else [],
         schedules=[_schedule(line) for line in view.schedules],
         triggers=view.triggers,
         version=view.version,

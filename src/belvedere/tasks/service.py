@@ -5,7 +5,18 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
+from belvedere.access import (
+    Acl,
+    Actor,
+    Level,
+    acl_of,
+    audit,
+    may_see,
+    read_acl,
+    replace_acl,
+    require,
+    with_pending,
+)
 from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import history_limits
@@ -23,7 +34,7 @@ from belvedere.tasks.model import MASK, History, TaskSpec, decode
 from belvedere.tasks.store import TaskRow, TaskView
 from belvedere.triggers import service
 
-TaskWithAcl = tuple[TaskView, list[str]]
+TaskWithAcl = tuple[TaskView, Acl]
 
 
 def create(
@@ -146,7 +157,7 @@ def _refuse_used(tx: Tx, task_id: str) -> None:
 def show(tx: Tx, actor: Actor, task_id: str) -> TaskWithAcl:
     """The task, or NotFound if the actor may not see it."""
     view = _view_with_acl(tx, actor, task_id)
-    if not may_see(actor, view[1]):
+    if not may_see(actor, view[1].entries):
         raise store.not_found()
     return view
 
@@ -156,7 +167,7 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskWithAcl]
     require(actor, Level.VIEWER)
     views = store.select_page(tx, actor, listing)
     task_ids = [view.id for view in views]
-    acls = store.acls_of(tx, actor.customer_id, task_ids)
+    acls = with_pending(tx, actor.customer_id, store.acls_of(tx, actor.customer_id, task_ids))
     started_by = service.event_ids_for(tx, actor.customer_id, "task", task_ids)
     schedules = store.schedule_lines(tx, actor.customer_id, task_ids)
     default = history_limits.find(tx, actor.customer_id)
@@ -271,4 +282,4 @@ def _view_with_acl(tx: Tx, actor: Actor, task_id: str) -> TaskWithAcl:
     view.history_default = history_limits.find(tx, actor.customer_id)
     view.triggers = service.event_ids_for(tx, actor.customer_id, "task", [task_id])[task_id]
     view.schedules = store.schedule_lines(tx, actor.customer_id, [task_id])[task_id]
-    return view, acl_of(tx, actor.customer_id, "task", task_id)
+    return view, read_acl(tx, actor.customer_id, "task", task_id)

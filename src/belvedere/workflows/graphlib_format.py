@@ -9,7 +9,15 @@ import msgspec
 from belvedere.base.errors import Fault
 from belvedere.tasks.model import KIND_NAMES, Retry, Type
 from belvedere.workflow_specs.graph_validation import MAX_EDGES, invalid_workflow
-from belvedere.workflow_specs.model import ArgumentSource, Edge, Graph, Join, Node, Position
+from belvedere.workflow_specs.model import (
+    ArgumentSource,
+    Edge,
+    Graph,
+    Join,
+    JsonValue,
+    Node,
+    Position,
+)
 from belvedere.workflow_specs.store import TaskName
 
 Fields = dict[str, Any]
@@ -41,7 +49,7 @@ class EdgeBody(msgspec.Struct):
     v: str = ""
     w: str = ""
     # The event that the edge follows; anything else than a text means success.
-    value: Any = None
+    value: JsonValue = None
     name: str | None = None
 
 

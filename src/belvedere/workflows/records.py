@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access import Actor
+from belvedere.access import Acl, Actor
 from belvedere.base.clock import iso
 from belvedere.workflow_specs.model import Graph, StepRow, WorkflowRow, decode
 from belvedere.workflow_specs.nesting import WorkflowName
@@ -33,6 +33,8 @@ class WorkflowRecord(msgspec.Struct):
     # Only for those who may edit the workflow.
     global_constants: dict[str, str]
     acl: list[str]
+    # E-mail addresses in the ACL that no member has yet.
+    acl_pending: list[str]
     # Ids of the events that start it; GET /event lists them.
     triggers: list[str]
     version: int
@@ -85,7 +87,7 @@ class WorkflowView(msgspec.Struct):
     """A workflow with what its record needs from other tables."""
 
     row: WorkflowRow
-    acl: list[str]
+    acl: Acl
     triggers: list[str]
     tasks: list[TaskName]
     workflows: list[WorkflowName]
@@ -112,7 +114,8 @@ def to_record(view: WorkflowView, actor: Actor) -> WorkflowRecord:
         expires=spec.expires,
         tags=spec.tags,
         global_constants=spec.global_constants if actor.runs_all else {},
-        acl=view.acl if actor.sees_all else [],
+        acl=view.acl.entries if actor.sees_all else [],
+        acl_pending=view.acl.pending if actor.sees_all else [],
         triggers=view.triggers,
         version=row.version,
         customer_id=row.customer_id,

@@ -5,7 +5,16 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
+from belvedere.access import (
+    Actor,
+    Level,
+    acl_of,
+    audit,
+    may_see,
+    replace_acl,
+    require,
+    with_pending,
+)
 from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
@@ -107,7 +116,7 @@ def _reject_if_nested(tx: Tx, workflow_id: str) -> None:
 def show(tx: Tx, actor: Actor, workflow_id: str) -> WorkflowView:
     """The workflow, or NotFound if the actor may not see it."""
     view = _view(tx, actor, store.find(tx, actor.customer_id, workflow_id))
-    if not may_see(actor, view.acl):
+    if not may_see(actor, view.acl.entries):
         raise store.not_found()
     return view
 
@@ -133,7 +142,7 @@ def rotate(tx: Tx, keys: Keyring, actor: Actor, workflow_id: str, overlap_s: int
 
 def _views(tx: Tx, actor: Actor, rows: list[WorkflowRow]) -> list[WorkflowView]:
     ids = [row.id for row in rows]
-    acls = store.acls_of(tx, actor.customer_id, ids)
+    acls = with_pending(tx, actor.customer_id, store.acls_of(tx, actor.customer_id, ids))
     started_by = service.event_ids_for(tx, actor.customer_id, "workflow", ids)
     tasks = store.tasks_of(tx, ids)
     nested = nesting.names_of(tx, ids)

@@ -5545,6 +5545,7 @@ export interface components {
             members: components["schemas"]["MemberAccess"][];
             name: string;
             object: string;
+            pending: string[];
         };
         /** AclBody */
         AclBody: {
@@ -5559,6 +5560,7 @@ export interface components {
          */
         AclRecord: {
             acl: string[];
+            pending: string[];
             users: string[];
         };
         /**
@@ -5749,29 +5751,6 @@ export interface components {
             service: string;
             url: string;
             version: number;
-        };
-        /**
-         * Chart
-         * @description The value of a chart: `labels` or `times`, one for each number, or neither.
-         */
-        Chart: {
-            /** @default line */
-            kind: string;
-            /** @default [] */
-            labels: string[];
-            series: components["schemas"]["ChartSeries"][];
-            /** @default [] */
-            times: string[];
-            /** @default  */
-            unit: string;
-        };
-        /**
-         * ChartSeries
-         * @description One series of numbers; null is a gap.
-         */
-        ChartSeries: {
-            name: string;
-            values: (number | null)[];
         };
         /**
          * CheckBody
@@ -5968,7 +5947,7 @@ export interface components {
             /** @default  */
             v?: string;
             /** @default null */
-            value?: unknown;
+            value?: string | number | boolean | unknown[] | Record<string, unknown> | null;
             /** @default  */
             w?: string;
         };
@@ -6598,7 +6577,7 @@ export interface components {
             /** @default null */
             type?: string | null;
             /** @default null */
-            value?: string | number | components["schemas"]["Chart"] | null;
+            value?: string | number | Record<string, unknown> | null;
             /** @default null */
             width?: number | null;
         };
@@ -6631,7 +6610,7 @@ export interface components {
             tags: string[];
             title: string;
             type: string;
-            value: string | number | components["schemas"]["Chart"];
+            value: string | number | Record<string, unknown>;
             version: number;
             width: number;
         };
@@ -6639,6 +6618,7 @@ export interface components {
         IndicatorRecord: {
             _type: string;
             acl: string[];
+            acl_pending: string[];
             alerts: boolean;
             creation_date: string;
             customer_id: string;
@@ -6664,7 +6644,7 @@ export interface components {
             ttl: number | null;
             type: string;
             user_id: string;
-            value: string | number | components["schemas"]["Chart"];
+            value: string | number | Record<string, unknown>;
             version: number;
             width: number;
         };
@@ -7454,6 +7434,7 @@ export interface components {
             _id: string;
             _type: string;
             acl: string[];
+            acl_pending: string[];
             alerts: boolean;
             config: Record<string, unknown>;
             creation_date: string;
@@ -8553,7 +8534,7 @@ export interface components {
             /** @default null */
             state?: string | null;
             /** @default null */
-            value?: string | number | components["schemas"]["Chart"] | null;
+            value?: string | number | Record<string, unknown> | null;
         };
         /** StateCount */
         StateCount: {
@@ -8846,6 +8827,7 @@ export interface components {
         TaskRecord: {
             _type: string;
             acl: string[];
+            acl_pending: string[];
             approvals_target?: string;
             approvers?: string[];
             assigned_users: string[];
@@ -9200,6 +9182,7 @@ export interface components {
         WorkflowRecord: {
             _type: string;
             acl: string[];
+            acl_pending: string[];
             creation_date: string;
             customer_id: string;
             customer_name: string;

@@ -57,6 +57,20 @@ test('people are added, removed, replaced and cleared in the drawer', async () =
   await expect.poll(named).toEqual([])
 })
 
+test('an address that no member has is shown as pending', async () => {
+  const acl = ['later@example.org', uma.email]
+  const body = { title: 'Awaited', type: 'text', acl }
+  const { id: awaited } = await world.api('POST', '/indicator', body)
+  const page = await world.page(`/indicators/${awaited}`)
+  await page.getByRole('button', { name: 'Change access' }).click()
+  const list = page.getByRole('dialog', { name: 'Access to Awaited' })
+  await list.getByText('later@example.org (pending)').waitFor()
+  await list.getByText('takes effect when a member with that address joins').waitFor()
+  expect(await list.getByText(`${uma.email} (pending)`).count()).toBe(0)
+  await list.getByRole('button', { name: 'Remove later@example.org' }).click()
+  await list.getByText('later@example.org (pending)').waitFor({ state: 'detached' })
+})
+
 test('each change of an access list is recorded in the audit', async () => {
   const page = await world.page(`/audit?object_id=${id}`)
   const rows = page.getByRole('button', { name: /acl/ })

@@ -71,6 +71,24 @@ test('a chart is drawn, and redrawn when its source pushes a value', async () =>
   await until(() => isDrawn(page, 'Response time'), 'a chart that is drawn anew')
 })
 
+test('figures of Plotly are drawn, or shown as a table', async () => {
+  const page = await world.page('/')
+  const push = (title: string, value: unknown) =>
+    world.api('POST', '/indicator', { title, type: 'chart', value })
+  const bars = [{ x: ['Mon', 'Tue'], y: [3, 8], name: 'orders' }]
+  await push('Plotly bars', { type: 'bar', data: bars })
+  await tile(page, 'Plotly bars').getByRole('img', { name: /orders 8/ }).waitFor()
+  await until(() => isDrawn(page, 'Plotly bars'), 'drawn bars')
+  const pie = [{ type: 'pie', labels: ['red', '<img src=x>'], values: [1, 3] }]
+  await push('Plotly pie', { data: pie, layout: { title: 'Share' } })
+  const drawing = tile(page, 'Plotly pie').getByRole('img', { name: /red 1 \(25 %\)/ })
+  await drawing.waitFor()
+  expect(await drawing.locator('path').count()).toBe(2)
+  await tile(page, 'Plotly pie').getByText('<img src=x>').waitFor()
+  await push('Plotly map', { data: [{ type: 'heatmap', z: [[1, 20], [300]] }] })
+  await tile(page, 'Plotly map').getByRole('cell', { name: '[1,20]' }).waitFor()
+})
+
 test('HTML is shown, and nothing in it is executed', async () => {
   const page = await world.page('/')
   await world.api('POST', '/indicator', { title: 'Duty', type: 'html', value: hostile() })

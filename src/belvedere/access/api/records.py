@@ -122,6 +122,8 @@ class AclRecord(msgspec.Struct):
 
     users: list[str]
     acl: list[str]
+    # E-mail addresses among them that no member has; they take effect when such a member joins.
+    pending: list[str]
 
 
 def member(row: Member, actor: Actor, invitation: LinkRecord | None = None) -> MemberRecord:

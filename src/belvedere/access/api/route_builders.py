@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access import acl, anonymous_requests
+from belvedere.access.acl import Acl
 from belvedere.access.actor import Actor
 from belvedere.access.api.records import AclRecord
 from belvedere.access.limits.rate_limits import AttemptKind
@@ -38,19 +39,19 @@ class AclBody(msgspec.Struct):
 def acl_routes(object: str, path: str, find: Find) -> tuple[Route, ...]:
     """GET, PUT, PATCH and DELETE of `path`, which ends in `{id}/acl`."""
 
-    def read_acl(tx: Tx, actor: Actor, object_id: str) -> list[str]:
+    def read_acl(tx: Tx, actor: Actor, object_id: str) -> Acl:
         find(tx, actor.customer_id, object_id)
-        return acl.acl_of(tx, actor.customer_id, object, object_id)
+        return acl.read_acl(tx, actor.customer_id, object, object_id)
 
-    def replace_acl(tx: Tx, actor: Actor, object_id: str, users: list[str]) -> list[str]:
+    def replace_acl(tx: Tx, actor: Actor, object_id: str, users: list[str]) -> Acl:
         find(tx, actor.customer_id, object_id)
-        return acl.replace_acl(tx, actor, object, object_id, users)
+        acl.replace_acl(tx, actor, object, object_id, users)
+        return acl.read_acl(tx, actor.customer_id, object, object_id)
 
-    def change_acl(
-        tx: Tx, actor: Actor, object_id: str, action: str, users: list[str]
-    ) -> list[str]:
+    def change_acl(tx: Tx, actor: Actor, object_id: str, action: str, users: list[str]) -> Acl:
         find(tx, actor.customer_id, object_id)
-        return acl.change_acl(tx, actor, object, object_id, action, users)
+        acl.change_acl(tx, actor, object, object_id, action, users)
+        return acl.read_acl(tx, actor.customer_id, object, object_id)
 
     async def show(request: Request[None]) -> AclRecord:
         return _record(await request.services.db.read(read_acl, request.actor, request.path["id"]))
@@ -122,8 +123,8 @@ def _users(request: AnyRequest) -> list[str]:
     return users
 
 
-def _record(users: list[str]) -> AclRecord:
-    return AclRecord(users, users)
+def _record(entries: Acl) -> AclRecord:
+    return AclRecord(entries.entries, entries.entries, entries.pending)
 
 
 class SecretKeyRecord(msgspec.Struct):

@@ -78,9 +78,15 @@ def _with_kind(args: Args, acl: Record) -> Record:
 
 
 def show_acl(acl: Record) -> None:
+    # A server of an earlier version does not send it.
+    pending = acl.get("pending", [])
     rendering.table(
-        ("member or tag",), ((entry,) for entry in acl["users"]), EMPTY_TEXTS[acl["kind"]]
+        ("member or tag", "status"),
+        ((entry, "pending" if entry in pending else "") for entry in acl["users"]),
+        EMPTY_TEXTS[acl["kind"]],
     )
+    if pending:
+        print("pending: no member has this address yet; it takes effect when one joins.")
 
 
 def show_explained(report: Record) -> None:

@@ -1,6 +1,7 @@
 """Indicator records of the interface."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -10,7 +11,6 @@ from belvedere.base.clock import Millis, iso
 from belvedere.indicators.history import ValuePoint
 from belvedere.indicators.model import KIND_NAMES, LARGE_TYPES
 from belvedere.indicators.queries import IndicatorView
-from belvedere.indicators.values.chart import Chart
 from belvedere.triggers.store import Trigger
 
 _tags = msgspec.json.Decoder(list[str]).decode
@@ -31,11 +31,14 @@ class IndicatorRecord(msgspec.Struct, gc=False):
     type: str
     kind: str = msgspec.field(name="_type")
     state: str
-    value: str | int | float | Chart
+    # An object is a chart: ours has series, others are in Plotly's format.
+    value: str | int | float | dict[str, Any]
     # The value in one line.
     gist: str | int | float
     severity: str
     acl: list[str]
+    # E-mail addresses in the ACL that no member has yet.
+    acl_pending: list[str]
     read_only: bool
     description: str
     enable: bool
@@ -88,10 +91,11 @@ def _record(view: IndicatorView, customer_name: str, *, sees_all: bool) -> Indic
         row.type,
         KIND_NAMES[row.type],
         row.state,
-        value,
-        value if not isinstance(value, Chart) and row.type not in LARGE_TYPES else row.summary,
+        cast(Any, value),
+        row.summary if isinstance(value, msgspec.Raw) or row.type in LARGE_TYPES else value,
         row.severity,
-        view.acl if sees_all else [],
+        view.acl.entries if sees_all else [],
+        view.acl.pending if sees_all else [],
         bool(row.read_only),
         row.description,
         bool(row.enabled),

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from belvedere.base.errors import Invalid
+from belvedere.base.text import json_text
+from belvedere.indicators.values import plotly
 from belvedere.rest import query as values
 from belvedere.rest import text_fields
+from belvedere.rest.bodies import conversion
 
 KINDS = ("line", "bar")
 MAX_SERIES, MAX_POINTS, MAX_UNIT, MAX_LABEL = 8, 500, 16, 64
@@ -36,14 +40,22 @@ class Chart(msgspec.Struct, forbid_unknown_fields=True):
 
 
 EMPTY = Chart([])
+# A figure of Plotly never begins like this: it has no series.
+_OWN_FORMAT = '{"series":'
+EXPECTED = "Must be an object with series, or with data in Plotly's format."
 _decode = msgspec.json.Decoder(Chart)
 
 
 def encode_chart(value: object) -> str:
-    """The JSON of a valid chart; raises Invalid. A string is read as JSON."""
+    """The JSON of a valid chart, or of a figure of Plotly; raises Invalid. A string is read as
+    JSON."""
     chart = _parse(value) if isinstance(value, str) else value
+    if plotly.is_figure(chart):
+        return plotly.encode_figure(chart)
+    if isinstance(chart, dict):
+        chart = _convert(chart)
     if not isinstance(chart, Chart):
-        raise text_fields.invalid_field("value", "Must be an object with series.")
+        raise text_fields.invalid_field("value", EXPECTED)
     _check(chart)
     text = msgspec.json.encode(chart).decode()
     if len(text) > MAX_CHART:
@@ -55,19 +67,43 @@ def decode_chart(text: str) -> Chart:
     return _decode.decode(text)
 
 
+def summary(text: str) -> int | float | str:
+    """The last number of a stored chart; empty without numbers."""
+    if text.startswith(_OWN_FORMAT):
+        return last_value(decode_chart(text))
+    return plotly.last_number(plotly.decode_figure(text))
+
+
 def last_value(chart: Chart) -> int | float | str:
     """The last number of the first series; empty without numbers."""
     numbers = chart.series[0].values if chart.series else []
     return next((number for number in reversed(numbers) if number is not None), "")
 
 
-def _parse(text: str) -> Chart:
+def _parse(text: str) -> Chart | dict[str, Any]:
     try:
         return _decode.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as fault:
-        raise text_fields.invalid_field(
-            "value", f"Must be an object with series: {fault}."
-        ) from None
+        figure = _parse_figure(text)
+        if figure is not None:
+            return figure
+        raise text_fields.invalid_field("value", f"{EXPECTED[:-1]}: {fault}.") from None
+
+
+def _parse_figure(text: str) -> dict[str, Any] | None:
+    try:
+        figure = json_text.parse(text, exact=False)
+    except Invalid:
+        return None
+    return figure if plotly.is_figure(figure) else None
+
+
+def _convert(value: dict[str, Any]) -> Chart:
+    try:
+        return conversion.convert(value, Chart)
+    except msgspec.ValidationError as fault:
+        reason, _, place = str(fault).partition(" - at `$")
+        raise text_fields.invalid_field(f"value{place.rstrip('`')}", f"{reason}.") from None
 
 
 def _check(chart: Chart) -> None:

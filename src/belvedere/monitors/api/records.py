@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from belvedere.access import Actor
+from belvedere.access import Acl, Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.monitors.config.redaction import may_hold_credentials, redact
 from belvedere.monitors.model import KIND_NAMES
@@ -74,6 +74,8 @@ class MonitorRecord(msgspec.Struct, kw_only=True):
     resource_id: str
     monitor_id: str
     acl: list[str]
+    # E-mail addresses in the ACL that no member has yet.
+    acl_pending: list[str]
     # For managers and above.
     triggers: list[StartedByMonitor]
     tags: list[str]
@@ -120,9 +122,7 @@ def _redacted(text: str) -> tuple[Any, _TopFields]:
     return config, msgspec.convert(config, _TopFields)
 
 
-def to_record(
-    row: MonitorView, acl: list[str], triggers: list[Trigger], actor: Actor
-) -> MonitorRecord:
+def to_record(row: MonitorView, acl: Acl, triggers: list[Trigger], actor: Actor) -> MonitorRecord:
     config, top = _redacted(row.config)
     last_event = _raw(row.last_event)
     return MonitorRecord(
@@ -156,7 +156,11 @@ def to_record(
         ),
         resource_id=row.id,
         monitor_id=row.id,
-        acl=acl,
+        # Others see only the entries that name themselves: addresses are for managers.
+        acl=acl.entries
+        if actor.sees_all
+        else [entry for entry in acl.entries if entry in actor.entries],
+        acl_pending=acl.pending if actor.sees_all else [],
         triggers=[_trigger_record(trigger) for trigger in triggers]
         if triggers and actor.sees_all
         else [],

@@ -1,5 +1,7 @@
 """Indicators as tiles: the record, and its last values for a sparkline."""
 
+from typing import Any, cast
+
 import msgspec
 
 from belvedere.access import Actor, Level, require
@@ -8,7 +10,6 @@ from belvedere.db import Tx
 from belvedere.db.interface import Dialect
 from belvedere.indicators import store
 from belvedere.indicators.model import IndicatorRow, IndicatorType
-from belvedere.indicators.values.chart import Chart
 from belvedere.overview.rows import queries
 from belvedere.overview.rows.queries import Series, latest_rows, runnable_ids
 from belvedere.rest.listing import Field, FieldKind, Listable, Listing
@@ -25,7 +26,8 @@ class IndicatorLine(msgspec.Struct):
     title: str
     type: str
     state: str
-    value: str | int | float | Chart
+    # An object is a chart: ours has series, others are in Plotly's format.
+    value: str | int | float | dict[str, Any]
     # The value as one line.
     gist: str | int | float
     severity: str
@@ -76,7 +78,7 @@ def _line(
         type=row.type,
         state=row.state,
         # The content of a file has its own route.
-        value=row.summary if row.type == IndicatorType.FILE else row.value,
+        value=cast(Any, row.summary if row.type == IndicatorType.FILE else row.value),
         gist=row.summary,
         severity=row.severity,
         description=row.description,

@@ -186,7 +186,16 @@ def _visible(tx: Tx, actor: Actor, batch: list[Event]) -> list[Event]:
     job_ids = {event.object_id for event in batch if event.object == "job"}
     # Jobs with their own ACL or with assignees.
     special = participants.with_any(tx, job_ids) if job_ids else set()
-    return [event for event in batch if _may_see(tx, actor, event, decisions, special)]
+    return [
+        _without_acl(event) for event in batch if _may_see(tx, actor, event, decisions, special)
+    ]
+
+
+def _without_acl(event: Event) -> Event:
+    """Below manager, members see no e-mail addresses of others."""
+    if not event.kind.endswith(".acl_changed"):
+        return event
+    return msgspec.structs.replace(event, data="{}")
 
 
 def _may_see(

@@ -11,7 +11,6 @@ from belvedere.db import Tx
 from belvedere.rest.bodies.conversion import convert
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody, raw_patterns
-from belvedere.tasks.store import TaskView
 from belvedere.workflow_specs.model import Graph
 from belvedere.workflows import service
 from belvedere.workflows.bodies import WorkflowBody
@@ -108,7 +107,7 @@ def _task(
     fields: Fields,
     hostname: str | None,
     report: ImportReport,
-) -> tuple[TaskView, list[str]]:
+) -> tasks.TaskWithAcl:
     fields = dict(fields)
     if fields["type"] in ON_HOSTS:
         if not hostname:

@@ -26,9 +26,9 @@ export function AclPanel({ object, id }: { object: AclObject; id: string }) {
     )
   return (
     <QueryResult query={query} lines={4}>
-      {({ users }) => (
+      {({ users, pending }) => (
         <Stack gap="lg">
-          <NamedMembers object={object} id={id} users={users} />
+          <NamedMembers object={object} id={id} users={users} pending={pending} />
           <VisibleTo object={object} acl={users} />
         </Stack>
       )}
@@ -50,7 +50,14 @@ function useChange(object: AclObject, id: string) {
   })
 }
 
-function NamedMembers({ object, id, users }: { object: AclObject; id: string; users: string[] }) {
+interface NamedProps {
+  object: AclObject
+  id: string
+  users: string[]
+  pending: string[]
+}
+
+function NamedMembers({ object, id, users, pending }: NamedProps) {
   const t = useText()
   const change = useChange(object, id)
   const isRun = object === 'task' || object === 'workflow'
@@ -78,13 +85,18 @@ function NamedMembers({ object, id, users }: { object: AclObject; id: string; us
               }}
               onRemove={() => change.mutate({ action: 'remove', users: [user] })}
             >
-              {user}
+              {pending.includes(user) ? t.pending(user) : user}
             </Pill>
           ))}
         </Pill.Group>
       ) : (
         <Text size="sm">{nobody}</Text>
       )}
+      {pending.length ? (
+        <Text size="xs" c="dimmed">
+          {t.pendingBody}
+        </Text>
+      ) : null}
       <Adding users={users} change={change} />
       <ReplaceForm users={users} change={change} />
     </Stack>

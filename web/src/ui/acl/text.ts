@@ -9,6 +9,9 @@ export const useText = catalogue(
     watchBody: 'Users and viewers on this list can see it.',
     openBody: 'The list is empty: every member can see it.',
     closedBody: 'The list is empty: only managers and admins can see it.',
+    pending: (address: string) => `${address} (pending)`,
+    pendingBody:
+      'No member has a pending address yet. The entry takes effect when a member with that address joins.',
     add: 'Add people or tags',
     addHint: 'E-mail, user name, or a tag such as team:blue',
     addButton: 'Add',
@@ -39,6 +42,9 @@ export const useText = catalogue(
     watchBody: 'Los usuarios y lectores de esta lista pueden verlo.',
     openBody: 'La lista está vacía: todos los miembros pueden verlo.',
     closedBody: 'La lista está vacía: solo lo ven gestores y administradores.',
+    pending: (address) => `${address} (pendiente)`,
+    pendingBody:
+      'Ningún miembro tiene todavía una dirección pendiente. La entrada surte efecto cuando se une un miembro con esa dirección.',
     add: 'Añadir personas o etiquetas',
     addHint: 'Correo, nombre de usuario o una etiqueta como equipo:azul',
     addButton: 'Añadir',

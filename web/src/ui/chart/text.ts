@@ -24,6 +24,8 @@ export const useText = catalogue(
     } as Record<string, string>,
     disk: (name: string) => `Disk ${name}, %`,
     rows: (count: number, all: number) => `The last ${count} of ${all} points`,
+    otherSlices: 'Others',
+    firstRows: (count: number, all: number) => `The first ${count} of ${all} rows`,
   },
   {
     chart: 'Gráfico',
@@ -47,6 +49,8 @@ export const useText = catalogue(
     },
     disk: (name) => `Disco ${name}, %`,
     rows: (count, all) => `Los últimos ${count} de ${all} puntos`,
+    otherSlices: 'Otros',
+    firstRows: (count, all) => `Las primeras ${count} de ${all} filas`,
   },
 )
 

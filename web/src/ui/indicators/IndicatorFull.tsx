@@ -1,11 +1,11 @@
 import { lazy, Suspense } from 'react'
-import type { Chart, IndicatorLine } from '../../api/queries/monitoring/indicator'
+import type { IndicatorLine } from '../../api/queries/monitoring/indicator'
 import { FileView } from './FileView'
 import { HtmlFrame } from './HtmlFrame'
 import './indicatorFull.css'
 
-const ValueChart = lazy(() =>
-  import('../chart/ValueChart').then((module) => ({ default: module.ValueChart })),
+const FigureChart = lazy(() =>
+  import('../chart/FigureChart').then((module) => ({ default: module.FigureChart })),
 )
 
 interface Props {
@@ -21,7 +21,7 @@ export function IndicatorFull({ indicator, big }: Props) {
   if (indicator.type === 'file') return <FileView id={indicator.id} title={indicator.title} />
   return (
     <Suspense>
-      <ValueChart chart={indicator.value as Chart} title={indicator.title} />
+      <FigureChart value={indicator.value} title={indicator.title} />
     </Suspense>
   )
 }

@@ -3,7 +3,14 @@ import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
 
 export type IndicatorLine = Shape<'IndicatorLine'>
 export type Indicator = Shape<'IndicatorRecord'>
-export type Chart = Shape<'Chart'>
+/** A chart of our own format. The schema has only an object, because figures of Plotly may have any member. */
+export interface Chart {
+  kind: string
+  unit: string
+  labels: string[]
+  times: string[]
+  series: { name: string; values: (number | null)[] }[]
+}
 
 /** As many as the server gives at once, those first that want to be seen. */
 const TILES = {
