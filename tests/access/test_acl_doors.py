@@ -53,7 +53,11 @@ async def call_route(
 
 
 async def test_it_works(endpoints: Endpoints, db: Database, actors: Actors) -> None:
-    both = {"users": ["uma@acme.test", "vic@acme.test"], "acl": ["uma@acme.test", "vic@acme.test"], "pending": []}
+    both = {
+        "users": ["uma@acme.test", "vic@acme.test"],
+        "acl": ["uma@acme.test", "vic@acme.test"],
+        "pending": [],
+    }
     one = {"users": ["vic@acme.test"], "acl": ["vic@acme.test"], "pending": []}
     assert await call_route(endpoints, "GET", actors.max) == {"users": [], "acl": [], "pending": []}
     assert await call_route(endpoints, "PUT", actors.max, {"users": ["vic"]}) == one
@@ -66,7 +70,11 @@ async def test_it_works(endpoints: Endpoints, db: Database, actors: Actors) -> N
         == one
     )
     assert await call_route(endpoints, "GET", actors.max) == one
-    assert await call_route(endpoints, "DELETE", actors.max) == {"users": [], "acl": [], "pending": []}
+    assert await call_route(endpoints, "DELETE", actors.max) == {
+        "users": [],
+        "acl": [],
+        "pending": [],
+    }
 
 
 def test_all_four_ask_for_a_manager_in_both_styles() -> None:
@@ -90,7 +98,11 @@ async def test_a_new_array_is_required(endpoints: Endpoints, actors: Actors) -> 
     with pytest.raises(Invalid) as caught:
         await call_route(endpoints, "PUT", actors.max, {})
     assert caught.value.code == "missing_users"
-    assert await call_route(endpoints, "PUT", actors.max, {"users": []}) == {"users": [], "acl": [], "pending": []}
+    assert await call_route(endpoints, "PUT", actors.max, {"users": []}) == {
+        "users": [],
+        "acl": [],
+        "pending": [],
+    }
 
 
 async def test_old_clients_send_the_query(endpoints: Endpoints, actors: Actors) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contract.client import Client
-from contract.flowing import made
+from contract.flowing import create_workflow
 from contract.world import World
 
 OPTIONS = {"directed": True, "multigraph": False, "compound": False}
@@ -24,7 +24,7 @@ async def test_a_graph_is_shown_in_the_format_of_graphlib(
         {"id": "second", "task_id": b, "join": "all"},
     ]
     edges = [{"source": "first", "target": "second", "on": "failure"}]
-    workflow = await made(world, ada, graph={"nodes": nodes, "edges": edges})
+    workflow = await create_workflow(world, ada, graph={"nodes": nodes, "edges": edges})
     target = f"/acme/workflows/{workflow['id']}/graph"
     graph = (await vic.get(f"{target}?format=graphlib")).json
     assert graph["options"] == OPTIONS
@@ -41,7 +41,7 @@ async def test_a_graph_is_shown_in_the_format_of_graphlib(
 
 async def test_the_shown_graph_creates_an_equal_workflow(world: World, ada: Client) -> None:
     a, b = await _tasks(world, "a", "b")
-    inner = await made(world, ada, name="inner")
+    inner = await create_workflow(world, ada, name="inner")
     nodes = [
         {"id": "first", "task_id": a, "retry": {"times": 2, "delay": 1000}},
         {"id": "again", "task_id": a, "arguments": [{"node": "first"}]},
@@ -56,10 +56,12 @@ async def test_the_shown_graph_creates_an_equal_workflow(world: World, ada: Clie
         {"source": "second", "target": "third", "on": "deployed"},
         {"source": "third", "target": "first", "on": "failure", "max_visits": 3},
     ]
-    workflow = await made(world, ada, graph={"nodes": nodes, "edges": edges}, start="first")
+    workflow = await create_workflow(
+        world, ada, graph={"nodes": nodes, "edges": edges}, start="first"
+    )
     graph = (await ada.get(f"/acme/workflows/{workflow['id']}/graph?format=graphlib")).json
     assert graph["options"]["multigraph"] is True
-    copy = await made(world, ada, name="copy", graph=graph, start="first")
+    copy = await create_workflow(world, ada, name="copy", graph=graph, start="first")
     assert copy["graph"] == workflow["graph"]
     changed = await ada.patch(f"/acme/workflows/{copy['id']}", {"graph": graph})
     assert (changed.status, changed.json["version"]) == (200, copy["version"])

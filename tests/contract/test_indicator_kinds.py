@@ -161,7 +161,7 @@ async def test_a_number_beyond_all_others_is_answered(ada: Client) -> None:
     ],
 )
 async def test_a_figure_is_stored_as_received(ada: Client, figure: Any, gist: Any) -> None:
-    record = await made(ada, "Board", "chart", value=figure)
+    record = await create_indicator(ada, "Board", "chart", value=figure)
     target = f"/acme/indicator/{record['id']}"
     assert (record["value"], record["gist"]) == (figure, gist)
     assert (await ada.get(target)).json == record

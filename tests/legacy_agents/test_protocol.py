@@ -519,7 +519,7 @@ async def test_the_code_of_a_killed_script_is_128_and_its_signal(
     world: World, legacy_agent: LegacyAgent, uma: Client, data: dict[str, Any], code: int
 ) -> None:
     await legacy_agent.start()
-    job = await given(world, legacy_agent, uma)
+    job = await take_job(world, legacy_agent, uma)
     assert (await legacy_agent.finish(job, "killed", **data)).json["result"]["code"] == code
     assert (await show(uma, job["id"]))["result"]["code"] == code
 

@@ -76,7 +76,7 @@ def _check_acl_filters(request: AnyRequest, args: Sequence[object]) -> None:
     for condition in conditions:
         is_own = condition.operator in ("$eq", "$in") and set(condition.values) <= {*actor.entries}
         if condition.field == "acl" and not is_own:
-            raise Forbidden("You can only look for your own entries in an ACL.", code="level")
+            raise Forbidden("You can only look for your own entries in an ACL.", code="acl_filter")
 
 
 def _scope(request: AnyRequest) -> tuple[Any, str]:

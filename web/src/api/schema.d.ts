@@ -6443,6 +6443,7 @@ export interface components {
         ImportedTask: {
             _type: string;
             acl: string[];
+            acl_pending: string[];
             approvals_target?: string;
             approvers?: string[];
             assigned_users: string[];
