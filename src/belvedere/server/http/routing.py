@@ -24,6 +24,8 @@ class _Node:
     by_id: "_Node | None" = None
     by_name: "_Node | None" = None
     rest: "_Node | None" = None
+    # Of a node `by_id` or `by_name`.
+    parent: "_Node | None" = None
     # method -> (route, names of the parameters on the path to this node)
     routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)
 
@@ -65,9 +67,11 @@ class Router:
             if part.endswith("...}"):
                 node.rest = node = node.rest or _Node()
             elif is_id_name(names[-1]):
-                node.by_id = node = node.by_id or _Node()
+                parent, node = node, node.by_id or _Node()
+                parent.by_id, node.parent = node, parent
             else:
-                node.by_name = node = node.by_name or _Node()
+                parent, node = node, node.by_name or _Node()
+                parent.by_name, node.parent = node, parent
         assert route.method not in node.routes, f"{route.method} {route.path} is declared twice"
         node.routes[route.method] = (route, tuple(names))
 
@@ -88,6 +92,8 @@ class Router:
         if match is None:
             raise NotFound("There is nothing at this path.", code="no_such_path")
         node, values = match
+        if method not in node.routes and node.parent is not None:
+            node = _other_form(node, node.parent, method)
         if method not in node.routes:
             raise NotAllowed(tuple(sorted(node.routes)))
         route, names = node.routes[method]
@@ -100,6 +106,16 @@ class Router:
         except NotAllowed as refusal:
             return refusal.allow
         return ()
+
+
+def _other_form(node: _Node, parent: _Node, method: str) -> _Node:
+    """For a method that a path has only in its other form: a name may look like an id."""
+    if node is parent.by_id and parent.by_name is not None and method in parent.by_name.routes:
+        return parent.by_name
+    if node is parent.by_name and parent.by_id is not None and method in parent.by_id.routes:
+        # The path of a record, with an id of another form.
+        raise NotFound("There is nothing at this path.", code="no_such_path")
+    return node
 
 
 def segments(raw_path: bytes) -> list[str]:
