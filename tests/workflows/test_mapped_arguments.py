@@ -106,6 +106,14 @@ def test_an_approval_shows_the_values_that_are_known(steps: WorkflowSteps) -> No
         ({"node": "a", "keys": [""]}, "1 to 256"),
         ({"node": "a", "keys": ["k"] * 17}, "At most 16"),
         ({"value": "x" * 200_000}, "bytes"),
+        ({"template": "{{x.output[0]}}"}, "no node 'x'"),
+        ({"template": "{{c.output[0]}}"}, "'c' does not run before 'b'"),
+        ({"template": "{{a.output[0]"}, "must end with }}"),
+        ({"template": "{{a}}"}, "is not a value of a step"),
+        ({"template": "{{a.__class__[0]}}"}, "is not a value of a step"),
+        ({"template": "{{a.output[0]}}" * 21}, "at most 20"),
+        ({"template": "x" * 4_001}, "at most 4000"),
+        ({"template": "x", "value": "y"}, "either a template"),
     ],
 )
 def test_a_source_that_cannot_work_is_refused(
@@ -116,3 +124,49 @@ def test_a_source_that_cannot_work_is_refused(
     assert refusal.value.code == "invalid_workflow"
     assert message in refusal.value.message
     assert refusal.value.faults[0].field.startswith("graph.nodes[1].arguments[0]")
+
+
+def test_a_template_combines_texts_and_values(steps: WorkflowSteps) -> None:
+    template = (
+        "Hello {{ a.output[0].user.names[1] }}: {{a.output[1]}}, {{a.input[0]}}{{a.output[9]}}"
+    )
+    tasks = {"a": {"task_arguments": [X]}, "b": {"task_arguments": [X]}}
+    flow = steps.flow("a-b", tasks=tasks, arguments={"b": [{"template": template}]})
+    steps.run(flow, ["{{a.output[0]}}"])
+    steps.ends("a", '{"output": [{"user": {"names": ["Ada", "Lovelace"]}}, {"n": 1}]}')
+    # Values are inserted as they are: what looks like a placeholder in them is not one.
+    assert steps.values("b") == ['Hello Lovelace: {"n":1}, {{a.output[0]}}']
+
+
+def test_a_template_cannot_pass_on_a_masked_argument(steps: WorkflowSteps) -> None:
+    tasks = {"a": {"task_arguments": [{**X, "masked": True}]}, "b": {"task_arguments": [X]}}
+    sources = [{"template": "key {{a.input[0]}}"}]
+    steps.run(steps.flow("a-b", tasks=tasks, arguments={"b": sources}), ["secret"])
+    steps.ends("a")
+    failed = steps.steps()[-1]
+    assert steps.status(failed.id) == "finished/error"
+    assert "masked or a file" in (failed.reason or "")
+
+
+def test_the_text_of_a_template_is_limited(steps: WorkflowSteps) -> None:
+    sources = [{"template": "{{a.output[0]}}" * 20}]
+    steps.run(steps.flow("a-b", tasks={"b": {"task_arguments": [X]}}, arguments={"b": sources}))
+    steps.ends("a", '{"output": ["' + "x" * 8_000 + '"]}')
+    failed = steps.steps()[-1]
+    assert steps.status(failed.id) == "finished/error"
+    assert "more than" in (failed.reason or "")
+
+
+def test_an_approval_shows_a_template_whose_values_are_all_known(
+    steps: WorkflowSteps,
+) -> None:
+    arguments = {
+        "c": [{"template": "{{b.output[0]}}!"}],
+        "d": [{"template": "{{a.output[0]}} {{b.output[0]}}"}],
+    }
+    tasks = {"b": ASK, "c": {"task_arguments": [X]}, "d": {"task_arguments": [X]}}
+    steps.run(steps.flow("a-b b-c b-d", tasks=tasks, arguments=arguments))
+    steps.ends("a", '{"output": ["1"]}')
+    (approval,) = [job for job in steps.steps() if job.lifecycle == "onhold"]
+    shown = steps.db.write_blocking(plan.for_job, approval.id)
+    assert {item.name: item.arguments for item in shown} == {"c": ["1!"], "d": None}

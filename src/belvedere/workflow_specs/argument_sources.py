@@ -7,7 +7,7 @@ import msgspec
 from belvedere.base.errors import Fault
 from belvedere.tasks.definition.argument_values import MAX_EACH
 from belvedere.tasks.definition.validation import MAX_ARGUMENTS
-from belvedere.workflow_specs import graph_cycles
+from belvedere.workflow_specs import graph_cycles, templates
 from belvedere.workflow_specs.model import ArgumentSource, Graph, Node, StepPart
 
 # Of a list of outputs.
@@ -29,7 +29,8 @@ def faults_of(graph: Graph) -> list[Fault]:
     descendants = {
         source.node: graph_cycles.descendants(successors, source.node)
         for node in graph.nodes
-        for source in node.arguments[:MAX_ARGUMENTS]
+        for argument in node.arguments[:MAX_ARGUMENTS]
+        for source in _sources(argument)
         if source.node in nodes
     }
     return [
@@ -45,16 +46,46 @@ def _of_node(
     if len(node.arguments) > MAX_ARGUMENTS:
         yield Fault(field, f"At most {MAX_ARGUMENTS} arguments are allowed.")
         return
-    for n, source in enumerate(node.arguments):
-        yield from _of_source(f"{field}[{n}]", source)
-        if source.node and source.node not in nodes:
-            yield Fault(f"{field}[{n}].node", f"There is no node {source.node[:64]!r}.")
-        elif source.node and node.id not in descendants[source.node]:
-            message = f"{source.node!r} does not run before {node.id!r}."
-            yield Fault(f"{field}[{n}].node", message)
-        elif source.part is StepPart.INPUT and source.node and nodes[source.node].workflow_id:
-            message = f"{source.node!r} runs a workflow: only its output can be used."
-            yield Fault(f"{field}[{n}].part", message)
+    for n, argument in enumerate(node.arguments):
+        yield from _of_template(f"{field}[{n}]", argument)
+        for source in _sources(argument):
+            yield from _of_source(f"{field}[{n}]", source)
+            yield from _of_reference(f"{field}[{n}]", node, source, nodes, descendants)
+
+
+def _of_reference(
+    field: str,
+    node: Node,
+    source: ArgumentSource,
+    nodes: dict[str, Node],
+    descendants: dict[str, set[str]],
+) -> Faults:
+    if source.node and source.node not in nodes:
+        yield Fault(f"{field}.node", f"There is no node {source.node[:64]!r}.")
+    elif source.node and node.id not in descendants[source.node]:
+        yield Fault(f"{field}.node", f"{source.node!r} does not run before {node.id!r}.")
+    elif source.part is StepPart.INPUT and source.node and nodes[source.node].workflow_id:
+        message = f"{source.node!r} runs a workflow: only its output can be used."
+        yield Fault(f"{field}.part", message)
+
+
+def _sources(argument: ArgumentSource) -> list[ArgumentSource]:
+    """The values that an argument uses; none if its template is invalid."""
+    try:
+        return templates.sources_in(argument)
+    except ValueError:
+        return []
+
+
+def _of_template(field: str, argument: ArgumentSource) -> Faults:
+    if not argument.template:
+        return
+    if argument.node or argument.value is not None:
+        yield Fault(f"{field}.template", "Use either a template, or node or value.")
+    try:
+        templates.parse(argument.template)
+    except ValueError as error:
+        yield Fault(f"{field}.template", str(error))
 
 
 def _of_source(field: str, source: ArgumentSource) -> Faults:

@@ -45,6 +45,8 @@ class ArgumentSource(msgspec.Struct, frozen=True, omit_defaults=True):
     # Names of members, from outside to inside, if only a part of the value is wanted.
     keys: list[str] = []
     value: JsonValue = None
+    # Instead of all others: a text with values of earlier nodes, as in templates.py.
+    template: str = ""
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -5636,6 +5636,8 @@ export interface components {
             node?: string;
             /** @default output */
             part?: components["schemas"]["StepPart"];
+            /** @default  */
+            template?: string;
             /** @default null */
             value?: string | number | boolean | unknown[] | Record<string, unknown> | null;
         };

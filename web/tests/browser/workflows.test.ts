@@ -393,11 +393,16 @@ test('a step opens beside the newest run, and the editor maps its arguments', as
   await expect
     .poll(() => page.getByRole('combobox', { name: 'who' }).inputValue())
     .toBe('lookup › Output 2: second')
+  // A text that combines values, shown with those of the earlier run.
+  await page.getByRole('combobox', { name: 'who' }).fill('Text with')
+  await page.getByRole('option', { name: 'Text with values' }).click()
+  await page.getByLabel('Text with values of who').fill('Dear {{lookup.output[0].user}}')
+  await page.getByText('With the last run: Dear ada').waitFor()
   await waitUntilSaved(page)
   const second = await run()
   const steps = await world.api('GET', `/workflows/${flow.id}/job/${second}/steps`)
   const job = steps.find((step: { node_id: string }) => step.node_id === 'greet')
-  expect((await world.api('GET', `/job/${job.job_id}`)).task_arguments_values).toEqual(['second'])
+  expect((await world.api('GET', `/job/${job.job_id}`)).task_arguments_values).toEqual(['Dear ada'])
   expect(steps.map((step: { node_id: string }) => step.node_id)).toContain('made here')
 })
 

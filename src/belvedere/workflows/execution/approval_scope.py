@@ -12,6 +12,7 @@ from belvedere.tasks.store import Runnable, runnable
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.graph_cycles import nodes_on_cycles
 from belvedere.workflow_specs.model import ALWAYS, Graph, Node
+from belvedere.workflow_specs.templates import sources_in
 from belvedere.workflows.execution import mapped_arguments, step_store
 
 
@@ -45,13 +46,10 @@ def _mapped(
 ) -> tuple[list[Any] | None, Collection[int]]:
     """The arguments of a node that chooses them, if they come only from the approval and from
     fixed values, and the positions of those that nobody may see."""
-    if any(source.node not in ("", approval_id) for source in target.arguments):
+    used = [(n, part) for n, each in enumerate(target.arguments) for part in sources_in(each)]
+    if any(source.node not in ("", approval_id) for _, source in used):
         return None, ()
-    positions = {
-        n
-        for n, source in enumerate(target.arguments)
-        if source.node == approval_id and source.index in hidden
-    }
+    positions = {n for n, source in used if source.node == approval_id and source.index in hidden}
     return mapped_arguments.resolve(target, lambda *_: values), positions
 
 

@@ -7,8 +7,11 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import Invalid
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow
+from belvedere.tasks.definition.argument_values import MAX_EACH
+from belvedere.workflow_specs import templates
 from belvedere.workflow_specs.model import ArgumentSource, Node, StepPart, StepRow
 from belvedere.workflows.execution import step_store
 from belvedere.workflows.execution.visits import VisitKey, causes_of
@@ -24,6 +27,8 @@ def resolve(node: Node, find_values: FindValues) -> list[Any]:
 
 
 def _resolve_source(node: Node, source: ArgumentSource, find_values: FindValues) -> object:
+    if source.template:
+        return _rendered(node, source.template, find_values)
     if not source.node:
         return source.value
     values = find_values(source.node, source.part)
@@ -38,6 +43,18 @@ def _resolve_source(node: Node, source: ArgumentSource, find_values: FindValues)
             code="hidden_argument",
         )
     return _member(value, source.keys)
+
+
+def _rendered(node: Node, template: str, find_values: FindValues) -> str:
+    """The text with the values in it; other types than texts as JSON. Limited as an argument is."""
+    text = ""
+    for part in templates.parse(template):
+        value = part if isinstance(part, str) else _resolve_source(node, part, find_values)
+        text += value if isinstance(value, str) else json_text.compact(value)
+        if len(text) > MAX_EACH:
+            message = f"The template of the step {node.id!r} results in more than {MAX_EACH} bytes."
+            raise Invalid(message, code="template_too_long")
+    return text
 
 
 def _member(value: object, keys: Sequence[str]) -> object:

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type DragEvent, useState } from 'react'
 import { type Argument, nameOf } from '../../../../ui/arguments/values'
 import {
@@ -9,7 +9,17 @@ import {
   withChange,
 } from '../../../../ui/graph/graphDraft'
 import { useText } from '../../text'
-import { type Choice, choicesOf, keyOf, type Source, sourceOf, withSource } from './sources'
+import {
+  type Choice,
+  choicesOf,
+  keyOf,
+  placeholderOf,
+  previewOf,
+  type Sample,
+  type Source,
+  sourceOf,
+  withSource,
+} from './sources'
 import { useArguments, useSamples } from './useSamples'
 
 const DRAGGED = 'application/x-belvedere-argument'
@@ -53,6 +63,7 @@ export function ArgumentSources({ workflowId, node, draft, onChange }: Props) {
             position={n}
             source={sources[n] ?? null}
             choices={choices}
+            samples={samples}
             onChange={(source) => set(n, source)}
           />
         ),
@@ -93,17 +104,21 @@ interface FieldProps {
   /** None: the output of the step before, by position. */
   source: Source | null
   choices: Choice[]
+  samples: ReadonlyMap<string, Sample>
   onChange: (source: Source) => void
 }
 
-function SourceField({ definition, position, source, choices, onChange }: FieldProps) {
+function SourceField({ definition, position, source, choices, samples, onChange }: FieldProps) {
   const t = useText()
   const [isTarget, setTarget] = useState(false)
   const drop = (event: DragEvent) => {
     event.preventDefault()
     setTarget(false)
     const key = event.dataTransfer.getData(DRAGGED)
-    if (key) onChange(sourceOf(key))
+    if (!key) return
+    // A value that is dropped on a template becomes a part of its text.
+    if (source?.template === undefined) onChange(sourceOf(key))
+    else onChange({ template: source.template + placeholderOf(sourceOf(key)) })
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the list inside does the same by keys
@@ -127,7 +142,15 @@ function SourceField({ definition, position, source, choices, onChange }: FieldP
         value={source ? keyOf(source) : null}
         onChange={(key) => key && onChange(sourceOf(key))}
       />
-      {source && !source.node ? (
+      {source?.template !== undefined ? (
+        <TemplateInput
+          label={t.templateOf(nameOf(definition, position))}
+          template={source.template}
+          samples={samples}
+          onChange={onChange}
+        />
+      ) : null}
+      {source && !source.node && source.template === undefined ? (
         <TextInput
           size="xs"
           mt={4}
@@ -141,6 +164,40 @@ function SourceField({ definition, position, source, choices, onChange }: FieldP
         <MemberInput key={keyOf(source)} source={source} onChange={onChange} />
       ) : null}
     </div>
+  )
+}
+
+interface TemplateProps {
+  label: string
+  template: string
+  samples: ReadonlyMap<string, Sample>
+  onChange: (source: Source) => void
+}
+
+/** A text with values of earlier steps, and what it was with those of the newest run. */
+function TemplateInput({ label, template, samples, onChange }: TemplateProps) {
+  const t = useText()
+  const preview = previewOf(template, samples)
+  return (
+    <>
+      <Textarea
+        size="xs"
+        mt={4}
+        autosize
+        minRows={1}
+        maxRows={6}
+        maxLength={4000}
+        aria-label={label}
+        placeholder={t.templateHelp}
+        value={template}
+        onChange={(event) => onChange({ template: event.currentTarget.value })}
+      />
+      {preview !== template ? (
+        <Text size="xs" c="dimmed" role="status" aria-label={t.preview}>
+          {t.preview}: {preview.slice(0, 400)}
+        </Text>
+      ) : null}
+    </>
   )
 }
 
@@ -184,7 +241,11 @@ function optionsOf(choices: Choice[], source: Source | null, t: ReturnType<typeo
   }))
   const isOffered = !source?.node || choices.some((each) => keyOf(each.source) === keyOf(source))
   const other = isOffered ? [] : [{ value: keyOf(source!), label: sourceText(source!, t) }]
-  const fixed = [...other, { value: 'fixed', label: t.fixedValue }]
+  const fixed = [
+    ...other,
+    { value: 'fixed', label: t.fixedValue },
+    { value: 'template', label: t.template },
+  ]
   return [...groups, { group: t.otherValues, items: fixed }]
 }
 

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { choicesOf, keyOf, type Sample, sourceOf, withSource } from './sources'
+import {
+  choicesOf,
+  keyOf,
+  placeholderOf,
+  previewOf,
+  type Sample,
+  sourceOf,
+  withSource,
+} from './sources'
 
 const names = { output: (n: number) => `Output ${n}`, input: (name: string) => `Argument ${name}` }
 
@@ -52,4 +60,31 @@ test('choosing one argument keeps the others as they were passed on before', () 
     { node: 'a' },
     { value: 'x' },
   ])
+})
+
+test('a template is shown with the values of an earlier run', () => {
+  const samples = new Map<string, Sample>([
+    [
+      'look up',
+      {
+        output: [{ user: { names: ['Ada', 'Lovelace'] } }, '{"n": 7}'],
+        input: [{ name: 'key', value: 'hidden', isReadable: false }],
+      },
+    ],
+  ])
+  const show = (template: string) => previewOf(template, samples)
+  expect(show('Hi {{ look up.output[0].user.names[1] }}!')).toBe('Hi Lovelace!')
+  expect(show('{{look up.output[1].n}}{{look up.output[9]}}')).toBe('7')
+  // Unknown steps and hidden values stay placeholders.
+  expect(show('{{other.output[0]}} {{look up.input[0]}}')).toBe(
+    '{{other.output[0]}} {{look up.input[0]}}',
+  )
+})
+
+test('a source becomes a placeholder, and a template keeps its own key', () => {
+  expect(placeholderOf({ node: 'a', index: 1, keys: ['user', 'name'] })).toBe(
+    '{{a.output[1].user.name}}',
+  )
+  expect(keyOf({ template: 'x' })).toBe('template')
+  expect(sourceOf('template')).toEqual({ template: '' })
 })

@@ -92,12 +92,14 @@ function exampleOf(value: unknown): string {
 /** The same text for the same source, whichever defaults are left out. */
 export function keyOf(source: Source): string {
   const { node = '', part = 'output', index = 0, keys = [] } = source
+  if (source.template !== undefined) return 'template'
   return node ? JSON.stringify([node, part, index, keys]) : 'fixed'
 }
 
 /** What a key means; fixed: an empty value to begin with. */
 export function sourceOf(key: string): Source {
   if (key === 'fixed') return { value: '' }
+  if (key === 'template') return { template: '' }
   const [node, part, index, keys] = JSON.parse(key)
   return {
     node,
@@ -124,4 +126,33 @@ export function withSource(
 ): Source[] {
   const full = byPosition(count, before).map((proposed, n) => sources[n] ?? proposed)
   return full.map((current, n) => (n === position ? source : current))
+}
+
+/** A source as the placeholder of a template. */
+export function placeholderOf({ node, part = 'output', index = 0, keys = [] }: Source): string {
+  return `{{${node}.${part}[${index}]${keys.map((key) => `.${key}`).join('')}}}`
+}
+
+const PLACEHOLDER =
+  /\{\{\s*([^{}]+?)\.(output|input)\[(\d{1,3})\]((?:\.[^.[\]{}]+?|\[\d{1,3}\])*)\s*\}\}/g
+
+/** The text of a template with the values of an earlier run; the server decides what it becomes. */
+export function previewOf(template: string, samples: ReadonlyMap<string, Sample>): string {
+  return template.replace(PLACEHOLDER, (placeholder, node, part, index, path) => {
+    const sample = samples.get(node)
+    if (!sample) return placeholder
+    const input = sample.input[Number(index)]
+    if (part === 'input' && input && !input.isReadable) return placeholder
+    const first = part === 'input' ? input?.value : sample.output[Number(index)]
+    const keys = [...String(path).matchAll(/[^.[\]]+/g)].map((match) => match[0])
+    const value = keys.reduce<unknown>(memberOf, first)
+    return value === undefined ? '' : valueText(value)
+  })
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  const parsed = parsedOf(value)
+  return parsed !== null && typeof parsed === 'object' && Object.hasOwn(parsed, key)
+    ? (parsed as Record<string, unknown>)[key]
+    : undefined
 }
