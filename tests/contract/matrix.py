@@ -94,7 +94,9 @@ def expected_status(route: Route, principal: Principal, which: PathOwner) -> str
         return "404"
     if which is not PathOwner.OWN:
         # An organization that is not one's own is refused like one that nobody has heard of.
-        return "403" if "/customer/{id}" in route.path else "404"
+        # An agent registers its own host only, whether another of that name exists or not.
+        is_registration = route.path == "/host/{hostname}"
+        return "403" if is_registration or "/customer/{id}" in route.path else "404"
     if principal.kind == "agent" and not principal.is_of_the_host:
         return "403" if route.level == Level.AGENT else "404"
     return OK
