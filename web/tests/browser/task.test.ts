@@ -49,6 +49,24 @@ test('a task is created and run, and its log appears below', async () => {
   await picture(page, 'task-run')
 })
 
+test('a recipe is imported, and the page lists what was not kept', async () => {
+  const page = await world.page('/tasks')
+  await page.getByRole('button', { name: 'Import recipe' }).first().click()
+  const task = { name: 'Imported', type: 'dummy', acl: ['ann@example.com'] }
+  await dialog(page)
+    .locator('input[type=file]')
+    .setInputFiles({
+      name: 'recipe.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify({ task })),
+    })
+  await dialog(page).getByRole('button', { name: 'Import', exact: true }).click()
+  await dialog(page).getByRole('table', { name: 'Not imported: 1 field' }).waitFor()
+  await dialog(page).getByText('["ann@example.com"]').waitFor()
+  await dialog(page).getByRole('link', { name: 'Imported' }).click()
+  await page.waitForURL(/\/tasks\/[0-9a-f]{24}/)
+})
+
 const FORMS = [
   '/tasks/new?template=shell',
   '/monitors/new?kind=tcp',

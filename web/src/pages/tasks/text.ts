@@ -31,6 +31,7 @@ export const useText = catalogue(
       'A task is something that can be run: a script on a host, a web request, a question to a person. Start with one of these.',
     firstViewer: 'You don’t have access to any task yet. Ask a manager.',
     newTask: 'New task',
+    importRecipe: 'Import recipe',
     templates: {
       shell: ['Shell script', 'Runs commands on a host'],
       python: ['Python script', 'With arguments and a result'],
@@ -162,6 +163,8 @@ export const useText = catalogue(
       assignees: 'The members it is assigned to',
     } as Record<string, string>,
     assigned: 'Assigned to',
+    mayApprove: 'Approvers may approve',
+    mayReject: 'Approvers may reject',
     fourEyes: 'The person who started it may not decide',
     defaultAnswer: 'If no one decides in time',
     answers: { reject: 'counts as no', approve: 'counts as yes' } as Record<string, string>,
@@ -282,6 +285,7 @@ export const useText = catalogue(
       'Una tarea es algo que se puede ejecutar: un script en un equipo, una petición web, una pregunta a una persona. Empieza con una de estas.',
     firstViewer: 'Aún no tienes acceso a ninguna tarea. Pídelo a un gestor.',
     newTask: 'Tarea nueva',
+    importRecipe: 'Importar receta',
     templates: {
       shell: ['Script de shell', 'Ejecuta órdenes en un equipo'],
       python: ['Script de Python', 'Con argumentos y un resultado'],
@@ -413,6 +417,8 @@ export const useText = catalogue(
       assignees: 'A los miembros a los que está asignada',
     } as Record<string, string>,
     assigned: 'Asignada a',
+    mayApprove: 'Los aprobadores pueden aprobar',
+    mayReject: 'Los aprobadores pueden rechazar',
     fourEyes: 'Quien la inició no puede decidir',
     defaultAnswer: 'Si nadie decide a tiempo',
     answers: { reject: 'cuenta como no', approve: 'cuenta como sí' } as Record<string, string>,

@@ -147,18 +147,24 @@ function Votes({ job }: { job: Job }) {
   const needsApproval = job.lifecycle === 'onhold' && job.waiting_reason === 'approval'
   const { data } = useQuery({ ...pendingQuery, enabled: needsApproval })
   const mayVote = needsApproval && !!data?.some((need) => need.job.id === job.id)
-  const vote = (word: 'approve' | 'reject') => mayVote && action.mutate({ action: word, job })
+  const { answers } = (job.waiting_detail ?? {}) as { answers?: string[] }
+  const may = (word: 'approve' | 'reject') => mayVote && (answers?.includes(word) ?? true)
+  const vote = (word: 'approve' | 'reject') => may(word) && action.mutate({ action: word, job })
   useKeys(mayVote ? { a: () => vote('approve'), 'Shift+r': () => vote('reject') } : {})
   if (!needsApproval) return null
   const buttons = (
     <Group gap={8} wrap="nowrap">
-      <Button leftSection={<Check size={14} />} disabled={!mayVote} onClick={() => vote('approve')}>
+      <Button
+        leftSection={<Check size={14} />}
+        disabled={!may('approve')}
+        onClick={() => vote('approve')}
+      >
         {t.approve}
       </Button>
       <Button
         variant="default"
         leftSection={<X size={14} />}
-        disabled={!mayVote}
+        disabled={!may('reject')}
         onClick={() => vote('reject')}
       >
         {t.reject}

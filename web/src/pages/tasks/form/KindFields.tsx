@@ -166,6 +166,20 @@ function ApprovalFields({ task, set, errors, readOnly }: FormProps) {
         error={errors.four_eyes}
         onChange={(event) => set({ four_eyes: event.currentTarget.checked })}
       />
+      <Switch
+        label={t.mayApprove}
+        disabled={readOnly}
+        checked={task.success_enabled ?? true}
+        error={errors.success_enabled}
+        onChange={(event) => set({ success_enabled: event.currentTarget.checked })}
+      />
+      <Switch
+        label={t.mayReject}
+        disabled={readOnly}
+        checked={task.failure_enabled ?? true}
+        error={errors.failure_enabled}
+        onChange={(event) => set({ failure_enabled: event.currentTarget.checked })}
+      />
       <Select
         label={t.defaultAnswer}
         allowDeselect={false}

@@ -1,5 +1,6 @@
-import { Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core'
+import { Group, Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core'
 import { Code, FileCode2, Globe, Megaphone, TextCursorInput, UserCheck } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { useCan } from '../../../app/session'
 import { AppLink } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
@@ -15,7 +16,7 @@ const ICONS = {
 }
 
 /** No task yet: what one is, and six ways to begin. */
-export function FirstTask() {
+export function FirstTask({ importButton }: { importButton: ReactNode }) {
   const t = useText()
   const may = useCan()('task.edit')
   return (
@@ -24,6 +25,9 @@ export function FirstTask() {
         {may ? t.firstBody : t.firstViewer}
       </EmptyState>
       {may ? <Templates /> : null}
+      <Group justify="center" mt="md">
+        {importButton}
+      </Group>
     </Paper>
   )
 }

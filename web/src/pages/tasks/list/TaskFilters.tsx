@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Plus, Search } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { useKeys } from '../../../app/keys'
@@ -15,7 +15,13 @@ import { useText } from '../text'
 
 const tasksRoute = getRouteApi('/$customer/tasks')
 
-export function TaskFilters({ filter, total }: { filter: TasksSearch; total: number | null }) {
+interface Props {
+  filter: TasksSearch
+  total: number | null
+  importButton: ReactNode
+}
+
+export function TaskFilters({ filter, total, importButton }: Props) {
   const t = useText()
   const w = useWords()
   const navigate = tasksRoute.useNavigate()
@@ -47,10 +53,11 @@ export function TaskFilters({ filter, total }: { filter: TasksSearch; total: num
         onChange={(last) => set({ last: last as TasksSearch['last'] })}
         data={Object.entries(t.lastResults).map(([value, label]) => ({ value, label }))}
       />
-      <Group gap={8} wrap="nowrap" ml="auto">
+      <Group gap={8} justify="flex-end" ml="auto">
         <Text size="xs" c="dimmed" className="num">
           {total === null ? '' : t.count(total)}
         </Text>
+        {importButton}
         {mayEdit ? (
           <Button component={AppLink} to="/tasks/new" leftSection={<Plus size={14} />}>
             {t.newTask}

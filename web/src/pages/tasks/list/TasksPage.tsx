@@ -14,6 +14,7 @@ import { QueryResult } from '../../../ui/layout/QueryResult'
 import { LoadMore } from '../../../ui/list/LoadMore'
 import { useRowKeys } from '../../../ui/list/rowKeys'
 import { RunDialog } from '../../../ui/run/RunDialog'
+import { useImportRecipe } from '../import/useImportRecipe'
 import { FirstTask } from './FirstTask'
 import { TaskFilters } from './TaskFilters'
 import { TaskGroup } from './TaskGroup'
@@ -34,27 +35,37 @@ export function TasksPage() {
   useRowKeys()
   const isFiltered = !!last || Object.values(filter).some(Boolean)
   const total = query.data?.pages[0]?.total ?? null
-  if (total === 0 && !isFiltered) return <FirstTask />
+  const { button: importButton, dialog: importDialog } = useImportRecipe()
+  if (total === 0 && !isFiltered)
+    return (
+      <>
+        <FirstTask importButton={importButton} />
+        {importDialog}
+      </>
+    )
   return (
-    <Paper withBorder>
-      <TaskFilters filter={{ ...filter, last }} total={total} />
-      <QueryResult query={query} lines={12}>
-        {({ pages }) => (
-          <Groups
-            lines={pages.flatMap((page) => page.rows).filter((line) => hasLastResult(line, last))}
-            onRun={setRunning}
+    <>
+      <Paper withBorder>
+        <TaskFilters filter={{ ...filter, last }} total={total} importButton={importButton} />
+        <QueryResult query={query} lines={12}>
+          {({ pages }) => (
+            <Groups
+              lines={pages.flatMap((page) => page.rows).filter((line) => hasLastResult(line, last))}
+              onRun={setRunning}
+            />
+          )}
+        </QueryResult>
+        <LoadMore query={query} remaining={countRemaining(query.data?.pages)} />
+        {running ? (
+          <RunDialog
+            target={{ kind: 'task', id: running.id, name: running.name }}
+            opened
+            onClose={() => setRunning(null)}
           />
-        )}
-      </QueryResult>
-      <LoadMore query={query} remaining={countRemaining(query.data?.pages)} />
-      {running ? (
-        <RunDialog
-          target={{ kind: 'task', id: running.id, name: running.name }}
-          opened
-          onClose={() => setRunning(null)}
-        />
-      ) : null}
-    </Paper>
+        ) : null}
+      </Paper>
+      {importDialog}
+    </>
   )
 }
 

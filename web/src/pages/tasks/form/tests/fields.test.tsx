@@ -207,6 +207,12 @@ test('an approval says what silence means, and who may not decide', async () => 
   expect(changes).toEqual({ default_answer: 'approve', four_eyes: true, success_label: 'Deploy' })
 })
 
+test('an approval may offer one answer only', async () => {
+  const changes = await open(KindFields, 'approval')
+  fireEvent.click(field('Approvers may reject'))
+  expect(changes).toEqual({ failure_enabled: false })
+})
+
 test('a notification has a subject, a message and recipients', async () => {
   const changes = await open(KindFields, 'notification')
   enter('Subject', 'Done')
