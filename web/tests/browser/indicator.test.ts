@@ -77,7 +77,9 @@ test('figures of Plotly are drawn, or shown as a table', async () => {
     world.api('POST', '/indicator', { title, type: 'chart', value })
   const bars = [{ x: ['Mon', 'Tue'], y: [3, 8], name: 'orders' }]
   await push('Plotly bars', { type: 'bar', data: bars })
-  await tile(page, 'Plotly bars').getByRole('img', { name: /orders 8/ }).waitFor()
+  await tile(page, 'Plotly bars')
+    .getByRole('img', { name: /orders 8/ })
+    .waitFor()
   await until(() => isDrawn(page, 'Plotly bars'), 'drawn bars')
   const pie = [{ type: 'pie', labels: ['red', '<img src=x>'], values: [1, 3] }]
   await push('Plotly pie', { data: pie, layout: { title: 'Share' } })
