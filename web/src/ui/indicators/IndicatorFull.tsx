@@ -5,7 +5,7 @@ import { HtmlFrame } from './HtmlFrame'
 import './indicatorFull.css'
 
 const FigureChart = lazy(() =>
-  import('../chart/FigureChart').then((module) => ({ default: module.FigureChart })),
+  import('../chart/figure/FigureChart').then((module) => ({ default: module.FigureChart })),
 )
 
 interface Props {

@@ -132,7 +132,7 @@ function waits(reason: string, detail: Detail, place: number | undefined, t: Wor
     ),
     held: (
       <>
-        {w.held}
+        {w.manualHold}
         {until}.
       </>
     ),

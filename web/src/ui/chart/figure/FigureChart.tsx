@@ -1,11 +1,11 @@
 import { Table, Text } from '@mantine/core'
 import { useMemo } from 'react'
+import { useText } from '../text'
+import { ValueChart } from '../ValueChart'
 import { figureOf } from './figure'
 import { tableOf } from './figureTable'
 import { PieChart } from './PieChart'
-import { useText } from './text'
-import { ValueChart } from './ValueChart'
-import './chart.css'
+import '../chart.css'
 
 /** The value of a chart indicator: drawn if the console can, else a table of its values. */
 export function FigureChart({ value, title }: { value: unknown; title: string }) {

@@ -1,4 +1,4 @@
-import type { Chart } from '../../api/queries/monitoring/indicator'
+import type { Chart } from '../../../api/queries/monitoring/indicator'
 import { bytesOf } from './typedArrays'
 
 /** More series than these are not told apart in a drawing, and cost too much to align. */
@@ -86,7 +86,7 @@ function chartOf(sources: Fields[]): Chart | null {
   const plain = { kind: first!.kind, unit: '', labels: [], times: [] }
   if (named.every((trace) => trace.x === null))
     return { ...plain, series: named.map(({ name, y }) => ({ name, values: y })) }
-  return aligned(plain, named)
+  return align(plain, named)
 }
 
 function traceOf(trace: Fields): Trace | null {
@@ -104,7 +104,7 @@ function traceOf(trace: Fields): Trace | null {
 }
 
 /** Every series at the same places: the values of all x axes together. */
-function aligned(plain: Omit<Chart, 'series'>, traces: Trace[]): Chart | null {
+function align(plain: Omit<Chart, 'series'>, traces: Trace[]): Chart | null {
   const columns = traces.map(({ x, y }) => x ?? y.map((_, i) => i + 1))
   const rows = columns.map((column, n) => {
     const values = traces[n]!.y

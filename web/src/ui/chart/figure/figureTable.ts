@@ -17,12 +17,12 @@ export function tableOf(value: unknown): FigureTable {
   const traces = tracesOf(figure)
   const columns = traces.flatMap((trace, n) => columnsOf(trace, traces.length > 1 ? n : null))
   if (columns.length === 0) return recordsOf(figure)
-  const shown = columns.slice(0, MAX_COLUMNS)
-  const count = Math.max(...shown.map(({ values }) => values.length))
+  const first = columns.slice(0, MAX_COLUMNS)
+  const count = Math.max(...first.map(({ values }) => values.length))
   const rows = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, i) =>
-    shown.map(({ values }) => cellText(values[i])),
+    first.map(({ values }) => cellText(values[i])),
   )
-  return { head: shown.map(({ name }) => name), rows, count }
+  return { head: first.map(({ name }) => name), rows, count }
 }
 
 function columnsOf(trace: Fields, n: number | null) {

@@ -1,23 +1,23 @@
-import { number } from '../../lib/i18n'
+import { number } from '../../../lib/i18n'
+import { COLORS } from '../seriesFormat'
+import { useText } from '../text'
 import type { Slice } from './figure'
 import { arcOf, mergeSmall } from './pie'
-import { COLORS } from './seriesFormat'
-import { useText } from './text'
-import './chart.css'
+import '../chart.css'
 
 /** The shares of a sum, as high as the box around it. */
 export function PieChart({ slices, title }: { slices: Slice[]; title: string }) {
   const t = useText()
-  const shown = mergeSmall(slices, COLORS.length, t.otherSlices)
-  const sum = shown.reduce((total, slice) => total + slice.value, 0)
-  const texts = shown.map(
+  const parts = mergeSmall(slices, COLORS.length, t.otherSlices)
+  const sum = parts.reduce((total, slice) => total + slice.value, 0)
+  const texts = parts.map(
     ({ name, value }) => `${name} ${number(value, 2)} (${number((100 * value) / sum, 1)} %)`,
   )
   let start = 0
   return (
     <div className="value-chart">
       <ul className="chart-keys">
-        {shown.map(({ name, value }, i) => (
+        {parts.map(({ name, value }, i) => (
           <li key={`${i} ${name}`}>
             <i className="chart-key" data-color={i} aria-hidden="true" />
             {name}
@@ -31,7 +31,7 @@ export function PieChart({ slices, title }: { slices: Slice[]; title: string }) 
         role="img"
         aria-label={`${title}: ${texts.join(', ')}`}
       >
-        {shown.map(({ name, value }, i) => {
+        {parts.map(({ name, value }, i) => {
           const from = start
           start += value / sum
           return <path key={`${i} ${name}`} d={arcOf(from, start)} style={{ fill: COLORS[i] }} />
