@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ class Raised(NamedTuple):
     sentence: str
 
 
+@cache
 def raised() -> list[Raised]:
     """Those given where something is refused, in the order of the source."""
     trees = [ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))]
@@ -46,6 +48,7 @@ def _in_tree(tree: ast.Module, everywhere: list[ast.Call]) -> Iterator[Raised]:
                     yield Raised(code, _name(call), _text(message, given))
 
 
+@cache
 def _calls(tree: ast.Module) -> list[ast.Call]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
