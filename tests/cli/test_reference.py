@@ -23,12 +23,12 @@ def test_the_page_names_every_command_with_its_arguments() -> None:
     assert all(f"\n## {path}\n" in page for path, _ in reference.commands())
     assert "| `--note TEXT` | a note, for example how you know |" in page
     assert "| `normal\\|success\\|failure` | the result |" in page
-    assert "belvedere run TASK [ARGUMENT ...] [--host HOST] [--follow]" in page
+    assert "belvedere run TASK [ARGUMENT ...] [--host HOST] [--assignee MEMBER] [--follow]" in page
 
 
 def test_completion_knows_every_verb_and_option() -> None:
     script = completion.bash()
-    words = "list show files log cancel restart resolve release approve reject input"
+    words = "list show files log cancel restart resolve hold assign release approve reject input"
     assert f'job) words="{words}"' in script
     assert "--follow" in script
 

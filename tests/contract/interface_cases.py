@@ -77,12 +77,12 @@ async def _with_acl(scene: CaseContext) -> str:
 
 async def show_acl(scene: CaseContext) -> None:
     found = await scene.play(id=await _with_acl(scene))
-    assert found.json == {"users": [UMA], "acl": [UMA]}
+    assert found.json == {"users": [UMA], "acl": [UMA], "pending": []}
 
 
 async def replace_acl(scene: CaseContext) -> None:
     found = await scene.play({"users": [VIC]}, id=await _with_acl(scene))
-    assert found.json == {"users": [VIC], "acl": [VIC]}
+    assert found.json == {"users": [VIC], "acl": [VIC], "pending": []}
 
 
 async def change_acl(scene: CaseContext) -> None:
@@ -95,7 +95,7 @@ async def change_acl(scene: CaseContext) -> None:
 
 async def empty_acl(scene: CaseContext) -> None:
     found = await scene.play(id=await _with_acl(scene))
-    assert found.json == {"users": [], "acl": []}
+    assert found.json == {"users": [], "acl": [], "pending": []}
 
 
 async def list_monitors(scene: CaseContext) -> None:

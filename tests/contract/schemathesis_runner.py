@@ -31,6 +31,7 @@ from contract.world import World
 BASE = "http://belvedere.test"
 # Who calls is ours to say; Schemathesis would make up tokens of its own.
 CONFIG = {"generation": {"with-security-parameters": False}}
+# 501 is the answer where a feature of TheEye does not exist; `conformity` checks its code.
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -96,7 +97,7 @@ class SchemathesisRun:
         response = response_of(answer, letter)
         try:
             self._judge(letter, answer, principal, which)
-            case.validate_response(response, checks=CHECKS)
+            case.validate_response(response, checks=CHECKS[1:] if answer.status == 501 else CHECKS)
         except (AssertionError, BaseExceptionGroup) as fault:
             told = f"{letter.target[:300]} {letter.raw[:300]!r} as {principal.name}: {fault}"
             kind = f"{case.operation.label} {answer.status} {str(fault)[:60]}"
@@ -107,7 +108,8 @@ class SchemathesisRun:
         """Of our own fault, from the log."""
         if answer.status < 500:
             return ""
-        return next(line for line in reversed(self._watch.lines) if "Traceback" in line)[-2_000:]
+        traces = [line for line in self._watch.lines if "Traceback" in line]
+        return traces[-1][-2_000:] if traces else ""
 
     def _request(self, letter: PreparedCase, principal: Principal) -> ApiResponse:
         number = next(self._number)

@@ -189,12 +189,12 @@ async def test_the_event_of_a_change_shows_addresses_to_managers_only(
 
 
 @pytest.mark.parametrize("path", [*PATHS.values(), "job", "-/board/indicators", "-/board/tasks"])
-async def test_a_viewer_cannot_search_for_addresses_of_others(
+async def test_a_viewer_cannot_search_for_parts_of_addresses(
     world: World, ada: Client, vic: Client, path: str
 ) -> None:
     await _create(world, ada, "task", [NEW, "vic"])
     target = f"/{path}?customer=acme"
-    for condition in (f"[acl]={NEW}", "[acl][$text]=new", "[acl][$ne]=vic@acme.test"):
+    for condition in ("[acl][$text]=new", "[acl][$ne]=vic@acme.test"):
         assert (await vic.get(f"{target}&where{condition}")).status == 403, condition
         assert (await ada.get(f"{target}&where{condition}")).status == 200, condition
     assert (await vic.get(f"{target}&where[acl]=vic@acme.test")).status == 200

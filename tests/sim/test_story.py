@@ -23,7 +23,7 @@ def installed_patches() -> Iterator[None]:
 
 
 def violations(first: int, count: int) -> list[str]:
-    """What these seeds found; each line names its seed: `tell(seed, verbose=True).story`."""
+    """What these seeds found; each line names its seed: `run_seed(seed, verbose=True).story`."""
     return [line for seed in range(first, first + count) for line in run_seed(seed).violations]
 
 
@@ -57,9 +57,9 @@ SCRIPT = """
 import sys
 sys.path[:0] = sys.argv[1:]
 from sim import patches
-from sim import scenario as story
-with patches.installed():
-    print([story.tell(seed).digest for seed in (3, 4, 5, 6)])
+from sim.scenario import run_seed
+with patches.install():
+    print([run_seed(seed).digest for seed in (3, 4, 5, 6)])
 """
 
 

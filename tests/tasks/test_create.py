@@ -141,7 +141,7 @@ def test_masked_defaults_are_never_shown(db: Database, actors: Actors, make: Mak
         ({"type": "approval", "approvers": ["nobody@acme.test"]}, "approvers[0]"),
         ({"type": "approval", "approvers": ["eve@globex.test"]}, "approvers[0]"),
         ({"type": "approval"}, "approvers"),
-        ({"acl": ["eve@globex.test"]}, "users[0]"),
+        ({"acl": ["nobody"]}, "users[0]"),
         ({"timeout": -1}, "timeout"),
         ({"multitasking": False, "concurrency": 3}, "multitasking"),
     ],

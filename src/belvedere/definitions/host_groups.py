@@ -10,6 +10,7 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Invalid, NotFound, NotSupported
+from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.definitions import service, store
 from belvedere.definitions.managed_kinds import HOST_FIELDS
@@ -18,6 +19,7 @@ from belvedere.definitions.service import DefinitionBody
 from belvedere.hosts import service as host_service
 from belvedere.hosts import store as hosts
 from belvedere.hosts.service import HostChange
+from belvedere.rest.text_fields import invalid_field
 
 MAX_OBJECTS = 100
 MAX_HOSTS = 1_000
@@ -131,6 +133,8 @@ def _check(body: HostGroupBody) -> None:
     if len(body.tasks) + len(body.resources) > MAX_OBJECTS or len(body.hosts) > MAX_HOSTS:
         message = f"A group has at most {MAX_OBJECTS} tasks and resources and {MAX_HOSTS} hosts."
         raise Invalid(message, code="group_too_large")
+    if not all(map(is_id, body.hosts)):
+        raise invalid_field("hosts", "Name hosts by their ids.")
 
 
 def _definitions_in(body: HostGroupBody) -> list[tuple[str, dict[str, Any]]]:

@@ -109,12 +109,13 @@ def _check(
 
 
 def _has_approver(tx: Tx, customer_id: str, names: frozenset[str], people: Starters) -> bool:
-    """Whether an active member is named and does not count as one of the starters."""
+    """Whether a member is named who can decide now, or after accepting the invitation, and does not
+    count as one of the starters."""
     if not names:
         return False
     former = users.former_accounts(tx, customer_id)
     for member in memberships.list_in(tx, customer_id):
-        if member.is_active:
+        if member.enabled and member.user_enabled:
             person = memberships.actor_for(member, "")
             ids = {member.user_id, *former.get(member.user_id, ())}
             if is_named(names, person, ids) and not people.include(person, ids):
