@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await World.start({ demo: false })
   await fill(world)
 }, 900_000)
-afterAll(() => world.stop())
+afterAll(() => world?.stop())
 
 const MIN_SCORE = 90
 const MAX_CLS = 0.05
