@@ -37,7 +37,12 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 const SCHEMES = ['light', 'dark'] as const
-const DASHBOARD = ['text=Recent jobs', 'text=Fail on purpose', '.dash-mon svg[role=img]']
+const DASHBOARD = [
+  '.first-steps',
+  'text=Recent jobs',
+  'text=Fail on purpose',
+  '.dash-mon svg[role=img]',
+]
 
 /** The screenshot is taken when all of these selectors are drawn. */
 const PICTURES: [string, () => string, string[]][] = [
