@@ -225,6 +225,26 @@ async def test_another_server_than_redis_is_an_error(reply: bytes) -> None:
     server.close()
 
 
+async def test_a_message_between_two_batches_does_not_wait(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not a failure, after which the publisher would pause."""
+    is_sent = asyncio.Event()
+
+    async def send_waiting(publisher: RedisPublisher) -> None:
+        if publisher._messages:
+            publisher._messages.clear()
+            is_sent.set()
+        else:
+            publisher.offer([RedisMessage("c", "x", clock())])
+
+    monkeypatch.setattr(RedisPublisher, "send_waiting", send_waiting)
+    running = asyncio.create_task(RedisPublisher(parse("redis://localhost"), clock).run())
+    async with asyncio.timeout(5):
+        await is_sent.wait()
+    running.cancel()
+
+
 def test_no_text_can_become_a_command() -> None:
     command = encode(("PUBLISH", "a\r\nFLUSHALL\r\n", "ü"))
     assert command == b"*3\r\n$7\r\nPUBLISH\r\n$13\r\na\r\nFLUSHALL\r\n\r\n$2\r\n\xc3\xbc\r\n"

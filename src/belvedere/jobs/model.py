@@ -43,7 +43,7 @@ WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 # restored: it runs only after an admin releases it, or after its host proves that it did not run.
 RESTORED = "restored"
 
-# The reason of a job that a person put on hold; whoever may run it releases it.
+# The reason of a job that a person put on hold; anyone who may run it can release it.
 HELD = "held"
 
 # The type of a job that runs a workflow; its steps are separate jobs.

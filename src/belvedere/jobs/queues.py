@@ -1,5 +1,5 @@
 """The ready jobs of a host, as queues: one for the jobs of all tasks without a concurrency limit,
-and one for each task with a limit. Whoever reads the head of each queue never reads past the
+and one for each task with a limit. A claim reads the head of each queue, and never past the
 thousands of jobs that a task at its limit may have."""
 
 from collections.abc import Iterator

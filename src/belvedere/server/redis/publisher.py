@@ -53,7 +53,8 @@ class RedisPublisher:
         try:
             while True:
                 await self.send_waiting()
-                if self._messages:
+                # Without a failure, new messages have set the signal.
+                if self._messages and self._failures:
                     await asyncio.sleep(RETRY_S[min(self._failures, len(RETRY_S)) - 1])
                 else:
                     await self._signal.wait()
