@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ReverseProxy } from './reverseProxy'
 import { CUSTOMER, OWNER } from './server'
-import { World } from './world'
+import { forward, PATIENCE_MS, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -21,9 +21,9 @@ async function signIn(page: Page): Promise<void> {
 /** A page at the address of a proxy, and its requests. */
 async function windowAt(proxy: ReverseProxy): Promise<{ page: Page; requests: string[] }> {
   const context = await world.browser.newContext()
-  // The page detects a buffering proxy only after a timeout.
-  context.setDefaultTimeout(60_000)
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
+  await page.clock.install()
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   await page.goto(`${proxy.url}/`)
@@ -52,12 +52,13 @@ test('behind a proxy that buffers streams the page polls', async () => {
   const proxy = await ReverseProxy.start(world.url, { buffers: true })
   const { page } = await windowAt(proxy)
   await signIn(page)
-  await page.getByRole('status', { name: 'Polling' }).waitFor()
+  // The page detects a buffering proxy only after a timeout.
+  await forward(page, page.getByRole('status', { name: 'Polling' }))
   await world.api('POST', '/indicator', { title: 'Behind a buffer', type: 'text', value: 'x' })
-  await page.getByText('Behind a buffer').waitFor()
+  await forward(page, page.getByText('Behind a buffer'))
   await page.context().close()
   await proxy.stop()
-}, 150_000)
+})
 
 test('no page violates the content security policy, and an injected script does not run', async () => {
   const page = await world.page('/')

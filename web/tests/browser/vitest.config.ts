@@ -1,4 +1,18 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The files that take longest. One that starts last would run while the other worker has nothing to do. */
+const LONGEST = ['everyPage', 'log', 'levels', 'monitoring', 'completeLists', 'task', 'workflows']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = (file: TestSpecification) => {
+      const place = LONGEST.findIndex((name) => file.moduleId.endsWith(`/${name}.test.ts`))
+      return place < 0 ? LONGEST.length : place
+    }
+    return (await super.sort(files)).sort((left, right) => order(left) - order(right))
+  }
+}
 
 /** Real browser, real server, real agent: `make browser`. */
 export default defineConfig({
@@ -8,6 +22,7 @@ export default defineConfig({
     environment: 'node',
     // Two cores: two files at a time, each with a server and a browser of its own.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 45_000 } },

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { CUSTOMER, type Options, OWNER, Server } from './server'
 
@@ -241,6 +241,17 @@ export async function until<T>(
     if (Date.now() > end) throw new Error(`${description} did not happen`)
     await new Promise((done) => setTimeout(done, 50))
   }
+}
+
+/**
+ * Moves the clock of a page until an element appears: for what the page does after a timeout.
+ * `page.clock.install()` comes before the page is opened.
+ */
+export async function forward(page: Page, element: Locator): Promise<void> {
+  await until(async () => {
+    await page.clock.fastForward(1_000)
+    return element.isVisible()
+  }, 'the element')
 }
 
 /** With SCREENS=<folder>, stores a screenshot of the page there. */
