@@ -25,7 +25,7 @@ TYPES := openapi-typescript ../.venv/openapi.json -o src/api/schema.d.ts --empty
 BROWSER = $(or $(CHROMIUM),$(shell command -v chromium-headless-shell || command -v chromium))
 IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
-.PHONY: help run setup dev check test prove format reference howtos lock lint types contracts
+.PHONY: help run setup dev static check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
 .PHONY: openapi api docs services fetched-redis
 
@@ -56,10 +56,14 @@ dev: modules built
 	@$(BIN)/belvedere up $(ARGS) & server=$$!; trap 'kill $$server; wait $$server' EXIT; \
 	  $(NPM) exec -- vite --host 127.0.0.1
 
-check: lint types contracts console fetched-redis
+# Everything that these checks need is installed before, so that they can run at the same time.
+static: $(DEV) modules built
+	@$(MAKE) --no-print-directory -j 2 lint types contracts console
+
+check: static fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone" -k "not postgres"
 
-test: lint types contracts console fetched-redis
+test: static fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
 	@$(MAKE) --no-print-directory browser
 

@@ -10,7 +10,7 @@ class LongestFirst extends BaseSequencer {
       const place = LONGEST.findIndex((name) => file.moduleId.endsWith(`/${name}.test.ts`))
       return place < 0 ? LONGEST.length : place
     }
-    return (await super.sort(files)).sort((left, right) => order(left) - order(right))
+    return (await super.sort(files)).sort((first, second) => order(first) - order(second))
   }
 }
 
