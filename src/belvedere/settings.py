@@ -75,6 +75,12 @@ class Settings:
         "GiB of logs, files and samples that one organization may store; beyond that, output is"
         " dropped and marked, and uploads are refused; 0: no limit",
     )
+    event_budget: int = _setting(
+        100_000,
+        "BELVEDERE_EVENT_BUDGET",
+        "events of each object (webhook, monitor, …) that one organization keeps in the event log,"
+        " besides those of jobs; older ones are deleted; 0: only by age, after 30 days",
+    )
     inner_networks: str = _setting(
         "",
         "BELVEDERE_INNER_NETWORKS",

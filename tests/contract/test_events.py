@@ -4,7 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from belvedere import events
+from belvedere.events import cursors
 from belvedere.events.feed import Listener
+from belvedere.server.background import consumers, loops
 from contract.client import Client
 from contract.over_socket import every_transport
 from contract.running import create, run
@@ -250,3 +253,21 @@ async def test_every_member_gets_events_of_shared_views(
         shared = await uma.post("/view", {"name": "ours", "page": "jobs", "shared": True})
         told = await stream.until("view.changed")
         assert told.data["object_id"] == shared.json["id"]
+
+
+async def test_a_cursor_before_deleted_events_gets_resync(world: World, ada: Client) -> None:
+    """Older events of jobs may still be there, so the oldest event says nothing about it."""
+    async with Stream(ada, EVENTS) as stream:
+        await world.task("first")
+        seen = await stream.until("task.created")
+    for number in range(3):
+        await world.task(f"task {number}")
+    world.runtime.settings.event_budget = 2
+    for consumer in consumers.CONSUMERS:
+        newest = await world.runtime.db.read(events.newest)
+        await world.runtime.db.write(cursors.save, consumer.name, newest)
+    await loops.purge_events(world.runtime)
+    async with Stream(ada, EVENTS, {"last-event-id": seen.id}) as stream:
+        assert [item.kind for item in [await stream.next()] if item] == ["resync"]
+    async with Stream(ada, f"{EVENTS}?topics=host", {"last-event-id": seen.id}) as stream:
+        assert [item.kind for item in [await stream.next()] if item] == [""]

@@ -17,7 +17,7 @@ READS: dict[str, Callable[[Any], object]] = {
     "newest": events.newest,
     "outlook": lambda tx: cursors.backlog(tx, "nobody", frozenset({"job.lost", "host.created"})),
     "take": lambda tx: cursors.take(tx, "nobody", frozenset({"job.lost"})),
-    "holds": lambda tx: event_stream._holds(tx, (0, 7), (0, 9)),
+    "holds": lambda tx: event_stream._holds(tx, (0, 7), (0, 9), "c1", frozenset()),
 }
 
 

@@ -13,6 +13,17 @@ permissions changed, it gets `resync` and has to read again. A client for which 
 is disconnected, with `resync` as its last event. Members get the events of objects that they may
 see. `topics=job,monitor` limits the stream to events of these objects.
 
+## How long events are kept
+
+The events of a job are kept as long as the job. All others are deleted after 30 days, or earlier if
+an organization has more than `BELVEDERE_EVENT_BUDGET` events (100,000 unless set) of one object,
+such as `webhook`: then its oldest events of that object are deleted, and no others. An event that
+the server itself has still to process is never deleted. A `Last-Event-ID` from before a deleted
+event of the requested topics is too old: the answer is `resync`. `kept` in the state log of a
+monitor is the time since which its changes are complete.
+
+## The data of an event
+
 `data` is `{"kind", "object", "object_id", "at", "data"}`; the inner `data` is enough to update a
 row or to know what to read again, so that many events do not need a request each:
 """

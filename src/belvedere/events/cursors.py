@@ -15,6 +15,12 @@ SLACK = 1_000
 
 def take(tx: Tx, name: str, kinds: frozenset[str], limit: int = 100) -> list[Event]:
     """The next events of these kinds. Locks the cursor, so that no other server reads them too."""
+    xid, event_id = lock(tx, name)
+    return _next_events(tx, xid, event_id, kinds, limit)
+
+
+def lock(tx: Tx, name: str) -> tuple[int, int]:
+    """The position of a consumer, which may be new, locked until the end of the transaction."""
     tx.execute(
         "insert into cursors (name, xid, id) values (?, ?, ?) on conflict (name) do nothing",
         name,
@@ -22,7 +28,7 @@ def take(tx: Tx, name: str, kinds: frozenset[str], limit: int = 100) -> list[Eve
     )
     row = tx.row(f"select xid, id from cursors where name = ?{tx.dialect.lock_rows}", name)
     assert row is not None
-    return _next_events(tx, row[0], row[1], kinds, limit)
+    return row[0], row[1]
 
 
 def _next_events(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) -> list[Event]:
@@ -107,4 +113,5 @@ def renumber(tx: Tx) -> int:
         return 0
     tx.execute("set local statement_timeout = 0")
     tx.execute("update cursors set xid = xid - ?", last + 1)
+    tx.execute("update event_counts set deleted_xid = deleted_xid - ?", last + 1)
     return tx.execute("update events set xid = xid - ?", last + 1)

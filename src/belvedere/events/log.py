@@ -7,6 +7,7 @@ import msgspec
 
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
+from belvedere.db.interface import Row
 from belvedere.db.signals import event_recorded
 from belvedere.events.kinds import KINDS
 
@@ -79,12 +80,13 @@ def delete_for(tx: Tx, object_ids: Sequence[str]) -> None:
     )
 
 
-def delete_old(tx: Tx, passed: tuple[int, int], limit: int) -> int:
-    """Delete a batch of old events before this cursor; those of a job are deleted with the job."""
-    return tx.execute(
+def delete_old(tx: Tx, passed: tuple[int, int], limit: int) -> list[Row]:
+    """Delete a batch of old events before this cursor; those of a job are deleted with the job.
+    Returns (organization, object, time, xid, id) of each."""
+    return tx.rows(
         "delete from events where id in (select id from events"
         f" where object <> 'job' and at < ? and not {tx.dialect.beyond_cursor} order by"
-        f" at limit ?)",
+        f" at limit ?) returning customer_id, object, at, xid, id",
         tx.now - LIFE,
         *passed,
         limit,

@@ -6,10 +6,10 @@ change nor whether a failure stayed below the threshold; the event log has every
 
 import msgspec
 
-from belvedere import events
 from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso
 from belvedere.db import Tx
+from belvedere.events import budget
 from belvedere.monitors import service
 
 MAX_ENTRIES = 500
@@ -38,7 +38,7 @@ def read_state_log(tx: Tx, actor: Actor, monitor_id: str, since: Millis | None) 
     """State changes for everybody who may see the monitor, newest first. The last one is the change
     into the state that the monitor had at `since`."""
     service.show(tx, actor, monitor_id)
-    kept_since = tx.now - events.LIFE
+    kept_since = budget.kept_since(tx, actor.customer_id, "monitor")
     start = max(kept_since, since or 0)
     rows = tx.rows(
         f"{_SELECT} and at >= ? order by id desc limit ?", monitor_id, start, MAX_ENTRIES + 1

@@ -10,7 +10,7 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
 from belvedere.db import Database, Tx, installation
-from belvedere.events import cursors
+from belvedere.events import budget, cursors
 from belvedere.hosts import restored
 from belvedere.jobs import store
 from belvedere.jobs.history import limits, removed
@@ -133,7 +133,20 @@ def confirm_logs_deleted(tx: Tx, job_ids: list[str]) -> None:
 
 def purge_old_events(tx: Tx, consumers: Sequence[str]) -> int:
     """Events of hosts, members and the like, by age, once every consumer has processed them."""
-    return events.delete_old(tx, cursors.passed_by_all(tx, consumers), BATCH_SIZE)
+    passed = cursors.passed_by_all(tx, [*consumers, budget.COUNTER])
+    rows = events.delete_old(tx, passed, BATCH_SIZE)
+    budget.note_deleted(tx, rows)
+    return len(rows)
+
+
+def purge_excess_events(
+    tx: Tx, consumers: Sequence[str], customer_id: str, name: str, limit: int
+) -> bool:
+    """The oldest events of an organization and an object over the budget; whether there may be
+    more that every consumer has processed."""
+    passed = cursors.passed_by_all(tx, [*consumers, budget.COUNTER])
+    count = budget.delete_excess(tx, customer_id, name, limit, passed, BATCH_SIZE)
+    return count == BATCH_SIZE
 
 
 def purge(tx: Tx) -> bool:

@@ -13,7 +13,7 @@ from belvedere.access.request import Request
 from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.events import Event
+from belvedere.events import Event, budget
 from belvedere.events.kinds import KINDS
 from belvedere.jobs import permissions
 from belvedere.jobs.model import APPROVAL
@@ -55,9 +55,12 @@ async def follow(request: Request[None]) -> Reply:
     cursor = _cursor(last)
     # Read before the response starts: the reader misses no event after it.
     newest = await request.services.db.read_inline(events.newest)
-    is_known = cursor is not None and await request.services.db.read_inline(_holds, cursor, newest)
+    topics = _topics(request.first("topics"))
+    is_known = cursor is not None and await request.services.db.read_inline(
+        _holds, cursor, newest, request.actor.customer_id, topics
+    )
     start = cursor if cursor is not None and is_known else newest
-    reader = _Reader(runtime_of(request), request.actor, token, _topics(request.first("topics")))
+    reader = _Reader(runtime_of(request), request.actor, token, topics)
     body = _live(reader, start, is_new=cursor is not None and not is_known)
     return Reply(body, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
 
@@ -81,11 +84,15 @@ def _cursor(text: str | None) -> Cursor | None:
     return int(xid), int(event_id)
 
 
-def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
+def _holds(
+    tx: Tx, cursor: Cursor, newest: Cursor, customer_id: str, topics: frozenset[str]
+) -> bool:
     """Whether the log still has everything after the cursor. A cursor beyond its end is from a time
     before a backup was restored."""
     oldest = tx.row(f"select xid, id from events order by {tx.dialect.in_order} limit 1")
-    return cursor <= newest and (oldest is None or cursor >= (oldest[0], oldest[1] - 1))
+    if cursor > newest or (oldest is not None and cursor < (oldest[0], oldest[1] - 1)):
+        return False
+    return not budget.has_deleted_after(tx, customer_id, topics, cursor)
 
 
 async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterator[bytes]:

@@ -9,6 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from belvedere import access, hosts
 from belvedere.access.limits import failed_attempts
 from belvedere.db import Tx, clock_steps
+from belvedere.events import budget
 from belvedere.files import blob_sweep
 from belvedere.indicators import service as indicators
 from belvedere.indicators.store import has_newly_stale
@@ -158,16 +159,28 @@ async def purge_history(runtime: ServerRuntime) -> None:
     for operation in (timeouts.purge_old_keys, retention.purge):
         while await runtime.db.write(operation):
             await asyncio.sleep(0)
-    names = [consumer.name for consumer in consumers.CONSUMERS]
-    while await runtime.db.write(retention.purge_old_events, names):
-        await asyncio.sleep(0)
+    await purge_events(runtime)
     while job_ids := await runtime.db.read(retention.jobs_with_leftover_logs):
         await runtime.logs.write(retention.delete_logs, job_ids)
         await runtime.db.write(retention.confirm_logs_deleted, job_ids)
 
 
+async def purge_events(runtime: ServerRuntime) -> None:
+    """By age, and over the budget of each organization and object."""
+    names = [consumer.name for consumer in consumers.CONSUMERS]
+    while await runtime.db.write(budget.count_step):
+        await asyncio.sleep(0)
+    while await runtime.db.write(retention.purge_old_events, names):
+        await asyncio.sleep(0)
+    limit = runtime.settings.event_budget
+    for pair in await runtime.db.read(budget.over_budget, limit) if limit else []:
+        while await runtime.db.write(retention.purge_excess_events, names, *pair, limit):
+            await asyncio.sleep(0)
+
+
 async def recheck_history(runtime: ServerRuntime) -> None:
     await runtime.db.write(limits.start_over)
+    await runtime.db.write(budget.start_over)
 
 
 async def purge_credentials(runtime: ServerRuntime) -> None:
