@@ -24,7 +24,7 @@ def _setting(default: T, env: str, about: str, *, is_secret: bool = False) -> T:
 class Settings:
     """The settings of a server. Each field has an environment variable and an option."""
 
-    data: str = _setting("", "BELVEDERE_DATA", "folder of the database, keys and sockets")
+    data: str = _setting("", "BELVEDERE_DATA", "folder for the database, keys and sockets")
     database: str = _setting(
         "",
         "BELVEDERE_DATABASE",
@@ -102,14 +102,14 @@ class Settings:
         is_secret=True,
     )
     log_level: str = _setting("info", "BELVEDERE_LOG_LEVEL", "debug, info, warning or error")
-    agent: bool = _setting(True, "BELVEDERE_AGENT", "`up` starts a local agent")
+    agent: bool = _setting(True, "BELVEDERE_AGENT", "`up`: start a local agent")
     scripts_user: str = _setting(
         "",
         "BELVEDERE_SCRIPTS_USER",
         "user that runs the scripts of the local agent of `up`; needs root; empty: the server's own"
         " user, and then `up` serves one organization only",
     )
-    demo: bool = _setting(True, "BELVEDERE_DEMO", "create sample data at the first start")
+    demo: bool = _setting(True, "BELVEDERE_DEMO", "create demo objects at the first start")
     customer: str = _setting("main", "BELVEDERE_CUSTOMER", "first start: organization name")
     admin_email: str = _setting(
         "admin@localhost", "BELVEDERE_ADMIN_EMAIL", "first start: e-mail of the owner"
@@ -123,7 +123,7 @@ class Settings:
     access_token: str = _setting(
         "",
         "BELVEDERE_ACCESS_TOKEN",
-        "first start: bvt_ and at least 32 characters",
+        "first start: an integration token; bvt_ and at least 32 characters",
         is_secret=True,
     )
 

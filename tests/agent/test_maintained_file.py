@@ -284,6 +284,6 @@ async def test_a_trial_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_problem_of_the_configuration_is_reported(tmp_path: Path) -> None:
-    outcome = await run(tmp_path / "x", problem="The stored file does not exist any more.")
+    outcome = await run(tmp_path / "x", problem="The stored file no longer exists.")
     assert (outcome.state, outcome.event) == ("failure", "file:error:config")
     assert not (tmp_path / "x").exists()

@@ -53,7 +53,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         "backup",
     ),
     ("view list", ("GET", "/view", {}, None), "state=failure"),
-    ("view delete failed", ("DELETE", f"/view/{VIEW_ID}", {}, None), "Failed is deleted"),
+    ("view delete failed", ("DELETE", f"/view/{VIEW_ID}", {}, None), "View Failed deleted"),
     ("status-page list", ("GET", "/statuspage", {}, None), "shop"),
     ("status-page show shop", ("GET", "/statuspage", {}, None), "/ui/status/shop"),
     (
@@ -66,7 +66,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         ),
         "payment (tag payment)",
     ),
-    ("status-page delete Shop", ("DELETE", f"/statuspage/{PAGE_ID}", {}, None), "Shop is deleted"),
+    ("status-page delete Shop", ("DELETE", f"/statuspage/{PAGE_ID}", {}, None), "Shop deleted"),
     ("incident list shop", ("GET", INCIDENTS, {}, None), "Identified"),
     (
         "incident post shop Title Searching. --impact notice",
@@ -107,7 +107,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     (
         "incident delete shop delays",
         ("DELETE", f"{INCIDENTS}/{INCIDENT_ID}", {}, None),
-        "Delays is deleted",
+        "Delays deleted",
     ),
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (

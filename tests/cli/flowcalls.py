@@ -57,12 +57,12 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         "workflow edit release --disable --one-at-a-time",
         ("PATCH", _FLOW, {}, {"enable": False, "multitasking": False}),
-        "changed",
+        "updated",
     ),
     (
         f"workflow edit release --from {HERE}/release.json --name ship",
         ("PATCH", _FLOW, {}, {**_SENT, "name": "ship"}),
-        "changed",
+        "updated",
     ),
     ("workflow export release", ("GET", f"{_FLOW}/serialize", {}, None), '"graph"'),
     ("task export deploy", ("GET", f"{_TASK}/serialize", {}, None), '"task"'),
@@ -112,7 +112,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         f"import recipe {HERE}/recipe.json --host web-1",
         ("POST", "/workflows/import", {"hostname": "web-1"}, _RECIPE),
-        "Task deploy is created",
+        "Task deploy created",
     ),
     (
         "webhook create push --workflow release",
@@ -122,7 +122,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         "webhook edit push --attach-workflow release",
         ("PATCH", f"/webhook/{cli_records.WEBHOOK_ID}", {}, {"workflows": [FLOW_ID]}),
-        "changed",
+        "updated",
     ),
 ]
 

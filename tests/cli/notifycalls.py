@@ -60,7 +60,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("POST", "/notify/channel", {}, {"name": "ops", "url": "ntfys://ntfy.sh/t"}),
         "notify test ops",
     ),
-    ("notify edit ops --disable", ("PATCH", _CHANNEL, {}, {"enable": False}), "changed"),
+    ("notify edit ops --disable", ("PATCH", _CHANNEL, {}, {"enable": False}), "updated"),
     ("notify remove ops", ("DELETE", _CHANNEL, {}, None), "deleted"),
     ("notify test ops", ("POST", f"{_CHANNEL}/test", {}, None), "was sent"),
     ("notify secret ops", ("GET", f"{_CHANNEL}/credentials", {}, None), "5ec2e7"),
@@ -86,9 +86,9 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         "notify rule-edit nights --tag web --group 5m",
         ("PATCH", _RULE, {}, {"tags": ["web"], "group": 300}),
-        "changed",
+        "updated",
     ),
-    ("notify rule-edit nights --quiet=", ("PATCH", _RULE, {}, {"quiet": None}), "changed"),
+    ("notify rule-edit nights --quiet=", ("PATCH", _RULE, {}, {"quiet": None}), "updated"),
     ("notify rule-remove nights", ("DELETE", _RULE, {}, None), "deleted"),
     (
         "notify messages --dead",

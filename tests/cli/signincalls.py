@@ -32,9 +32,9 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     (
         "organization history --jobs 5000",
         ("PUT", "/api/customer", {}, {"history": {"count": 5_000}}),
-        "acme keep 5,000 ended jobs, for 90 days",
+        "acme keep 5,000 finished jobs, for 90 days",
     ),
-    ("organization history", ("GET", "/api/customer", {}, None), "5,000 ended jobs"),
+    ("organization history", ("GET", "/api/customer", {}, None), "5,000 finished jobs"),
     ("member invitations", ("GET", WAITING, {}, None), "active with another account"),
     (
         "member accept globex",
@@ -54,7 +54,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         ("PATCH", PROVIDER, {}, {"callback": "own"}),
         "/-/oidc/callback",
     ),
-    ("provider remove Google", ("DELETE", PROVIDER, {}, None), "Google is removed"),
+    ("provider remove Google", ("DELETE", PROVIDER, {}, None), "Google removed"),
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/api/auth/second-factor", STANDING),

@@ -42,7 +42,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
             {},
             {"kind": "task", "host_tag": "web", "definition": {"name": "backup"}},
         ),
-        "is on 1 hosts",
+        "is on 1 host",
     ),
     (
         f"definition replace backup --from {FILE} --tag db",
@@ -52,9 +52,9 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
             {},
             {"kind": "task", "host_tag": "db", "definition": {"name": "backup"}},
         ),
-        "is on 1 hosts",
+        "is on 1 host",
     ),
-    ("definition delete backup", ("DELETE", DEFINITION, {}, None), "is deleted"),
+    ("definition delete backup", ("DELETE", DEFINITION, {}, None), "deleted from"),
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/exec", EXECUTED),

@@ -214,4 +214,13 @@ def test_a_job_that_waits_says_for_what(belvedere: Belvedere, server: FakeServer
     waiting = cli_records.job(waiting_reason="host_offline", waiting_detail=detail)
     server.on("GET", JOB, waiting, cli_records.finished_job("normal"))
     ran = belvedere("run", "deploy", "--wait")
-    assert "is waiting: host web-1 is offline since 2026-03-01 10:00:00 UTC" in ran.err
+    assert "is waiting: host web-1 has been offline since 2026-03-01 10:00:00 UTC" in ran.err
+
+
+def test_a_job_waits_for_a_host_that_has_never_connected(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    detail = {"hostname": "web-1", "since": None}
+    job = cli_records.job(waiting_reason="host_offline", waiting_detail=detail)
+    server.on("GET", JOB, job, cli_records.finished_job("normal"))
+    assert "is waiting: host web-1 has never connected" in belvedere("run", "deploy", "--wait").err

@@ -75,5 +75,5 @@ def test_the_list_names_the_task_of_a_secret(belvedere: Belvedere, server: FakeS
 
 def test_one_of_a_task_is_deleted(belvedere: Belvedere, server: FakeServer) -> None:
     ran = belvedere("secret", "delete", "API_KEY", "--task", "deploy")
-    assert ran.out == "Secret API_KEY is deleted for the task deploy.\n"
+    assert ran.out == "Secret API_KEY deleted for the task deploy.\n"
     assert server.asked[-1].query == {"task_id": cli_records.TASK_ID}

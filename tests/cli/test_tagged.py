@@ -15,7 +15,7 @@ def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> N
     file.write_text(json.dumps(BODY))
     server.on("POST", "/definition", FOUND)
     ran = belvedere("definition", "create", "task", "--tag", "web", "--from", str(file))
-    assert (ran.status, ran.out) == (0, "backup is on 1 hosts.\n")
+    assert (ran.status, ran.out) == (0, "backup is on 1 host.\n")
     body = {"kind": "task", "host_tag": "web", "definition": BODY}
     assert server.bodies("POST", "/definition") == [body]
 
@@ -40,7 +40,7 @@ def test_it_is_listed_shown_and_deleted(belvedere: Belvedere, server: FakeServer
     assert "backup" in belvedere("definition", "list").out
     assert "web-1" in belvedere("definition", "show", "backup").out
     assert json.loads(belvedere("definition", "show", DEFINITION_ID, "--json").out) == FOUND
-    assert belvedere("definition", "delete", "backup").out == "backup is deleted from 1 hosts.\n"
+    assert belvedere("definition", "delete", "backup").out == "backup deleted from 1 host.\n"
 
 
 def test_a_file_that_is_no_object_is_refused(

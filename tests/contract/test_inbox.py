@@ -141,7 +141,7 @@ async def test_approvers_are_notified(world: World, uma: Client) -> None:
     fields: dict[str, Any] = {"type": "approval", "approvers": ["vic@acme.test"], "acl": ["uma"]}
     await create(uma, await world.task("release", **fields))
     await deliver_notices(world.runtime)
-    said = ["release waits for an approval"]
+    said = ["release is waiting for an approval"]
     assert await titles(world, "uma", "vic", "ada") == {"uma": [], "vic": said, "ada": []}
 
 

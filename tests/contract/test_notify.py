@@ -412,7 +412,7 @@ async def test_indicators_alert_unless_alerts_are_off(
     indicator = (await ada.post("/acme/indicator", body)).json
     await ada.patch(f"/acme/indicator/{indicator['id']}/state", {"state": "failure"})
     await deliver_notices(world.runtime)
-    assert [item.title for item in pool.sent] == ["[acme] queue is in failure"] * alerts
+    assert [item.title for item in pool.sent] == ["[acme] queue changed to failure"] * alerts
 
 
 async def test_a_disabled_channel_is_sent_nothing(

@@ -301,7 +301,7 @@ async def test_an_admin_replaces_the_assignees(
     assert (await world.client("max").put(f"/acme/job/{job['id']}/approve")).status == 403
     await deliver_notices(world.runtime)
     assert [note["title"] for note in (await vic.get("/acme/notification")).json] == [
-        "release waits for an approval"
+        "release is waiting for an approval"
     ]
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
     ids = [[world.actors.max.user_id], [world.actors.vic.user_id]]

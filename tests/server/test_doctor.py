@@ -118,7 +118,7 @@ def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database
     logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", 4, 1, b"two\n")])
     assert problems_of("logs", settings) == []
     logs.write_blocking(lambda tx: tx.execute("delete from log_chunks where at_byte = 0"))
-    assert problems_of("logs", settings) == ["Log 7: 8 bytes are recorded, 4 are stored."]
+    assert problems_of("logs", settings) == ["Log 7: 8 bytes were recorded, 4 are stored."]
 
 
 def test_a_log_that_lacks_output_is_reported_with_its_job(

@@ -75,7 +75,7 @@ def _check_acl_filters(request: AnyRequest, args: Sequence[object]) -> None:
     conditions = [c for arg in args if isinstance(arg, Listing) for c in arg.conditions]
     for condition in conditions:
         if condition.field == "acl" and condition.operator not in ("$eq", "$in"):
-            raise Forbidden("You can only look for whole entries of an ACL.", code="acl_filter")
+            raise Forbidden("You can search an ACL only by whole entries.", code="acl_filter")
 
 
 def _scope(request: AnyRequest) -> tuple[Any, str]:

@@ -30,7 +30,7 @@ COMMAND_GROUPS = (
     CommandGroup(
         "whoami", "access.session", "show who you are signed in as, where, and your level"
     ),
-    CommandGroup("run", "jobs.run", "run a task, and wait for it if you like"),
+    CommandGroup("run", "jobs.run", "run a task, and optionally wait for it"),
     CommandGroup("exec", "jobs.exec", "run a command on hosts"),
     CommandGroup("task", "automation.task", "manage tasks"),
     CommandGroup("workflow", "automation.workflow", "manage and run workflows"),

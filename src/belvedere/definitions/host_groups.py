@@ -79,7 +79,9 @@ def create(tx: Tx, keys: Keyring, actor: Actor, body: HostGroupBody) -> HostGrou
     require(actor, Level.ADMIN)
     _check(body)
     if body.name in store.tags_in_use(tx, actor.customer_id):
-        raise Conflict("There is a group of this name; change it instead.", code="name_taken")
+        raise Conflict(
+            "A group with this name already exists; change it instead.", code="name_taken"
+        )
     for kind, definition in _definitions_in(body):
         service.create(tx, keys, actor, DefinitionBody(kind, body.name, definition))
     _tag_hosts(tx, actor, body)

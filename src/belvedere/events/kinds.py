@@ -39,8 +39,10 @@ KINDS = {
     "host.restored": "The database was restored: jobs that waited for the host are held.",
     "host.reachable": "The server hears from the agent again.",
     "host.disk_full": "The agent's disk is full; the host gets no jobs until it has space.",
-    "host.journal_refused": "The server refuses the agent: its journal does not fit the database.",
-    "host.journal_rolled_back": "The agent's journal went back; jobs of that time may be lost.",
+    "host.journal_refused": (
+        "The server refuses the agent: its journal does not match the database."
+    ),
+    "host.journal_rolled_back": "The agent's journal was rolled back; jobs since then may be lost.",
     "host.disk_free": "The agent's disk has space again; the host gets jobs.",
     "definition.created": "A task or monitor was defined for all hosts with a tag.",
     "definition.changed": "A definition was changed, and with it everything that it created.",
@@ -71,11 +73,13 @@ KINDS = {
     "job.canceled": "A job was canceled before it ran.",
     "job.ready": "A job can run: its input has arrived, or it is synced.",
     "job.held": "A person put a job on hold, or it may have run since the restored backup.",
-    "job.released": "A held job may run: a person released it, or it certainly had not run.",
+    "job.released": (
+        "A held job may run: a person released it, or it is certain that it had not run."
+    ),
     "job.approved": "An approver approved.",
     "job.rejected": "An approver rejected.",
     "job.decided_by_default": "No one voted in time; the default answer of the task counts.",
-    "job.voided": "What an approval lets run was changed; it has to be approved again.",
+    "job.voided": "What an approval would run was changed; it has to be approved again.",
     "job.assignees_changed": "A job was assigned to other people.",
     "job.acl_changed": "A job got an ACL of its own.",
     "job.expired": "A job waited too long, or its host or task was deleted.",
@@ -114,8 +118,12 @@ KINDS = {
     "monitor.state": "The state of a monitor changed; `from` is the previous state.",
     "monitor.failure": "A monitor failed as many times in a row as its threshold.",
     "monitor.recovered": "A check succeeded after a reported failure.",
-    "monitor.updates_stopped": "A monitor gets no results any more; of a host: its agent is gone.",
-    "monitor.updates_started": "A monitor gets results again; of a host: its agent is back.",
+    "monitor.updates_stopped": (
+        "A monitor no longer gets results; for a host: its agent is disconnected."
+    ),
+    "monitor.updates_started": (
+        "A monitor gets results again; for a host: its agent has reconnected."
+    ),
     "monitor.changed": "The object that a monitor checks was changed, such as a file.",
     "monitor.file:changed": "The file that a monitor checks was changed.",
     "monitor.file:restored": "An agent restored the file that a monitor maintains.",

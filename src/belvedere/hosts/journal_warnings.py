@@ -74,7 +74,7 @@ def note_rolled_back(tx: Tx, host_id: str) -> None:
     )[0]
     events.append(tx, customer_id, "host.journal_rolled_back", host_id, {"hostname": hostname})
     tx.after_commit(
-        lambda: log.warning("agent's journal went back host=%s name=%s", host_id, hostname)
+        lambda: log.warning("agent's journal was rolled back host=%s name=%s", host_id, hostname)
     )
 
 

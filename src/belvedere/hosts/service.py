@@ -115,7 +115,7 @@ def _check_rebinding(grant: EnrolmentGrant, host: HostRow) -> None:
     if grant.host_id == host.id:
         return
     raise Conflict(
-        f"The host {host.hostname!r} exists already, and this enrolment token was not created for"
+        f"The host {host.hostname!r} already exists, and this enrolment token was not created for"
         f" it. To bind the host to this machine, create a token for it (belvedere enrolment create"
         f' --host {host.hostname}, or "Create token for this host" in the console) and enrol with'
         " that token. To enrol this machine as a new host, give it another name (--hostname).",

@@ -38,7 +38,8 @@ def _count(tx: Tx, request: CounterRequest) -> IndicatorRow | Refused:
         if row is None:
             indicator = store.find(tx, customer_id, name, by=request.by)
             raise Invalid(
-                f"Only counters can be counted; this indicator has the type {indicator.type}.",
+                "Only counters can be increased, decreased or reset; this indicator has "
+                f"the type {indicator.type}.",
                 code="no_counter",
             )
         return row

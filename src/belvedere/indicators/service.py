@@ -119,7 +119,7 @@ def _save(
     tx: Tx, actor: Actor, row: IndicatorRow, edit: _Edit, if_match: int | None
 ) -> IndicatorView:
     if if_match is not None and if_match != row.version:
-        raise Stale(f"The indicator has version {row.version} by now; reload it and try again.")
+        raise Stale(f"The indicator is now at version {row.version}; reload it and try again.")
     if edit.columns.get("title", row.title) != row.title:
         _require_free_title(tx, actor, edit.columns["title"])
     before, state_before = change_log.audit_fields(row), row.state

@@ -188,7 +188,7 @@ def _content(tx: Tx, customer_id: str, file_id: str) -> tuple[bytes, str]:
     try:
         file = file_store.find(tx, customer_id, file_id)
     except NotFound:
-        return b"", "The stored file does not exist any more."
+        return b"", "The stored file no longer exists."
     if file.size > MAX_FILE:
         return b"", f"The stored file has {file.size} bytes; at most {MAX_FILE} are maintained."
     return content_of(tx, file.sha256) or b"", ""

@@ -221,7 +221,7 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[MonitorDetai
 def _locked(tx: Tx, actor: Actor, monitor_id: str, if_match: int | None) -> MonitorRow:
     row = store.find(tx, actor.customer_id, monitor_id, lock=True)
     if if_match is not None and if_match != row.version:
-        raise Stale(f"The monitor has version {row.version} by now; reload it and try again.")
+        raise Stale(f"The monitor is now at version {row.version}; reload it and try again.")
     return row
 
 

@@ -59,7 +59,7 @@ def create(tx: Tx, actor: Actor, body: MonitorBody, host_id: str | None) -> Tria
     _require_online(tx, actor, host)
     if trial_store.count_open(tx, actor.customer_id) >= MAX_OPEN:
         raise Conflict(
-            f"{MAX_OPEN} checks are being tried already. Wait for their results.",
+            f"{MAX_OPEN} trial checks are already running. Wait for their results.",
             code="too_many_trials",
         )
     if type_ is MonitorType.FILE:
@@ -80,8 +80,8 @@ def _require_online(tx: Tx, actor: Actor, host_id: str) -> None:
     host = host_store.find(tx, actor.customer_id, host_id)
     if host.state not in (State.ONLINE, State.DRAINING):
         raise Conflict(
-            f"The host {host.hostname} is {host.state.value}, so that its agent cannot check"
-            " anything now. Start its agent, or choose another host.",
+            f"The host {host.hostname} is {host.state.value}, so its agent cannot run a "
+            "check now. Start its agent, or choose another host.",
             code="host_offline",
         )
 

@@ -58,7 +58,7 @@ def check_order(listing: Listing) -> None:
     """Only a list in the order of ids has a next page."""
     if not listing.is_by_id:
         raise Invalid(
-            "This page has too many bytes. Request fewer records with limit, include less, or"
+            "This page is too large. Request fewer records with limit, include less, or"
             " omit sort to get it in pages.",
             code="page_too_large",
         )

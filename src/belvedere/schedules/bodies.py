@@ -90,7 +90,7 @@ def _timezone(name: str) -> str:
     try:
         time_zones.zone(name)
     except ValueError:
-        message = "Unknown time zone; give an IANA name such as Europe/Berlin."
+        message = "Unknown time zone; use an IANA name such as Europe/Berlin."
         raise invalid_field("timezone", message) from None
     return name
 

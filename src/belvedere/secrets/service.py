@@ -49,7 +49,7 @@ def put(
     customers.bump_secrets_version(tx, actor.customer_id)
     old = store.look_up(tx, actor.customer_id, task_id, name)
     if if_match is not None and if_match != (old.version if old else 0):
-        raise Stale("The secret was changed meanwhile; list it again.")
+        raise Stale("The secret was changed in the meantime; list it again.")
     row = old or _new_row(tx, actor, task_id, name)
     before = None if old is None else _audit_fields(old)
     _write(tx, keys, actor, row, body)

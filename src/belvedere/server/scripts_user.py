@@ -159,7 +159,7 @@ def organizations(tx: Tx) -> int:
 def check_another_organization(tx: Tx) -> None:
     if organizations(tx) and shares(tx):
         raise Conflict(
-            "A second organization needs scripts that run as another user than the server, because"
+            "With a second organization, scripts must not run as the server's user, because"
             f" an admin's script could read the data of every organization. {ADVICE}",
             code="scripts_user_needed",
         )

@@ -57,7 +57,7 @@ async def subscribe(request: Request[SubscriptionRequest]) -> Reply:
                 subscribers.subscribe, services.keyring, services.settings.base_url, slug, email
             )
         )
-    text = "Open the link in the mail that we sent to this address, within a day."
+    text = "Open the link in the e-mail that was sent to this address within a day."
     return Reply(SubscriptionReply(text), status=202)
 
 
@@ -67,12 +67,12 @@ def _check_room(tx: Tx, slug: str) -> None:
 
 async def confirm(request: Request[SubscriptionToken]) -> SubscriptionReply:
     await _redeem(request, subscribers.CONFIRM)
-    return SubscriptionReply("You get a mail when an incident is posted.")
+    return SubscriptionReply("You will get an e-mail when an incident is posted.")
 
 
 async def unsubscribe(request: Request[SubscriptionToken]) -> SubscriptionReply:
     await _redeem(request, subscribers.UNSUBSCRIBE)
-    return SubscriptionReply("You get no more mails of this page.")
+    return SubscriptionReply("You will get no more e-mails from this page.")
 
 
 async def _redeem(request: Request[SubscriptionToken], action: str) -> None:

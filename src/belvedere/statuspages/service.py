@@ -76,7 +76,7 @@ def change(
     require(actor, Level.ADMIN)
     row = _find(tx, actor.customer_id, page_id, lock=True)
     if if_match not in (None, row.version):
-        raise Stale(f"The status page has changed (version {row.version}); read it again.")
+        raise Stale(f"The status page is now at version {row.version}; reload it and try again.")
     before = _audit_fields(row)
     model.write(row, body)
     _check(tx, row)

@@ -35,7 +35,7 @@ _ID_LENGTH = 24
 # Characters of an address that are stored while requests are counted.
 MAX_SLUG = 64
 _CONFIRM_MAIL = (
-    "Somebody, probably you, asked for mails about incidents of {title}.\n\n"
+    "Someone, probably you, asked for e-mails about incidents of {title}.\n\n"
     "Confirm within a day:\n{link}\n\nIf it was not you, ignore this mail.\n"
 )
 
@@ -114,7 +114,7 @@ def check_room(tx: Tx, page: StatusPageRow) -> None:
     sql = "select count(*) from statuspage_subscribers where statuspage_id = ? and"
     current = f"{sql} (confirmed_at is not null or created_at > ?)"
     if tx.value(current, page.id, tx.now - CONFIRM_SPAN) >= MAX_SUBSCRIBERS:
-        message = "This page has no room for more subscribers. Use the feed instead."
+        message = "This page has reached its limit of subscribers. Use the feed instead."
         raise Conflict(message, code="too_many_subscribers")
 
 

@@ -79,7 +79,7 @@ def change(
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, webhook_id, lock=True)
     if if_match is not None and if_match != row.version:
-        raise Stale(f"The webhook is at version {row.version} now; read it again.")
+        raise Stale(f"The webhook is now at version {row.version}; reload it and try again.")
     before = load_views(tx, actor.customer_id, [row])[0]
     audited = _audit_fields(before)
     _apply(row, body, needs_name=needs_name)
@@ -152,7 +152,7 @@ def _check_secret(row: WebhookRow, secret: str) -> None:
         )
     if not _SECRET.fullmatch(secret):
         raise text_fields.invalid_field(
-            "secret", "Use 16 to 255 letters, digits and signs without blanks."
+            "secret", "Use 16 to 255 letters, digits and symbols without spaces."
         )
 
 

@@ -934,7 +934,7 @@ export interface paths {
          */
         put: operations["put_api_auth_second_factor"];
         /**
-         * Start to set up a second factor; the secret is shown once
+         * Begin to set up a second factor; the secret is shown once
          * @description Level: viewer. People only.
          */
         post: operations["post_api_auth_second_factor"];
@@ -997,7 +997,7 @@ export interface paths {
          */
         get: operations["get_api_customer"];
         /**
-         * Rename the organization, forbid monitors of private addresses, require a second factor, turn passwords off, set how many ended jobs are kept
+         * Rename the organization, forbid monitors of private addresses, require a second factor, turn passwords off, set how many finished jobs are kept
          * @description Level: owner. People only.
          */
         put: operations["put_api_customer"];
@@ -2588,7 +2588,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many ended jobs were removed by retention or by a person, and when the last.
+         * How many finished jobs were removed by retention or by a person, and when the last one was.
          * @description Level: viewer.
          */
         get: operations["get_job_removed"];

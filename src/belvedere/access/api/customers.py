@@ -80,7 +80,7 @@ ROUTES = (
         "owner",
         change,
         "Rename the organization, forbid monitors of private addresses, require a second factor,"
-        " turn passwords off, set how many ended jobs are kept",
+        " turn passwords off, set how many finished jobs are kept",
         body=CustomerChange,
         answer=records.CustomerRecord,
         codes=("name_taken", "second_factor_off", "no_other_way"),

@@ -126,7 +126,7 @@ async def _verify_password(request: AnyRequest) -> User:
     password_hash = user.password_hash
     if password_hash is None:
         raise Conflict(
-            "You have no password, so you need no second factor here. Use that of your provider.",
+            "You have no password, so you need no second factor here. Your provider has its own.",
             code="no_password",
         )
     whose = (actor.address, user.id, password_hash)
@@ -146,7 +146,7 @@ ROUTES = (
         _BASE,
         "viewer",
         begin,
-        "Start to set up a second factor; the secret is shown once",
+        "Begin to set up a second factor; the secret is shown once",
         body=PasswordBody,
         answer=TotpSecretRecord,
         codes=_BEGUN,

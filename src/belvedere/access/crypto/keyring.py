@@ -95,7 +95,8 @@ class Keyring:
             return key.decrypt(sealed[:_NONCE], sealed[_NONCE:], context.encode()).decode()
         except (InvalidTag, KeyError, ValueError):
             raise Unavailable(
-                "A stored secret cannot be decrypted. It was altered or has another key.",
+                "A stored secret cannot be decrypted. It was altered, or encrypted with "
+                "another key.",
                 code="sealed",
             ) from None
 

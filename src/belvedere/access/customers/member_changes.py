@@ -59,7 +59,7 @@ def change(
     sessions."""
     before = memberships.lock_member(tx, actor, member_id)
     if version is not None and version != before.version:
-        raise Stale("Somebody changed this member meanwhile. Read it again.")
+        raise Stale("This member was changed in the meantime. Reload it and try again.")
     new_level = before.level if level is None else level.value
     new_tags = before.tags if tags is None else memberships.tags_text(tags)
     new_enabled = before.enabled if enabled is None else int(enabled)

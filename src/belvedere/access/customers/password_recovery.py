@@ -23,7 +23,7 @@ def issue_link(tx: Tx, keys: Keyring, actor: Actor, member_id: str) -> tuple[One
     if kind == one_time_links.RESET and memberships.has_other_customers(tx, member):
         # All organizations of an account share its password: no single one may replace it.
         raise Forbidden(
-            "This person is a member of other organizations, too. Ask the server's operator to"
+            "This person is also a member of other organizations. Ask the server's operator to"
             " reset the password.",
             code="belongs_elsewhere",
         )

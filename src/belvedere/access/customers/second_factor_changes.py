@@ -81,7 +81,7 @@ def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
     if memberships.has_other_customers(tx, member):
         # It protects all organizations of a person: no single one may remove it.
         raise Forbidden(
-            "This person is a member of other organizations, too. Ask the server's operator to"
+            "This person is also a member of other organizations. Ask the server's operator to"
             " reset the second factor.",
             code="belongs_elsewhere",
         )

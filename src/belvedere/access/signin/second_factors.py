@@ -87,9 +87,7 @@ def delete(tx: Tx, user_id: str) -> None:
 
 
 def no_second_factor() -> Conflict:
-    return Conflict(
-        "There is no second factor. Start to set one up first.", code="no_second_factor"
-    )
+    return Conflict("You have no second factor yet. Set one up first.", code="no_second_factor")
 
 
 def _verify_counted(

@@ -40,7 +40,7 @@ async def resolve(config: dict[str, Any], host: str) -> list[tuple[int, str]]:
         return addresses
     outer = [entry for entry in addresses if not _is_inner(entry[1])]
     if not outer:
-        raise OSError(f"{addresses[0][1]} is an inner address, and this organization forbids those")
+        raise OSError(f"{addresses[0][1]} is an internal address, which this organization forbids")
     return outer
 
 

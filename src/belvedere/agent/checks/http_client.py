@@ -86,7 +86,7 @@ async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as cut:
-        raise BadAnswer("The connection was closed before a response.") from cut
+        raise BadAnswer("The connection was closed before a response arrived.") from cut
     except asyncio.LimitOverrunError as fault:
         raise BadAnswer("The headers of the response are too long.") from fault
     first, *lines = head.decode("latin-1").split("\r\n")
@@ -107,7 +107,7 @@ async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> tuple[
     expected_size = min(int(length), MAX_BODY)
     data = await _read_at_most(reader, expected_size)
     if len(data) < expected_size:
-        raise BadAnswer("The connection ended in the middle of the answer.")
+        raise BadAnswer("The connection was closed in the middle of the response.")
     return data, int(length) > MAX_BODY
 
 
@@ -133,7 +133,7 @@ async def _chunks(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
             data += await reader.readexactly(size)
             await reader.readexactly(2)
     except (ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as fault:
-        raise BadAnswer("The connection ended in the middle of the answer.") from fault
+        raise BadAnswer("The connection was closed in the middle of the response.") from fault
 
 
 def _decompress(body: bytes, is_cut: bool) -> tuple[bytes, bool]:

@@ -36,7 +36,8 @@ class OrderIntake:
             self._refuse_for_disk(order)
         elif order.masks and not self.can_mask:
             text = (
-                "The agent was upgraded; scripts with secrets run when the running ones have ended."
+                "The agent was upgraded; scripts with secrets start when the running scripts "
+                "have ended."
             )
             self._refuse(order, {"ending": "error", "reason": "keeper_outdated", "message": text})
         elif self._scripts_user and order.os_user not in ("", self._scripts_user):

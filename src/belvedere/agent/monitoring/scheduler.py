@@ -108,5 +108,5 @@ async def perform(monitor: MonitorCheck, check: Check, memory: dict[str, Any]) -
             # The monitor was removed or changed.
             raise
         # The host lacks something that the check needs, or a bug: reported and repeated.
-        log.warning("The check of monitor %s failed: %s", monitor.id, explain(fault), exc_info=True)
+        log.warning("check failed monitor=%s error=%s", monitor.id, explain(fault), exc_info=True)
         return Outcome("failure", "agent:worker:error", explain(fault))

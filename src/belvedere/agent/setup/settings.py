@@ -57,13 +57,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="run here (the default), or install: enrol, write a systemd unit and start it",
     )
     parser.add_argument("--server", required=True, help="address of the server, https://…")
-    parser.add_argument("--token", help="enrolment token; ps shows it, better use --token-file")
+    parser.add_argument("--token", help="enrolment token; visible in ps, so prefer --token-file")
     parser.add_argument("--token-file", help="file with the enrolment token; - is standard input")
     parser.add_argument("--state", default=default_state(), help="folder for journal and output")
     parser.add_argument("--hostname", default=socket.gethostname(), help="name of this host")
-    parser.add_argument("--slots", type=_slots, default=16, help="scripts at the same time")
-    parser.add_argument("--tls-ca", default="", help="file of certificates to trust")
-    parser.add_argument("--units", default="", help="install: write the unit here, start nothing")
+    parser.add_argument(
+        "--slots", type=_slots, default=16, help="maximum number of scripts at the same time"
+    )
+    parser.add_argument(
+        "--tls-ca", default="", help="PEM file of the certificate authorities to trust"
+    )
+    parser.add_argument("--units", default="", help="install: only write the unit, to this folder")
 
 
 def _slots(text: str) -> int:

@@ -39,7 +39,9 @@ COMMANDS = (
         show_entries,
         options=(
             option("what", metavar="list", nargs="?", choices=("list",), help="may be omitted"),
-            option("--limit", type=int, default=30, metavar="N", help="how many (default 30)"),
+            option(
+                "--limit", type=int, default=30, metavar="N", help="maximum number (default 30)"
+            ),
             option("--object", metavar="ID", help="only changes of the object with this id"),
         ),
     ),

@@ -132,7 +132,7 @@ COMMANDS = (
         delete,
         "Revoke an enrolment; hosts that were enrolled with it stay.",
         "belvedere enrolment delete 65a000000000000000000001",
-        lambda enrolment: print(f"The enrolment {enrolment['name']!r} is revoked."),
+        lambda enrolment: print(f"Enrolment {enrolment['name']!r} revoked."),
         options=(option("enrolment", metavar="ENROLMENT", help="its name or id"),),
     ),
 )

@@ -211,7 +211,7 @@ COMMANDS = (
         remove,
         "Remove a member from the organization.",
         "belvedere member remove max@example.org",
-        _confirmation("{} is removed."),
+        _confirmation("{} removed."),
         options=(MEMBER,),
     ),
     Command(

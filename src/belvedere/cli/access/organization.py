@@ -31,8 +31,8 @@ def history(args: Args) -> object:
 def show_history(customer: Record) -> None:
     limits = customer["history"]
     print(
-        f"Tasks and workflows of {customer['name']} keep {limits['count']:,} ended jobs, for"
-        f" {limits['days']:,} days. Tasks with limits of their own keep theirs."
+        f"Tasks and workflows of {customer['name']} keep {limits['count']:,} finished jobs, for"
+        f" {limits['days']:,} days. Tasks with their own limits keep those."
     )
 
 
@@ -60,7 +60,7 @@ def show_quota(result: Record) -> None:
 
 
 def show_new(result: Record) -> None:
-    print(f"Organization {result['name']} is created; its owner is {result['email']}.")
+    print(f"Organization {result['name']} created; its owner is {result['email']}.")
     if result["link"]:
         print("The owner sets a password with `belvedere login --link` and this one-time link:")
         print(result["link"])
@@ -74,7 +74,7 @@ def show_organizations(customers: list[Record]) -> None:
 
 _PASSWORD_TEXTS = {
     True: "Members of {} may sign in with passwords.",
-    False: "Members of {} sign in only through a provider; other sessions have ended.",
+    False: "Members of {} can sign in only through a provider; other sessions have ended.",
 }
 COMMANDS = (
     Command(
@@ -97,12 +97,12 @@ COMMANDS = (
     Command(
         "history",
         history,
-        "Show or set how many ended jobs tasks keep by default. Setting needs the level owner.",
+        "Show or set how many finished jobs tasks keep by default. Changes need the level owner.",
         "belvedere organization history --jobs 5000 --days 180",
         show_history,
         options=(
-            option("--jobs", type=int, metavar="N", help="ended jobs per task or workflow"),
-            option("--days", type=int, metavar="N", help="days after their end"),
+            option("--jobs", type=int, metavar="N", help="finished jobs per task or workflow"),
+            option("--days", type=int, metavar="N", help="days to keep them"),
         ),
     ),
     Command(

@@ -70,7 +70,7 @@ def show_providers(providers: list[Record]) -> None:
 
 def show_added(provider: Record) -> None:
     """Only the address goes to stdout: it has to be registered at the provider."""
-    rendering.note(f"{provider['name']} is added; register this callback address at the provider:")
+    rendering.note(f"{provider['name']} added; register this callback address at the provider:")
     print(provider["callback"])
 
 
@@ -142,7 +142,7 @@ COMMANDS = (
         remove,
         "Delete a provider; sessions that were opened through it end.",
         "belvedere provider remove Google",
-        _confirmation("{} is removed."),
+        _confirmation("{} removed."),
         options=(PROVIDER,),
     ),
 )

@@ -65,7 +65,7 @@ COMMANDS = (
         delete,
         "Revoke an integration token immediately.",
         "belvedere token delete ci",
-        lambda token: print(f"The token {token['name']!r} is revoked."),
+        lambda token: print(f"Token {token['name']!r} revoked."),
         options=(option("token", metavar="TOKEN", help="its name or id"),),
     ),
 )

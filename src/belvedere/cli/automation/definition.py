@@ -86,8 +86,12 @@ def show_definition(definition: Record) -> None:
 
 def _confirmation(text: str) -> Show:
     return lambda definition: print(
-        text.format(name=definition["name"], count=len(definition["instances"]))
+        text.format(name=definition["name"], hosts=_host_count(len(definition["instances"])))
     )
+
+
+def _host_count(count: int) -> str:
+    return "1 host" if count == 1 else f"{count} hosts"
 
 
 COMMANDS = (
@@ -105,7 +109,7 @@ COMMANDS = (
         create,
         "Define a task or monitor for every host with a tag, now and in the future.",
         "belvedere definition create task --tag web --from backup.json",
-        _confirmation("{name} is on {count} hosts."),
+        _confirmation("{name} is on {hosts}."),
         options=(
             option("kind", choices=("task", "monitor"), help="the kind"),
             option("--tag", required=True, metavar="TAG", help="the tag of the hosts"),
@@ -117,7 +121,7 @@ COMMANDS = (
         replace,
         "Replace a definition on all its hosts.",
         "belvedere definition replace backup --from backup.json",
-        _confirmation("{name} is on {count} hosts."),
+        _confirmation("{name} is on {hosts}."),
         options=(DEFINITION, SOURCE, option("--tag", metavar="TAG", help="the new tag")),
     ),
     Command(
@@ -125,7 +129,7 @@ COMMANDS = (
         delete,
         "Delete a definition with its tasks or monitors.",
         "belvedere definition delete backup",
-        _confirmation("{name} is deleted from {count} hosts."),
+        _confirmation("{name} deleted from {hosts}."),
         options=(DEFINITION,),
     ),
 )

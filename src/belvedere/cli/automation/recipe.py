@@ -30,10 +30,10 @@ def print_recipe(document: object) -> None:
 
 def show_imported(result: Record) -> None:
     for task in result["tasks"]:
-        print(f"Task {task['name']} is created ({task['id']}).")
+        print(f"Task {task['name']} created ({task['id']}).")
     if result["workflow"]:
         workflow = result["workflow"]
-        print(f"Workflow {workflow['name']} is created ({workflow['id']}).")
+        print(f"Workflow {workflow['name']} created ({workflow['id']}).")
     for note in result["notes"]:
         rendering.note(note)
     for field in result["not_imported"]:

@@ -22,7 +22,7 @@ ZONE = option("--zone", metavar="ZONE", help="an IANA time zone such as Europe/B
 OVERLAP = option(
     "--overlap",
     choices=("skip", "queue"),
-    help="if an earlier job is still open: skip the run, or queue it",
+    help="if an earlier job has not finished: skip the run, or queue it",
 )
 MISSED = option(
     "--missed",
@@ -215,7 +215,7 @@ def _clock_change(fire: Record) -> str:
     text = {
         None: "",
         "moved": f"the clock skips {str(fire['meant'])[11:16]}",
-        "repeated": "this time occurs twice; it runs at the first",
+        "repeated": "this time occurs twice; it runs the first time",
         "changed": "the clock changed since the previous run",
     }[fire["clock_change"]]
     return f"{text}{', ' if text else ''}paused" if fire["paused"] else text
@@ -254,7 +254,7 @@ COMMANDS = (
         create,
         "Create a schedule for a task.",
         "belvedere schedule create backup --repeat '30 2 * * *' --zone Europe/Berlin",
-        _confirmation("Schedule {} is created; the next run is at {}."),
+        _confirmation("Schedule {} created; the next run is at {}."),
         options=(
             option("task", metavar="TASK", help="the task's name or id"),
             option("values", metavar="VALUE", nargs="*", help="the task's arguments, in order"),
@@ -272,7 +272,7 @@ COMMANDS = (
         edit,
         "Change a schedule. Fields that you omit are unchanged.",
         "belvedere schedule edit backup --repeat '0 4 * * *'",
-        _confirmation("Schedule {} is changed."),
+        _confirmation("Schedule {} updated."),
         options=(
             SCHEDULE,
             option("--name", metavar="NAME", help="the new name"),
@@ -302,7 +302,7 @@ COMMANDS = (
         resume,
         "Resume a paused schedule.",
         "belvedere schedule resume backup",
-        _confirmation("Schedule {} is resumed."),
+        _confirmation("Schedule {} resumed."),
         options=(SCHEDULE,),
     ),
     Command(
@@ -336,7 +336,7 @@ COMMANDS = (
         delete,
         "Delete a schedule; its jobs continue.",
         "belvedere schedule delete backup",
-        _confirmation("Schedule {} is deleted."),
+        _confirmation("Schedule {} deleted."),
         options=(SCHEDULE,),
     ),
 )

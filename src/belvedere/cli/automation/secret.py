@@ -123,7 +123,7 @@ COMMANDS = (
         delete,
         "Delete a secret; running scripts keep it.",
         "belvedere secret delete API_KEY --task deploy",
-        _confirmation("{0} {1} is deleted{2}."),
+        _confirmation("{0} {1} deleted{2}."),
         options=(NAME, TASK, HOST),
     ),
 )

@@ -175,8 +175,7 @@ COMMANDS = (
         "Create a task.",
         "belvedere task create deploy --host web-1 --script deploy.sh --argument version",
         lambda task: print(
-            f"Task {task['name']} is created."
-            f" Run it with: belvedere run {shlex.quote(task['name'])}"
+            f"Task {task['name']} created. Run it with: belvedere run {shlex.quote(task['name'])}"
         ),
         options=(
             option("name", metavar="NAME", nargs="?", help="the task's name"),
@@ -196,7 +195,7 @@ COMMANDS = (
         edit,
         "Change a task. Fields that you omit are unchanged.",
         "belvedere task edit deploy --script deploy.sh",
-        _confirmation("Task {} is changed."),
+        _confirmation("Task {} updated."),
         options=(
             TASK,
             HOST,
@@ -211,7 +210,7 @@ COMMANDS = (
         delete,
         "Delete a task; its waiting jobs expire.",
         "belvedere task delete deploy --host web-1",
-        _confirmation("Task {} is deleted."),
+        _confirmation("Task {} deleted."),
         options=(TASK, HOST),
     ),
     Command(

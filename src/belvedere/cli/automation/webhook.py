@@ -218,7 +218,7 @@ def show_started(result: Record) -> None:
     if not result["jobs"]:
         print("Nothing was started: no task or workflow is attached.")
     for job in result["jobs"]:
-        print(f"Job {job['id']} is started.")
+        print(f"Job {job['id']} started.")
 
 
 def show_credentials(credentials: Record) -> None:
@@ -249,7 +249,7 @@ COMMANDS = (
         "Create a webhook.",
         "belvedere webhook create push --task deploy --signature github",
         _confirmation(
-            "Webhook {0} is created. Show its address with: belvedere webhook credentials {0}"
+            "Webhook {0} created. Show its address with: belvedere webhook credentials {0}"
         ),
         options=(
             option("name", metavar="NAME", help="the webhook's name"),
@@ -273,7 +273,7 @@ COMMANDS = (
         edit,
         "Change a webhook. Fields that you omit are unchanged.",
         "belvedere webhook edit push --attach smoke-test",
-        _confirmation("Webhook {} is changed."),
+        _confirmation("Webhook {} updated."),
         options=(
             WEBHOOK,
             option("--name", metavar="NAME", help="the new name"),
@@ -310,7 +310,7 @@ COMMANDS = (
         delete,
         "Delete a webhook; its address and secret stop working.",
         "belvedere webhook delete push",
-        _confirmation("Webhook {} is deleted."),
+        _confirmation("Webhook {} deleted."),
         options=(WEBHOOK,),
     ),
     Command(

@@ -175,9 +175,9 @@ COMMANDS = (
         "create",
         create,
         "Create a workflow from a file. Nodes may refer to tasks by name, with `host` if several "
-        "have it.",
+        "tasks have that name.",
         "belvedere workflow create release.json",
-        _confirmation("Workflow {0} is created. Run it with: belvedere workflow run {0}"),
+        _confirmation("Workflow {0} created. Run it with: belvedere workflow run {0}"),
         options=(FILE,),
     ),
     Command(
@@ -185,7 +185,7 @@ COMMANDS = (
         edit,
         "Change a workflow. Fields that you omit are unchanged.",
         "belvedere workflow edit release --from release.json",
-        _confirmation("Workflow {} is changed."),
+        _confirmation("Workflow {} updated."),
         options=(
             WORKFLOW,
             option("--from", dest="file", metavar="FILE", help="fields as a JSON object"),
@@ -212,7 +212,7 @@ COMMANDS = (
         delete,
         "Delete a workflow; its tasks stay.",
         "belvedere workflow delete release",
-        _confirmation("Workflow {} is deleted."),
+        _confirmation("Workflow {} deleted."),
         options=(WORKFLOW,),
     ),
     Command(
@@ -238,9 +238,9 @@ COMMANDS = (
                 "--assignee",
                 metavar="MEMBER",
                 action="append",
-                help="assign the job to this member; may be repeated",
+                help="assign the job to this member; can be repeated",
             ),
-            option("--wait", action="store_true", help="wait until it has finished"),
+            option("--wait", action="store_true", help="wait for it to finish"),
         ),
         status=status,
     ),
@@ -274,7 +274,7 @@ COMMANDS = (
     Command(
         "restart",
         restart,
-        "Resume from the failed steps, as a new job, or run all steps or from one step on again.",
+        "Run a workflow job again as a new job: from its failed steps, from one step on, or whole.",
         "belvedere workflow restart release 65a0000000000000000000d1",
         workflow_rendering.started,
         options=(
@@ -288,7 +288,7 @@ COMMANDS = (
             option(
                 "--from-step",
                 metavar="STEP",
-                help="keep the steps before this one, and run it and what follows again",
+                help="run this step and those after it again; earlier steps keep their output",
             ),
         ),
     ),

@@ -56,7 +56,7 @@ def history_id(client: Client, kind: str, path: str, text: str) -> str:
     if len(ids) > 1:
         raise _ambiguous(kind, text, ((entry_id, "") for entry_id in ids))
     if not ids:
-        raise Problem(404, "not_found", f"The newest {MAX_ENTRIES} have no {kind} {text!r}.")
+        raise Problem(404, "not_found", f"None of the newest {MAX_ENTRIES} is {kind} {text!r}.")
     return ids[0]
 
 

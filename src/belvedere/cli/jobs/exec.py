@@ -122,8 +122,8 @@ COMMANDS = (
         "exec",
         execute,
         "Run a command on hosts as ordinary jobs and show the output live. The exit status is 0 if "
-        "all jobs succeeded, that of the command if all failures have the same, else 1. Needs the"
-        " level admin; every use is audited.",
+        "all jobs succeeded, the command's own if every failed job has the same one, otherwise 1. "
+        "Needs the level admin; every use is audited.",
         "belvedere exec --tag web -- uptime",
         show_jobs,
         options=(
@@ -142,11 +142,9 @@ COMMANDS = (
                 default=[],
                 help="all hosts with this tag; can be repeated",
             ),
-            option("--shell", action="store_true", help="run the words as one line of sh"),
+            option("--shell", action="store_true", help="run the words as one sh command line"),
             option("--timeout", metavar="DURATION", help="stop it after this time (default 10m)"),
-            option(
-                "--detach", action="store_true", help="do not wait until the jobs have finished"
-            ),
+            option("--detach", action="store_true", help="do not wait for the jobs to finish"),
         ),
         status=status,
     ),

@@ -98,7 +98,7 @@ def resolve(args: Args) -> object:
 
 def release(args: Args) -> object:
     if bool(args.job) == args.all:
-        raise CommandError("name one job, or give --all", 2)
+        raise CommandError("specify a job, or use --all", 2)
     client = lookup.connect_to_job(args)
     if args.job:
         client.put(f"/job/{args.job}/release")
@@ -161,7 +161,9 @@ COMMANDS = (
             option("--state", metavar="STATE", help="only this state, for example failure or lost"),
             option("--open", action="store_true", help="only jobs that are waiting or running"),
             option("--held", action="store_true", help="only jobs that are held after a restore"),
-            option("--limit", type=int, default=20, metavar="N", help="how many (default 20)"),
+            option(
+                "--limit", type=int, default=20, metavar="N", help="maximum number (default 20)"
+            ),
             option("--after", metavar="ID", help="continue after this id"),
         ),
     ),
@@ -187,12 +189,12 @@ COMMANDS = (
     Command(
         "log",
         log,
-        "Print a job's output; with --follow live, and with the job's exit status.",
+        "Print a job's output; with --follow, live and with the job's exit status.",
         "belvedere job log 65a000000000000000000001 --follow",
         job_rendering.show_log,
         options=(
             JOB,
-            option("--follow", action="store_true", help="wait until the job has finished"),
+            option("--follow", action="store_true", help="wait for the job to finish"),
             option("--search", metavar="TEXT", help="only lines that contain this text"),
             option("--timestamps", action="store_true", help="print the time of each line"),
         ),
@@ -221,7 +223,7 @@ COMMANDS = (
         resolve,
         "Set the result of a lost or unreachable job.",
         "belvedere job resolve 65a000000000000000000001 success --note 'seen on the host'",
-        job_rendering.confirmation("Job {} is resolved as {}."),
+        job_rendering.confirmation("Job {} resolved as {}."),
         options=(
             JOB,
             option("outcome", choices=("normal", "success", "failure"), help="the result"),
@@ -251,25 +253,29 @@ COMMANDS = (
     Command(
         "release",
         release,
-        "Release a job that a person put on hold or that is held since the database was restored, "
-        "or all of the latter. Each of those may have run before.",
+        "Release a job that is on hold, or one that is held since the database was restored; the "
+        "latter may already have run.",
         "belvedere job release 65a000000000000000000001",
         show_released,
         options=(
             option("job", metavar="JOB", type=job_id, nargs="?", help="the job's id or short id"),
-            option("--all", action="store_true", help="all jobs that are held since the restore"),
+            option(
+                "--all",
+                action="store_true",
+                help="release all jobs that are held since the restore",
+            ),
         ),
     ),
     _decision_command(
-        "approve", "Job {} is approved.", "Approve an approval job; `job show` shows what will run."
+        "approve", "Job {} approved.", "Approve an approval job; `job show` shows what will run."
     ),
-    _decision_command("reject", "Job {} is rejected.", "Reject an approval job."),
+    _decision_command("reject", "Job {} rejected.", "Reject an approval job."),
     Command(
         "input",
         give_input,
         "Provide the input that a job is waiting for.",
         "belvedere job input 65a000000000000000000001 blue 3",
-        job_rendering.confirmation("Job {} has its input and is {}."),
+        job_rendering.confirmation("Job {} received its input and is {}."),
         options=(JOB, ARGUMENTS),
     ),
 )

@@ -45,17 +45,17 @@ def summary(job: Record) -> str:
 
 # What a job is waiting for, and what can be done about it. Other reasons are shown as they are.
 WAITING_TEXTS = {
-    "host_offline": "host {hostname} is offline since {since}",
+    "host_offline": "host {hostname} has been offline since {since}",
     "host_disabled": "host {hostname} is disabled; see: belvedere host enable {hostname}",
     "host_draining": "host {hostname} is draining; see: belvedere host enable {hostname}",
-    "host_disk_full": "the disk of host {hostname} is full since {since}: {message}",
+    "host_disk_full": "the disk of host {hostname} has been full since {since}: {message}",
     "host_busy": "a free slot on the host; {held_by} jobs are running there",
-    "concurrency_limit": "the task's concurrency limit is reached by {held_by} jobs",
+    "concurrency_limit": "the task's concurrency limit: {held_by} jobs are running",
     "retry_at": "the next attempt {at}",
     "approval": "approval until {until}; see: belvedere job approve {id}",
     "input": "input; see: belvedere job input {id} VALUES",
-    "unreachable": "the host is unreachable since {since}; the script may still be running",
-    "canceling": "the host to confirm that everything is stopped",
+    "unreachable": "the host has been unreachable since {since}; the script may still be running",
+    "canceling": "the host to confirm that everything has stopped",
     "lost": "a late result; or set it with: belvedere job resolve {id} OUTCOME",
 }
 
@@ -64,8 +64,10 @@ def waiting_text(job: Record) -> str:
     """What an open job is waiting for; empty if it is running or next in the queue."""
     reason = job.get("waiting_reason") or ""
     detail = {"id": job["id"], **(job.get("waiting_detail") or {})}
+    if reason == "host_offline" and not detail.get("since"):
+        return f"host {detail['hostname']} has never connected"
     for name in ("since", "at", "until"):
-        detail[name] = time_words.when(detail.get(name)) or "its first start"
+        detail[name] = time_words.when(detail.get(name))
     detail["held_by"] = len(detail.get("held_by") or ())
     if reason == "queued":
         return ""

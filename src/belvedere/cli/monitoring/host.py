@@ -156,7 +156,7 @@ COMMANDS = (
         delete,
         "Delete a host; its waiting jobs expire and its agent's credential is revoked.",
         "belvedere host delete web-1",
-        _confirmation("{} is deleted."),
+        _confirmation("{} deleted."),
         options=(HOST,),
     ),
 )

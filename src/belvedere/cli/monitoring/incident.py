@@ -147,7 +147,7 @@ COMMANDS = (
         delete,
         "Delete a posted incident; the page and the feeds no longer show it.",
         "belvedere incident delete Shop 'Payments are slow'",
-        lambda incident: print(f"The incident {incident['title']} is deleted."),
+        lambda incident: print(f"Incident {incident['title']} deleted."),
         options=(PAGE, INCIDENT),
     ),
 )

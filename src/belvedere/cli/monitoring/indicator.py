@@ -272,7 +272,7 @@ COMMANDS = (
         delete,
         "Delete or dismiss an indicator.",
         "belvedere indicator delete 'Open orders'",
-        _confirmation("{} is deleted."),
+        _confirmation("{} deleted."),
         options=(INDICATOR,),
     ),
     Command(
@@ -309,7 +309,7 @@ COMMANDS = (
         unpublish,
         "Revoke the public link.",
         "belvedere indicator unpublish 'Open orders'",
-        _confirmation("The public link of {} is revoked."),
+        _confirmation("Public link of {} revoked."),
         options=(INDICATOR,),
     ),
 )

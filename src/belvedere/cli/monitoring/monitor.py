@@ -20,20 +20,20 @@ TYPES = tuple(type_.value for type_ in MonitorType if type_ is not MonitorType.H
 # Options that are sent as fields of the same name.
 TEXT_OPTIONS = (
     ("url", "web check: the address"),
-    ("status-code", "web check: the expected status, a regular expression"),
-    ("pattern", "web check: must be in the response, a regular expression"),
+    ("status-code", "web check: regular expression for the expected status"),
+    ("pattern", "web check: regular expression that the response must match"),
     ("json-path", "web check: path of a value in the response, such as $.status"),
     ("json-value", "web check: the expected value at that path"),
     ("raw-search", "process: text in the command line"),
     ("path", "file: its path"),
-    ("file", "file: the id of a stored file; the agent restores it at the path when it changes"),
-    ("permissions", "file: such as 0644"),
+    ("file", "file: the id of a stored file that the agent keeps at the path"),
+    ("permissions", "file: its mode, such as 0644"),
     ("os-username", "file: its owner"),
     ("os-groupname", "file: its group"),
     ("script-id", "script: the id of the stored file"),
     ("target", "tcp, ping, dns, tls: the host name or address"),
     ("port", "tcp, tls: the port"),
-    ("days", "tls: for how many days the certificate must still be valid"),
+    ("days", "tls: minimum number of days that the certificate must be valid"),
     ("description", "a note for people"),
 )
 
@@ -200,7 +200,10 @@ _DEFINITION_OPTIONS = (
     option("--every", metavar="DURATION", help="interval of the checks (default 60s)"),
     option("--timeout", metavar="DURATION", help="timeout of a check (default 10s)"),
     option(
-        "--threshold", type=int, metavar="N", help="failed checks in a row until it is a failure"
+        "--threshold",
+        type=int,
+        metavar="N",
+        help="consecutive failed checks before the state is failure",
     ),
     option("--severity", choices=("LOW", "HIGH", "CRITICAL"), help="severity of a failure"),
 )
@@ -230,7 +233,7 @@ COMMANDS = (
         create,
         "Create a monitor.",
         "belvedere monitor create shop --host web-1 --url https://shop.example --status-code 200",
-        _confirmation("Monitor {} is created."),
+        _confirmation("Monitor {} created."),
         options=(
             option("name", metavar="NAME", help="its name"),
             option("--type", default="scraper", choices=TYPES, help="what it checks (scraper)"),
@@ -239,7 +242,7 @@ COMMANDS = (
                 "--member",
                 action="append",
                 metavar="MONITOR",
-                help="nested: a monitor that belongs to it; can be repeated",
+                help="nested: a monitor in the group; can be repeated",
             ),
             *_DEFINITION_OPTIONS,
         ),
@@ -249,7 +252,7 @@ COMMANDS = (
         edit,
         "Change a monitor. Fields that you omit are unchanged.",
         "belvedere monitor edit shop --every 30s",
-        _confirmation("Monitor {} is changed."),
+        _confirmation("Monitor {} updated."),
         options=(
             MONITOR,
             option("--name", metavar="NAME", help="the new name"),
@@ -269,7 +272,7 @@ COMMANDS = (
         _switch("resume"),
         "Resume a paused monitor.",
         "belvedere monitor resume shop",
-        _confirmation("Monitor {} is resumed."),
+        _confirmation("Monitor {} resumed."),
         options=(MONITOR,),
     ),
     Command(
@@ -285,7 +288,7 @@ COMMANDS = (
         _switch("unmute"),
         "Send notifications for a muted monitor again.",
         "belvedere monitor unmute shop",
-        _confirmation("Monitor {} is unmuted."),
+        _confirmation("Monitor {} unmuted."),
         options=(MONITOR,),
     ),
     Command(
@@ -312,7 +315,7 @@ COMMANDS = (
         delete,
         "Delete a monitor.",
         "belvedere monitor delete shop",
-        _confirmation("Monitor {} is deleted."),
+        _confirmation("Monitor {} deleted."),
         options=(MONITOR,),
     ),
 )

@@ -21,7 +21,7 @@ URL = option(
     "url",
     metavar="ADDRESS",
     nargs="?",
-    help="the address; if omitted, you are asked for it, or it is read from stdin",
+    help="the address (prompted for, or read from stdin, if omitted)",
 )
 ENABLE = option("--enable", action="store_true", default=None, help="enable it")
 DISABLE = option("--disable", dest="enable", action="store_false", help="disable it")
@@ -203,7 +203,7 @@ def _repeatable(flag: str, dest: str, help_text: str) -> CommandOption:
 
 
 RULE_OPTIONS = (
-    _repeatable("--channel", "channels", "where to send; can be repeated"),
+    _repeatable("--channel", "channels", "channel to send to; can be repeated"),
     _repeatable("--kind", "kinds", "an event kind, or a group such as job.* (default: alerts)"),
     _repeatable("--object", "objects", "id of a monitor, task, host, … (default: any)"),
     _repeatable("--state", "states", "the state of the object (default: any)"),
@@ -231,7 +231,7 @@ COMMANDS = (
         add,
         "Create a channel: an https address that receives signed requests, or any Apprise URL.",
         "belvedere notify add ops ntfys://ntfy.sh/my-topic",
-        _confirmation("Channel {0} is created. Test it with: belvedere notify test {0}"),
+        _confirmation("Channel {0} created. Test it with: belvedere notify test {0}"),
         options=(option("name", metavar="NAME", help="the channel's name"), URL),
     ),
     Command(
@@ -239,7 +239,7 @@ COMMANDS = (
         edit,
         "Change a channel. Fields that you omit are unchanged.",
         "belvedere notify edit ops --disable",
-        _confirmation("Channel {} is changed."),
+        _confirmation("Channel {} updated."),
         options=(
             CHANNEL,
             option("--name", metavar="NAME", help="the new name"),
@@ -253,7 +253,7 @@ COMMANDS = (
         remove,
         "Delete a channel and its messages.",
         "belvedere notify remove ops",
-        _confirmation("Channel {} is deleted."),
+        _confirmation("Channel {} deleted."),
         options=(CHANNEL,),
     ),
     Command(
@@ -287,7 +287,7 @@ COMMANDS = (
         rule_add,
         "Create a rule: which events are sent to which channels.",
         "belvedere notify rule-add nights --channel ops --severity HIGH --quiet 22:00-07:00",
-        _confirmation("Rule {} is created."),
+        _confirmation("Rule {} created."),
         options=(option("name", metavar="NAME", help="the rule's name"), *RULE_OPTIONS),
     ),
     Command(
@@ -295,7 +295,7 @@ COMMANDS = (
         rule_edit,
         "Change a rule. Fields that you omit are unchanged.",
         "belvedere notify rule-edit nights --kind monitor.failure --group 5m",
-        _confirmation("Rule {} is changed."),
+        _confirmation("Rule {} updated."),
         options=(
             RULE,
             option("--name", metavar="NAME", help="the new name"),
@@ -309,7 +309,7 @@ COMMANDS = (
         rule_remove,
         "Delete a rule.",
         "belvedere notify rule-remove nights",
-        _confirmation("Rule {} is deleted."),
+        _confirmation("Rule {} deleted."),
         options=(RULE,),
     ),
     Command(

@@ -52,7 +52,7 @@ COMMANDS = (
         delete,
         "Delete one of your views. Managers can also delete a shared view by its id.",
         "belvedere view delete 'Failed tonight'",
-        lambda view: print(f"The view {view['name']} is deleted."),
+        lambda view: print(f"View {view['name']} deleted."),
         options=(option("view", metavar="VIEW", help="its name or id"),),
     ),
 )

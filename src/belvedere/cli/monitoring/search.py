@@ -25,7 +25,7 @@ COMMANDS = (
     Command(
         "search",
         search,
-        "Find tasks, workflows, monitors, hosts and other objects by words of their name or tags,"
+        "Find tasks, workflows, monitors, hosts and other objects by words in their name or tags,"
         " or by their short id; best matches first.",
         "belvedere search nightly backup --kind task,schedule",
         show_matches,

@@ -118,7 +118,7 @@ COMMANDS = (
         delete,
         "Delete a status page; its address and its badge stop working immediately.",
         "belvedere status-page delete Shop",
-        lambda page: print(f"The status page {page['title']} is deleted."),
+        lambda page: print(f"Status page {page['title']} deleted."),
         options=(PAGE,),
     ),
 )

@@ -36,7 +36,7 @@ COMMANDS = (
         "doctor",
         doctor,
         "Check the schema, files and keys, every job against its events, logs, hosts, clock and "
-        "disk. Read-only, also while the server is running. Exits with 1 if there is a problem.",
+        "disk. Read-only; safe while the server is running. Exits with 1 if there is a problem.",
         "belvedere doctor --data ./data",
         show_findings,
         options=operator_client.OPTIONS,

@@ -55,7 +55,9 @@ def show_keys(result: Record) -> None:
 def show_rotated(result: Record) -> None:
     print(f"{result['resealed']} values were re-encrypted with the key {result['key']}.")
     if result.get("unreadable"):
-        print(f"{result['unreadable']} values cannot be opened with any key and were not changed.")
+        print(
+            f"{result['unreadable']} values cannot be decrypted with any key and were not changed."
+        )
         rendering.note("List them: belvedere key check")
     print(f"Old keys dropped: {result['dropped']}.")
 
@@ -74,17 +76,17 @@ def show_unreadable(result: Record) -> None:
             for value in result["values"]
         ),
     )
-    print(f"{result['unreadable']} values cannot be opened with any key in secret.key.")
+    print(f"{result['unreadable']} values cannot be decrypted with any key in secret.key.")
 
 
 def show_dropped(result: Record) -> None:
     print(f"Old keys dropped: {result['dropped']}.")
     if result["unreadable"]:
-        print(f"{result['unreadable']} values that no key opens were left as they are.")
+        print(f"{result['unreadable']} values that no key can decrypt were not changed.")
 
 
 def show_added(result: Record) -> None:
-    print(f"The key {result['key']} was added. Nothing is encrypted with it yet.")
+    print(f"Key {result['key']} added. Nothing is encrypted with it yet.")
     rendering.note(
         "Copy secret.key to every other server and restart it; then: belvedere key rotate"
     )
@@ -112,7 +114,7 @@ COMMANDS = (
     Command(
         "rotate",
         rotate,
-        "Re-encrypt every secret with a new key, and drop the old key. It can be repeated.",
+        "Re-encrypt every secret with a new key, and drop the old key. Safe to run again.",
         "belvedere key rotate",
         show_rotated,
         options=(option("--keep", action="store_true", help="do not drop the old key"), *OPTIONS),
@@ -121,7 +123,7 @@ COMMANDS = (
     Command(
         "check",
         check,
-        "List values that no key in secret.key opens; they keep old keys from being dropped.",
+        "List values that no key in secret.key can decrypt; while there are any, old keys stay.",
         "belvedere key check",
         show_unreadable,
         options=OPTIONS,
@@ -137,7 +139,7 @@ COMMANDS = (
             option(
                 "--skip-unreadable",
                 action="store_true",
-                help="drop them although some values cannot be opened with any key",
+                help="drop them even if some values cannot be decrypted with any key",
             ),
             *OPTIONS,
         ),

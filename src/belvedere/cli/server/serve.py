@@ -52,7 +52,7 @@ def _options(*names: str) -> tuple[CommandOption, ...]:
 def _option(name: str, env: str, default: object, about: str) -> CommandOption:
     flag = name.replace("_", "-")
     if isinstance(default, bool):
-        text = f"without this option, {about} ({env}=0)"
+        text = f"do not {about.removeprefix('`up`: ')} ({env}=0)"
         return option(f"--no-{flag}", dest=name, action="store_false", default=None, help=text)
     kind = int if isinstance(default, int) else str
     text = f"{about} ({env})" if default == "" else f"{about} ({env}; default {default})"

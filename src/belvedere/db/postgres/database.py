@@ -75,8 +75,9 @@ def _commit(connection: PostgresConnection) -> None:
         if isinstance(fault, (*RETRYABLE, psycopg.errors.QueryCanceled)):
             raise
         raise Unavailable(
-            "The connection to the database was lost while this was saved; it is not known whether"
-            " it was. Check before you repeat it, or repeat it with the same Idempotency-Key.",
+            "The connection to the database was lost during the commit, so the outcome "
+            "is unknown. Check before you repeat the request, or repeat it with the same "
+            "Idempotency-Key.",
             code="outcome_unknown",
         ) from fault
 

@@ -15,8 +15,8 @@ from belvedere.db.postgres.transaction import PostgresTx
 
 TIMELINE = "select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 OTHER_TIMELINE = (
-    "Another PostgreSQL took over (a failover or a restored backup); commits of the last moments"
-    " may be lost. The epoch of the fences was raised, and agents connect again. timeline=%s"
+    "PostgreSQL failover or restored backup detected; the last commits may be lost, the epoch of"
+    " the fences was raised and agents reconnect timeline=%s"
 )
 log = logging.getLogger("belvedere.db")
 # Stores the timeline; returns whether another one was stored before.

@@ -55,7 +55,7 @@ async def download(request: Request[None]) -> Reply:
         if artifact.name == request.path["filename"]
     ]
     if not matches:
-        raise NotFound("The job left no such file.", code="file_not_found")
+        raise NotFound("The job has no such file.", code="file_not_found")
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(matches[0].name, safe='')}",
         "ETag": f'"{matches[0].sha256}"',

@@ -258,7 +258,8 @@ ROUTES: tuple[Route, ...] = (
         "/job/removed",
         "viewer",
         show_removed,
-        "How many ended jobs were removed by retention or by a person, and when the last.",
+        "How many finished jobs were removed by retention or by a person, and when the "
+        "last one was.",
         answer=RemovedJobs,
         query=(("task", "only of this task"), ("workflow", "only of this workflow")),
         from_interface=False,

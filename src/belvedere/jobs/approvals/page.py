@@ -57,13 +57,13 @@ def _page(question: ApprovalQuestion, inner: str) -> str:
 
 def _starter(question: ApprovalQuestion) -> str:
     job = question.job
-    return escape(job.email or job.username) if job.user_id else "Nobody in person"
+    return escape(job.email or job.username) if job.user_id else "No person (started automatically)"
 
 
 def _outcome(question: ApprovalQuestion) -> str:
     state = question.job.state
     text = {"success": "It is approved.", "failure": "It is rejected."}.get(state)
-    return text or escape(f"It is over: {question.job.reason or state}")
+    return text or escape(f"This approval has ended: {question.job.reason or state}")
 
 
 def _task_list(plan: Plan) -> str:

@@ -45,7 +45,8 @@ def _lock_for_decision(tx: Tx, actor: Actor, job_id: str, verb: str, state: JobS
     check_transition(job, verb, Lifecycle.FINISHED, state)
     if verb not in enabled_answers(specs.for_job(tx, job)):
         raise Conflict(
-            f"The task of this approval does not allow to {verb} it.", code="answer_disabled"
+            f"The task of this approval does not allow approvers to {verb} it.",
+            code="answer_disabled",
         )
     return job
 

@@ -54,7 +54,7 @@ class Handshakes:
         """Count a connection of a host until the function that it yields is called."""
         if self._hosts[host_id] >= MAX_BEFORE_HELLO:
             raise TooMany(
-                f"This host has {MAX_BEFORE_HELLO} connections without a hello already.",
+                f"This host has {MAX_BEFORE_HELLO} connections that have not sent a hello.",
                 retry_after_s=1,
             )
         release = _count(self._hosts, host_id)
@@ -67,7 +67,7 @@ class Handshakes:
     def waiting(self, host_id: str) -> Iterator[None]:
         """Count a poll of an agent over plain HTTP."""
         if self._waiting[host_id] >= MAX_WAITING:
-            raise TooMany(f"This host has {MAX_WAITING} open polls already.", retry_after_s=1)
+            raise TooMany(f"This host has {MAX_WAITING} open polls.", retry_after_s=1)
         release = _count(self._waiting, host_id)
         try:
             yield

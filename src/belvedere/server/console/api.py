@@ -37,7 +37,7 @@ NOTICE = """<!doctype html>
 :root { color-scheme: light dark; font: 16px/1.6 system-ui, sans-serif; }
 body { max-width: 36rem; margin: 4rem auto; padding: 0 1rem; }
 </style></head><body><h1>The console is not built</h1>
-<p>This server runs from a checkout whose console was left out. Stop it and start it with
+<p>This server runs from a checkout without a built console. Stop it and start it with
 <code>make run</code>, which builds the console first. The interface and the command line work
 without it.</p></body></html>
 """

@@ -120,7 +120,8 @@ def restores(installation: Installation) -> Iterable[Finding]:
     if count:
         yield notice(
             "restore",
-            f"{count} jobs are held since the database was restored: they may have run.{when}",
+            f"{count} jobs have been held since the database was restored: they may have "
+            f"run.{when}",
             "Release, resolve or cancel them: belvedere job list --held.",
         )
     elif last is not None:
@@ -134,14 +135,14 @@ def journals(installation: Installation) -> Iterable[Finding]:
         if host.journal_refused_at is not None:
             yield problem(
                 "journals",
-                f"The agent of {name} is refused since {iso(host.journal_refused_at)}:"
+                f"The agent of {name} has been refused since {iso(host.journal_refused_at)}:"
                 f" {host.journal_message}",
                 "Follow this text; until then the host gets no jobs.",
             )
         if host.rolled_back_at is not None:
             yield notice(
                 "journals",
-                f"The journal of the agent of {name} went back at {iso(host.rolled_back_at)}.",
+                f"The agent journal of {name} was rolled back at {iso(host.rolled_back_at)}.",
                 "Its disk was probably restored. Check the lost jobs of the host:"
                 f" belvedere job list --host {host.hostname} --state lost.",
             )
@@ -153,7 +154,7 @@ def logs(installation: Installation) -> Iterable[Finding]:
     after, done = -1, 0
     while batch := installation.logs.read(_log_batch, after):
         faults += [
-            f"Log {fence}: {recorded} bytes are recorded, {stored} are stored."
+            f"Log {fence}: {recorded} bytes were recorded, {stored} are stored."
             for fence, recorded, stored in batch
             if recorded != stored
         ]

@@ -65,8 +65,8 @@ def add(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, An
         keys = key_file.with_new_key(keys)
         if runtime.settings.secret_key:
             raise Conflict(
-                "The key comes from BELVEDERE_SECRET_KEY. Set it to this on every server, restart"
-                f" them, and rotate then: {' '.join(keys.text().split())}",
+                "The key comes from BELVEDERE_SECRET_KEY. Set it to this on every "
+                f"server, restart them, and then rotate: {' '.join(keys.text().split())}",
                 code="key_in_setting",
             )
         key_file.write(runtime.settings.folder, keys)
@@ -97,7 +97,7 @@ def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, A
     values = _find_unreadable(tx, runtime.keyring)
     if values and not payload.get("skip_unreadable"):
         raise Conflict(
-            f"{len(values)} values cannot be opened with any key in secret.key. List them with"
+            f"{len(values)} values cannot be decrypted with any key in secret.key. List them with"
             " belvedere key check and set them again, or keep a backup of secret.key and run"
             " belvedere key drop --skip-unreadable.",
             code="key_unreadable",
@@ -219,5 +219,5 @@ def _resealed(keys: Keyring, column: SealedText, row: tuple[str, ...]) -> tuple[
     try:
         return (keys.seal(keys.unseal(box, context), context), *names, box)
     except Unavailable:
-        log.error("sealed value cannot be opened table=%s row=%s", column.table, names)
+        log.error("sealed value cannot be decrypted table=%s row=%s", column.table, names)
         return None

@@ -171,7 +171,7 @@ def _resealed(keys: Keyring, text: str, context: str) -> str:
         try:
             return match[1] + keys.seal(keys.unseal(match[2], context), context)
         except Unavailable:
-            log.error("sealed value cannot be opened; not changed context=%s", context)
+            log.error("sealed value cannot be decrypted; not changed context=%s", context)
             return match[0]
 
     return _BOX.sub(reseal_match, text)

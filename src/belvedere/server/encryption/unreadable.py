@@ -81,6 +81,6 @@ def check_unreadable(readable: bool) -> None:
     """Nothing that a key still opens may be counted as unreadable."""
     if readable:
         raise Conflict(
-            "Values are still sealed with an older key that opens them. Run: belvedere key rotate",
+            "Some values are still encrypted with an older key. Run: belvedere key rotate",
             code="key_in_use",
         )

@@ -18,7 +18,7 @@ from belvedere.server.notices.batch import NoticeBatch, make_notice, tags_of
 FAILURES = frozenset({"failure", "timeout", "error"})
 _TITLES = {
     "job.lost": "{} is lost: outcome unknown, it may have run",
-    "job.expired": "{} waited too long and did not run",
+    "job.expired": "{} expired while it waited and did not run",
     "job.voided": "{} needs a new approval: what would run has changed",
     "job.finished": "{} ended in {}",
     "job.unreachable": "{} runs on a host that is unreachable",
@@ -70,7 +70,7 @@ def _title(event: Event, data: dict[str, Any]) -> str:
 
 def _request_title(job: JobRow) -> str:
     decision = "an approval" if job.type == APPROVAL else "input"
-    return f"{job.name} waits for {decision}"
+    return f"{job.name} is waiting for {decision}"
 
 
 def _would_run(tx: Tx, job: JobRow) -> str:

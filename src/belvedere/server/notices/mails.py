@@ -26,12 +26,12 @@ from belvedere.server.runtime import ServerRuntime
 
 _INVITATION = "You are invited to {customer} on Belvedere.\n\nAccept within seven days:\n{link}\n"
 _RESET = (
-    "Somebody requested a new password for your Belvedere account.\n\n"
+    "Someone requested a new password for your Belvedere account.\n\n"
     "Set it within a day:\n{link}\n\nIf it was not you, ignore this mail.\n"
 )
 
 
-_REQUEST = "{name} waits for your approval.\n\n{runs}\n\n{instructions}\n"
+_REQUEST = "{name} is waiting for your approval.\n\n{runs}\n\n{instructions}\n"
 _ANSWERS = {"approve": "Approve:", "reject": "Reject: "}
 _LINK_USE = "Each link asks you to confirm, works once, and is only for you: do not forward it."
 
@@ -98,7 +98,7 @@ def _request(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
         return
     batch = NoticeBatch(tx, runtime.settings.base_url, ())
     runs = _runs(plan.for_job(tx, job.id))
-    title = message_text.one_line(f"{job.name} waits for your approval")
+    title = message_text.one_line(f"{job.name} is waiting for your approval")
     for member in batch.members(event.customer_id):
         if permissions.may_decide(tx, member, job):
             instructions = _instructions(tx, runtime, job, member.user_id)

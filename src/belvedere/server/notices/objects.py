@@ -40,7 +40,7 @@ ALERT_KINDS = {
     ),
     "indicator": AlertKind(
         {
-            "indicator.failed": "{} is in failure",
+            "indicator.failed": "{} changed to failure",
             "indicator.recovered": "{} is normal again",
             "indicator.stale": "{} has not been updated for too long",
         },

@@ -169,7 +169,7 @@ def _approval(spec: TaskSpec) -> Faults:
     if spec.approvals_target == "fixed" and not spec.approvers:
         yield NO_APPROVER
     if not (spec.success_enabled or spec.failure_enabled):
-        yield Fault("failure_enabled", "No one could answer it: success_enabled is off, too.")
+        yield Fault("failure_enabled", "No one could answer it: success_enabled is also off.")
     if spec.four_eyes and spec.approvals_target == "initiator":
         yield Fault(
             "four_eyes", "No one could approve it: the approver is the person who starts it."

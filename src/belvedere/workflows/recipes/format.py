@@ -178,7 +178,7 @@ def _constants(source: Fields, part: str, report: ImportReport) -> dict[str, str
     """TheEye allows any name; ours must be a valid name of an environment variable."""
     constants = to_texts(source)
     for name in [name for name, value in constants.items() if [*env_faults("", {name: value})]]:
-        report.skip(part, f"global_constants.{name}", "It is no valid environment variable.")
+        report.skip(part, f"global_constants.{name}", "It is not a valid environment variable.")
         del constants[name]
     if hidden := sorted(name for name, value in constants.items() if value == MASK):
         report.notes.append(f"Set the global constants {', '.join(hidden)} again.")

@@ -43,7 +43,7 @@ _REASONS = {
     "empty_viewers": "A job has the ACL of its task or workflow.",
     "stack_scheduled_executions": "Set `overlap` of its schedules to `queue`.",
     "table_view": "The console always shows its jobs as a table.",
-    "notify": "Workflows have no switch for notifications. Use that of their tasks.",
+    "notify": "Workflows have no switch for notifications. Use the one of their tasks.",
     "autoremove_completed_jobs": "The jobs of a workflow follow the organization's default.",
     "autoremove_completed_jobs_limit": "The jobs of a workflow follow the organization's default.",
     "charset": "Use a pattern instead.",
