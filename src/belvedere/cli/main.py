@@ -62,6 +62,8 @@ COMMAND_GROUPS = (
     CommandGroup("organization", "access.organization", "manage organizations on this server"),
     CommandGroup("audit", "access.audit", "show the audit log"),
     CommandGroup("demo", "server.demo", "remove the demo objects of the first start"),
+    CommandGroup("backup", "server.backup", "write a backup of the database to a file"),
+    CommandGroup("restore", "server.backup", "restore a backup into an empty location"),
     CommandGroup("mark-restored", "server.restored", "mark the database as restored from a backup"),
     CommandGroup("doctor", "server.doctor", "check the installation and its data"),
     CommandGroup("bench", "server.bench", "measure the performance of this installation"),

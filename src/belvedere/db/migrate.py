@@ -38,6 +38,15 @@ def _names(tx: Tx) -> set[str]:
     return {name for (name,) in tx.rows("select name from migrations")}
 
 
+def list_applied(tx: Tx) -> set[str]:
+    """The migrations of a database that is only read; empty if it is not one of Belvedere."""
+    if tx.dialect.name == "postgres":
+        exists = tx.value("select to_regclass('migrations') is not null")
+    else:
+        exists = tx.value("select count(*) from sqlite_schema where name = 'migrations'")
+    return _names(tx) if exists else set()
+
+
 def apply(tx: Tx, name: str, text: str) -> bool:
     if name in lock_applied(tx):
         return False

@@ -19,7 +19,7 @@ from belvedere.access.crypto import password_hash
 from belvedere.access.customers import password_recovery, second_factor_changes, service
 from belvedere.base.errors import Conflict, Invalid, NotFound, Refused
 from belvedere.base.unix_sockets import short_path
-from belvedere.db import Tx, installation
+from belvedere.db import Tx
 from belvedere.files import quota
 from belvedere.jobs.recovery import restore
 from belvedere.rest import error_format
@@ -112,9 +112,7 @@ def _mark_restored(tx: Tx, _: ServerRuntime, payload: dict[str, Any]) -> dict[st
             "The server is running; stop it, run this command and start it again.",
             code="server_runs",
         )
-    # The start compares with what is stored here.
-    restore.was_restored(tx)
-    return {"epoch": installation.epoch_of(installation.raise_epoch(tx))}
+    return {"epoch": restore.mark_restored(tx)}
 
 
 COMMANDS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]]] = {

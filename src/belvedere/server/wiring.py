@@ -10,6 +10,7 @@ from belvedere.access.limits.rate_limits import LoginLimits, RateWindow
 from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import SECOND, Clock, SharedClock, wall
 from belvedere.db import Database
+from belvedere.db.backup.copy import Location, check_complete
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
 from belvedere.egress.pool import EgressPool
@@ -51,6 +52,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
     """The main database and the log store, migrated. On PostgreSQL they are one."""
     folder = settings.folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_complete(Location(settings.database_url, folder))
     old = os.umask(0o077)
     try:
         db = open_database(settings.database_url)

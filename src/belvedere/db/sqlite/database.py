@@ -75,7 +75,7 @@ class Sqlite:
         self.before_commit: Callable[[Tx], None] | None = None
         self.on_signals: Callable[[set[Signal]], None] | None = None
         self.sealer: Sealer | None = None
-        self._lock_fd = _lock_file(self.path)
+        self._lock_fd = lock_file(self.path)
         self._writer = connect(self.path)
         self._version_cache: dict[Any, Any] = {}
         self._is_quick = False
@@ -362,7 +362,7 @@ class Sqlite:
             os.close(self._lock_fd)
 
 
-def _lock_file(path: str) -> int | None:
+def lock_file(path: str) -> int | None:
     """Hold `<path>.lock` for the life of this process: a second server must not write here."""
     if path.startswith((":memory:", "file:")):
         return None

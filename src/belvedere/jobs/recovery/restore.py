@@ -47,6 +47,13 @@ def was_restored(tx: Tx) -> bool:
     return False
 
 
+def mark_restored(tx: Tx) -> int:
+    """Raise the epoch, so that the next start of a server holds jobs; returns the new epoch."""
+    # The start compares with what is stored here.
+    was_restored(tx)
+    return epoch_of(raise_epoch(tx))
+
+
 def record_timeline(tx: Tx, timeline: str) -> bool:
     """Store PostgreSQL's timeline; True if it has changed. Then no fence of a lost attempt is used
     again, and no agent gets a job before its journal was compared. The first server that detects

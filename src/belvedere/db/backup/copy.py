@@ -1,0 +1,151 @@
+"""Writes a database into a backup, and a backup into an empty database, on either engine."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from belvedere import __version__
+from belvedere.base.clock import iso
+from belvedere.base.errors import Conflict, Unavailable
+from belvedere.db import installation
+from belvedere.db.backup.archive import (
+    FORMAT,
+    BackupReader,
+    BackupWriter,
+    Manifest,
+    Report,
+    newer_version,
+)
+from belvedere.db.interface import Tx
+from belvedere.db.migrate import list_applied, migrations
+
+SQLITE, POSTGRES = "sqlite", "postgres"
+ENGINE_NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
+# Exists while the files of a SQLite database are restored.
+MARKER = "restore.incomplete"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where the database of an installation is."""
+
+    # `postgresql://…`, or the path of a SQLite file.
+    database: str
+    # The data folder.
+    folder: Path
+
+    @property
+    def engine(self) -> str:
+        is_postgres = self.database.startswith(("postgresql://", "postgres://"))
+        return POSTGRES if is_postgres else SQLITE
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files of SQLite by the names of their parts; the main one is first."""
+        main = Path(self.database.removeprefix("sqlite://"))
+        return {"belvedere.db": main, "logs.db": self.folder / "logs.db"}
+
+    @property
+    def marker(self) -> Path:
+        return self.folder / MARKER
+
+
+def write_backup(
+    location: Location, writer: BackupWriter, draft: Path, key_name: str, report: Report
+) -> Manifest:
+    """The parts; `key_name` is the name under which the database identifies its key."""
+    if location.engine == POSTGRES:
+        return _write_postgres(location, writer, key_name, report)
+    return _write_sqlite(location, writer, draft, key_name, report)
+
+
+def _write_sqlite(
+    location: Location, writer: BackupWriter, draft: Path, key_name: str, report: Report
+) -> Manifest:
+    from belvedere.db.backup import sqlite_files
+
+    with sqlite_files.open_snapshot(location.files) as snapshot:
+        manifest = _describe(list(snapshot.values()), SQLITE, key_name)
+        manifest.tables = sqlite_files.count_rows(snapshot)
+        copies = sqlite_files.copy_snapshot(snapshot, draft, report)
+    sqlite_files.write_parts(writer, copies, report)
+    return manifest
+
+
+def _write_postgres(
+    location: Location, writer: BackupWriter, key_name: str, report: Report
+) -> Manifest:
+    from belvedere.db.backup import postgres_tables
+
+    with postgres_tables.open_snapshot(location.database) as snapshot:
+        manifest = _describe([snapshot], POSTGRES, key_name)
+        manifest.columns, manifest.tables = postgres_tables.write_parts(snapshot, writer, report)
+        manifest.sequences = postgres_tables.list_sequences(snapshot)
+        return manifest
+
+
+def _describe(databases: Sequence[Tx], engine: str, key_name: str) -> Manifest:
+    main = databases[0]
+    names = {name for tx in databases for name in list_applied(tx)}
+    if "migrations/0001_access" not in names:
+        raise Unavailable("This is not a database of Belvedere: no server has started with it yet.")
+    return Manifest(
+        FORMAT,
+        __version__,
+        engine,
+        iso(main.now),
+        installation.epoch_of(installation.newest_fence(main)),
+        installation.read(main, key_name) or "",
+        sorted(names),
+        {},
+    )
+
+
+def check_fits(location: Location, path: Path, manifest: Manifest) -> None:
+    """Refuse a backup of another engine or of a newer version."""
+    if manifest.engine != location.engine:
+        raise Conflict(
+            f"{path} is a backup of {ENGINE_NAMES.get(manifest.engine, manifest.engine)}; it cannot"
+            f" be restored into {ENGINE_NAMES[location.engine]}. Set --database accordingly.",
+        )
+    own_names = {
+        f"{folder}/{name}"
+        for folder in ("migrations", "logs")
+        for name, _ in migrations(location.engine, folder)
+    }
+    if not own_names.issuperset(manifest.migrations):
+        raise newer_version(path, manifest.version)
+
+
+def check_empty(location: Location) -> None:
+    """Refuse a location with data; that of a restore that did not reach its end is replaced."""
+    if location.engine == POSTGRES:
+        from belvedere.db.backup import postgres_tables
+
+        postgres_tables.check_empty(location.database)
+    elif not location.marker.exists():
+        from belvedere.db.backup import sqlite_files
+
+        sqlite_files.check_empty(location.files)
+
+
+def load_backup(
+    location: Location, reader: BackupReader, finish: Callable[[Tx], int], report: Report
+) -> int:
+    """Write everything; `finish` is the last operation before the database is complete."""
+    if location.engine == POSTGRES:
+        from belvedere.db.backup import postgres_tables
+
+        return postgres_tables.restore_tables(location.database, reader, finish, report)
+    from belvedere.db.backup import sqlite_files
+
+    return sqlite_files.restore_files(reader, location.files, location.marker, finish, report)
+
+
+def check_complete(location: Location) -> None:
+    """Refuse to start a server with the files of a restore that did not reach its end."""
+    if location.marker.exists():
+        raise Unavailable(
+            f"A restore into {location.folder} was interrupted; its database is not complete."
+            " Run `belvedere restore` again: it starts over.",
+        )

@@ -1,0 +1,188 @@
+"""Backups of SQLite: the database files themselves, as they were at one moment."""
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+from belvedere.base import failpoints
+from belvedere.base.clock import wall
+from belvedere.base.errors import Conflict, NotFound, Unavailable
+from belvedere.db.backup.archive import BLOCK, BackupReader, BackupWriter, Report, sync_folder
+from belvedere.db.interface import Tx
+from belvedere.db.sqlite.database import connect, lock_file
+from belvedere.db.sqlite.transaction import SqliteTx
+
+PAGES_PER_STEP = 1_000
+TABLES = "select name from sqlite_schema where type = 'table' and name not glob 'sqlite_*'"
+# Files that SQLite keeps beside a database.
+COMPANIONS = ("-wal", "-shm", "-journal")
+UNFINISHED = ".restoring"
+
+
+@contextmanager
+def open_snapshot(sources: Mapping[str, Path]) -> Iterator[dict[str, SqliteTx]]:
+    """Read transactions on all files that begin together; servers continue to write."""
+    with ExitStack() as stack:
+        try:
+            snapshot = {name: _open(stack, path) for name, path in sources.items()}
+            for tx in snapshot.values():
+                tx.execute("begin")
+                tx.rows("select 1 from sqlite_schema limit 1")
+            yield snapshot
+        except apsw.NotADBError as fault:
+            raise Unavailable(f"This is not a database of Belvedere: {fault}.") from fault
+        except apsw.FullError as fault:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from fault
+        except apsw.Error as fault:
+            raise Unavailable(f"SQLite reports: {fault}.") from fault
+
+
+def _open(stack: ExitStack, path: Path) -> SqliteTx:
+    if not path.exists():
+        raise NotFound(f"No database at {path}; set its folder with --data.")
+    connection = stack.enter_context(closing(connect(str(path), readonly=True)))
+    return SqliteTx(connection, wall())
+
+
+def count_rows(snapshot: Mapping[str, SqliteTx]) -> dict[str, int]:
+    """Of every table in all files; both have a table of migrations."""
+    counts: dict[str, int] = {}
+    for tx in snapshot.values():
+        for (table,) in tx.rows(TABLES):
+            counts[table] = counts.get(table, 0) + int(tx.value(f'select count(*) from "{table}"'))
+    return counts
+
+
+def copy_snapshot(snapshot: Mapping[str, SqliteTx], draft: Path, report: Report) -> dict[str, Path]:
+    """Copies of the files beside the draft of the backup. Compressing them takes longer than
+    copying: meanwhile the transactions would keep the write-ahead logs growing."""
+    copies = {name: draft.with_name(f"{draft.name}.{name}") for name in snapshot}
+    for name, tx in snapshot.items():
+        copies[name].unlink(missing_ok=True)
+        os.close(os.open(copies[name], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        _copy(tx, copies[name], partial(report, name))
+    return copies
+
+
+def _copy(tx: SqliteTx, path: Path, report: Callable[[int, int], None]) -> None:
+    with closing(apsw.Connection(str(path))) as target:
+        target.execute("pragma synchronous=off")
+        size = int(tx.value("pragma page_size"))
+        with target.backup("main", tx.connection, "main") as copy:
+            while not copy.done:
+                copy.step(PAGES_PER_STEP)
+                report((copy.page_count - copy.remaining) * size, copy.page_count * size)
+
+
+def write_parts(writer: BackupWriter, copies: Mapping[str, Path], report: Report) -> None:
+    """Compress the copies into the backup, and delete them."""
+    for name, path in copies.items():
+        total, done = path.stat().st_size, 0
+        with path.open("rb") as file, writer.part(name) as append:
+            while block := file.read(BLOCK):
+                append(block)
+                done += len(block)
+                report(name, done, total)
+        path.unlink()
+
+
+def check_empty(targets: Mapping[str, Path]) -> None:
+    for path in targets.values():
+        if path.exists() and path.stat().st_size:
+            raise Conflict(
+                f"{path} already exists. Restore into an empty folder (--data), or move this file"
+                " away first.",
+            )
+
+
+def restore_files(
+    reader: BackupReader,
+    targets: Mapping[str, Path],
+    marker: Path,
+    finish: Callable[[Tx], int],
+    report: Report,
+) -> int:
+    """Write the files. While the marker exists, no server starts, and another restore begins again:
+    a restore that is killed leaves nothing that could be taken for a complete database."""
+    with _locked(next(iter(targets.values()))):
+        if not marker.exists():
+            check_empty(targets)
+        _create_marker(marker)
+        try:
+            result = _write_files(reader, targets, finish, report)
+        except BaseException:
+            _remove_rest(targets)
+            marker.unlink()
+            raise
+        marker.unlink()
+        sync_folder(marker.parent)
+        return result
+
+
+def _write_files(
+    reader: BackupReader, targets: Mapping[str, Path], finish: Callable[[Tx], int], report: Report
+) -> int:
+    _remove_rest(targets)
+    for part in reader.manifest.parts:
+        if part.name in targets:
+            _extract(reader.blocks(part, report), _draft(targets[part.name]))
+    failpoints.reach("restore extracted")
+    result = _run(_draft(next(iter(targets.values()))), finish)
+    for path in reversed(list(targets.values())):
+        _draft(path).rename(path)
+        failpoints.reach("restore renamed")
+        sync_folder(path.parent)
+    return result
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(path.name + UNFINISHED)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """A server that starts meanwhile is refused, and so is another restore."""
+    fd = lock_file(str(path))
+    try:
+        yield
+    finally:
+        if fd is not None:
+            os.close(fd)
+
+
+def _create_marker(marker: Path) -> None:
+    os.close(os.open(marker, os.O_WRONLY | os.O_CREAT, 0o600))
+    sync_folder(marker.parent)
+
+
+def _remove_rest(targets: Mapping[str, Path]) -> None:
+    """What a restore left that was killed."""
+    for path in targets.values():
+        for file in (path, _draft(path)):
+            for suffix in ("", *COMPANIONS):
+                file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+def _extract(blocks: Iterator[bytes], path: Path) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        for block in blocks:
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _run(path: Path, operation: Callable[[Tx], int]) -> int:
+    """One transaction on a database that nobody else uses."""
+    with closing(connect(str(path))) as connection:
+        connection.execute("begin immediate")
+        result = operation(SqliteTx(connection, wall()))
+        connection.execute("commit")
+        # The file is renamed without its write-ahead log.
+        connection.execute("pragma wal_checkpoint(truncate)")
+    return result

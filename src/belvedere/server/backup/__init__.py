@@ -1,0 +1,1 @@
+"""`belvedere backup` and `belvedere restore`."""

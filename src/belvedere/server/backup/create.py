@@ -1,0 +1,158 @@
+"""Creates a backup file: under a temporary name, on disk before it is renamed."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from belvedere.access.crypto import key_file
+from belvedere.access.crypto.key_file import KeyFile
+from belvedere.access.crypto.keyring import KEY_CHECK, SECRET_FILE
+from belvedere.base import failpoints
+from belvedere.base.errors import Conflict, Unavailable
+from belvedere.db.backup import copy
+from belvedere.db.backup.archive import BackupWriter, Report, Sign, sync_folder
+from belvedere.db.backup.copy import Location
+from belvedere.server.backup import key_part
+from belvedere.settings import Settings
+
+PARTIAL = ".partial"
+
+
+class BackupRecord(msgspec.Struct):
+    """What was written, for the command line."""
+
+    file: str
+    size: int
+    engine: str
+    version: str
+    created_at: str
+    epoch: int
+    tables: int
+    rows: int
+    sha256: str
+    # Where the key is; empty if it is in the backup.
+    key: str
+    removed: list[str] = []
+
+
+def location_of(settings: Settings) -> Location:
+    return Location(settings.database_url, settings.folder)
+
+
+def back_up(
+    settings: Settings, target: Path, report: Report, *, force: bool = False, passphrase: str = ""
+) -> BackupRecord:
+    """With a passphrase, the backup contains the key, encrypted with it."""
+    if passphrase:
+        key_part.check_passphrase(passphrase)
+    _check_target(target, force=force)
+    with _draft(target) as draft, full_disk(target.parent):
+        with draft.open("wb") as file:
+            record = _write(settings, file, draft, passphrase, report)
+            file.flush()
+            os.fsync(file.fileno())
+        failpoints.reach("backup written")
+        _check_target(target, force=force)
+        draft.rename(target)
+        sync_folder(target.parent)
+    record.file, record.size = str(target), target.stat().st_size
+    return record
+
+
+def _check_target(target: Path, *, force: bool) -> None:
+    if target.exists() and not force:
+        raise Conflict(f"{target} already exists; choose another name or use --force.")
+    if not target.parent.is_dir():
+        raise Unavailable(f"There is no folder {target.parent}.")
+
+
+@contextmanager
+def _draft(target: Path) -> Iterator[Path]:
+    """An empty private file beside the target, which no other backup writes to. It is deleted, with
+    all copies beside it, if it was not renamed."""
+    draft = target.with_name(target.name + PARTIAL)
+    fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(f"Another backup is writing {target}.") from None
+        try:
+            yield draft
+        finally:
+            remove_drafts(draft.parent, draft.name)
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def full_disk(folder: Path) -> Iterator[None]:
+    """The error of the system names neither the disk nor what became of the file."""
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno != errno.ENOSPC:
+            raise
+        raise Unavailable(
+            f"The disk of {folder} is full. The unfinished files were removed."
+        ) from fault
+
+
+def remove_drafts(folder: Path, prefix: str) -> None:
+    for path in list(folder.iterdir()):
+        if path.name.startswith(prefix):
+            path.unlink(missing_ok=True)
+
+
+def _write(
+    settings: Settings, file: IO[bytes], draft: Path, passphrase: str, report: Report
+) -> BackupRecord:
+    writer = BackupWriter(file)
+    try:
+        return _write_parts(settings, writer, draft, passphrase, report)
+    finally:
+        writer.discard()
+
+
+def _write_parts(
+    settings: Settings, writer: BackupWriter, draft: Path, passphrase: str, report: Report
+) -> BackupRecord:
+    manifest = copy.write_backup(location_of(settings), writer, draft, KEY_CHECK, report)
+    keys = load_keys(settings)
+    where = "BELVEDERE_SECRET_KEY" if settings.secret_key else str(settings.folder / SECRET_FILE)
+    if passphrase:
+        if keys is None:
+            raise Unavailable(f"The key cannot be included: there is no {where}.")
+        with writer.part(key_part.NAME) as append:
+            append(key_part.seal(keys.text(), passphrase))
+    seal = writer.finish(manifest, None if keys is None else signer(keys))
+    return BackupRecord(
+        "",
+        0,
+        manifest.engine,
+        manifest.version,
+        manifest.created_at,
+        manifest.epoch,
+        len(manifest.tables),
+        sum(manifest.tables.values()),
+        seal.sha256,
+        "" if passphrase else where,
+    )
+
+
+def load_keys(settings: Settings) -> KeyFile | None:
+    """The keys of this installation; None if they are not on this machine. Nothing is created."""
+    path = settings.folder / SECRET_FILE
+    if not settings.secret_key and not os.access(path, os.R_OK):
+        return None
+    return key_file.load(settings.folder, settings.secret_key)
+
+
+def signer(keys: KeyFile) -> Sign:
+    return lambda sha256: keys.keys.digest(f"backup {sha256}")

@@ -1,0 +1,94 @@
+"""Restores a backup into an empty location, and marks the database as restored: the next start of
+a server holds the jobs that may have run since the backup."""
+
+import hmac
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from belvedere.access.crypto import key_file
+from belvedere.access.crypto.key_file import KeyFile
+from belvedere.access.crypto.keyring import SECRET_FILE
+from belvedere.base.errors import Conflict, Invalid
+from belvedere.db.backup import copy
+from belvedere.db.backup.archive import BackupReader, Report, open_backup
+from belvedere.jobs.recovery import restore
+from belvedere.server.backup import key_part
+from belvedere.server.backup.create import full_disk, load_keys, location_of, signer
+from belvedere.settings import Settings
+
+# Asks for the passphrase of the key.
+Prompt = Callable[[], str]
+
+
+class RestoreRecord(msgspec.Struct):
+    """What was restored, for the command line."""
+
+    file: str
+    engine: str
+    version: str
+    created_at: str
+    rows: int
+    epoch: int
+    # What the operator has to copy there before the server starts; empty if the key is in place.
+    missing_key: str
+    # Whether the key of the installation has confirmed that nobody changed the file.
+    is_signed: bool
+
+
+def restore_backup(
+    settings: Settings, source: Path, prompt: Prompt, report: Report
+) -> RestoreRecord:
+    """Everything is checked before anything is written."""
+    location = location_of(settings)
+    with open_backup(source) as reader:
+        manifest = reader.manifest
+        copy.check_fits(location, source, manifest)
+        copy.check_empty(location)
+        keys = load_keys(settings)
+        sealed_keys = _read_keys(reader, source, prompt)
+        _check_keys(settings, reader, keys, sealed_keys)
+        reader.verify(lambda name, done, total: report(f"verify {name}", done, total))
+        settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with full_disk(settings.folder):
+            epoch = copy.load_backup(location, reader, restore.mark_restored, report)
+        if keys is None and sealed_keys is not None:
+            key_file.write(settings.folder, sealed_keys)
+    has_key = bool(keys or sealed_keys) or not manifest.key_check
+    return RestoreRecord(
+        str(source),
+        manifest.engine,
+        manifest.version,
+        manifest.created_at,
+        sum(manifest.tables.values()),
+        epoch,
+        "" if has_key else str(settings.folder / SECRET_FILE),
+        bool((keys or sealed_keys) and reader.seal.signature),
+    )
+
+
+def _read_keys(reader: BackupReader, source: Path, prompt: Prompt) -> KeyFile | None:
+    part = next((part for part in reader.manifest.parts if part.name == key_part.NAME), None)
+    if part is None:
+        return None
+    if part.size > key_part.MAX_SIZE:
+        raise Invalid(f"The key in {source} is too large.")
+    data = b"".join(reader.blocks(part, lambda *_: None))
+    return key_file.parse(key_part.unseal(data, prompt()), f"The key in {source}")
+
+
+def _check_keys(
+    settings: Settings, reader: BackupReader, keys: KeyFile | None, sealed_keys: KeyFile | None
+) -> None:
+    """The key on this machine must be that of the backup; any of them checks the signature."""
+    for candidate in (keys, sealed_keys):
+        if candidate is None:
+            continue
+        proof = candidate.keys.digest("key check")
+        if reader.manifest.key_check and not hmac.compare_digest(reader.manifest.key_check, proof):
+            raise Conflict(
+                f"The key in {settings.folder / SECRET_FILE} belongs to another installation than"
+                " the backup. Copy the key of the backup there, or remove it.",
+            )
+        reader.check_signature(signer(candidate))

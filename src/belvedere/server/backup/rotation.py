@@ -1,0 +1,90 @@
+"""Repeated backups: each has its time in its name, and old ones are deleted."""
+
+import fcntl
+import re
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import sleep
+
+from belvedere.base.errors import Refused
+from belvedere.db.backup.archive import open_backup
+from belvedere.server.backup.create import PARTIAL, BackupRecord, remove_drafts
+
+STAMP = "%Y%m%dT%H%M%SZ"
+_STAMP = r"\d{8}T\d{6}Z"
+# After an error, unless the interval is shorter.
+RETRY_S = 300.0
+
+
+def add_time(target: Path, now: datetime) -> Path:
+    """`backup/belvedere.zip` becomes `backup/belvedere-20261117T030000Z.zip`."""
+    return target.with_name(f"{target.stem}-{now.strftime(STAMP)}{target.suffix}")
+
+
+def list_backups(target: Path) -> list[Path]:
+    """Files whose names this target gives, oldest first."""
+    name = re.compile(re.escape(target.stem) + "-" + _STAMP + re.escape(target.suffix))
+    return sorted(path for path in target.parent.iterdir() if name.fullmatch(path.name))
+
+
+def remove_old(target: Path, count: int) -> list[str]:
+    """Delete all backups but the newest ones. Only files that are complete backups are counted and
+    deleted: a file of somebody else with such a name stays, and a damaged one is no backup."""
+    backups = [path for path in list_backups(target) if _is_backup(path)]
+    old = backups[:-count] if count else []
+    for path in old:
+        path.unlink(missing_ok=True)
+    return [str(path) for path in old]
+
+
+def _is_backup(path: Path) -> bool:
+    try:
+        with open_backup(path):
+            return True
+    except (Refused, OSError):
+        return False
+
+
+def remove_interrupted(target: Path) -> None:
+    """What backups left that were killed; nobody continues a name with an old time."""
+    pattern = re.compile(re.escape(target.stem) + "-" + _STAMP + re.escape(target.suffix + PARTIAL))
+    for path in list(target.parent.iterdir()):
+        if pattern.fullmatch(path.name) and not _is_locked(path):
+            remove_drafts(target.parent, path.name)
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether another backup is writing it."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+def repeat(
+    target: Path,
+    interval_s: float,
+    back_up: Callable[[Path], BackupRecord],
+) -> Iterator[BackupRecord | Refused | OSError]:
+    """A backup in every interval, counted from the newest one, until the caller stops. An error is
+    yielded, and the backup is tried again."""
+    while True:
+        sleep(_remaining(target, interval_s))
+        try:
+            yield back_up(add_time(target, datetime.now(UTC)))
+        except (Refused, OSError) as fault:
+            yield fault
+            sleep(min(RETRY_S, interval_s))
+
+
+def _remaining(target: Path, interval_s: float) -> float:
+    backups = list_backups(target) if target.parent.is_dir() else []
+    if not backups:
+        return 0.0
+    text = backups[-1].name.removesuffix(target.suffix)[-len("20261117T030000Z") :]
+    age_s = time.time() - datetime.strptime(text, STAMP).replace(tzinfo=UTC).timestamp()
+    return max(0.0, interval_s - age_s)

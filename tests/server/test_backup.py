@@ -1,0 +1,428 @@
+"""Backups of a running installation, restored into an empty location."""
+
+import errno
+import hashlib
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import engines
+from belvedere.access.crypto import key_file
+from belvedere.access.crypto.keyring import SECRET_FILE, Keyring
+from belvedere.base.errors import Conflict, Invalid, NotFound, Refused, Unavailable
+from belvedere.bench.measure import fixture
+from belvedere.bench.measure.fixture import Fixture
+from belvedere.db import Database, Tx
+from belvedere.db.backup import archive, copy
+from belvedere.db.readonly import peek
+from belvedere.jobs.output import log_store
+from belvedere.jobs.recovery import restore
+from belvedere.server.backup import create, rotation
+from belvedere.server.backup.create import BackupRecord, back_up
+from belvedere.server.backup.load import RestoreRecord, restore_backup
+from belvedere.server.doctor import examine
+from belvedere.server.wiring import open_databases
+from belvedere.settings import Settings
+
+SECRET = bytes(range(32)).hex()
+PASSPHRASE = "four plain words here"
+
+
+@pytest.fixture
+def settings(
+    database_url: str, engine: str, tmp_path: Path, db: Database, logs: Database, keys: Keyring
+) -> Settings:
+    """An installation with a server that has its databases open."""
+    (tmp_path / SECRET_FILE).write_text(SECRET)
+    for path in (tmp_path, *tmp_path.iterdir()):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    db.write_blocking(keys.verify_database)
+    return Settings(data=str(tmp_path), database=database_url if engine == "postgres" else "")
+
+
+@pytest.fixture
+def place(db: Database, logs: Database) -> Fixture:
+    """One finished job with a log, and one that waits."""
+    place = db.write_blocking(fixture.create_fixture)
+    job_id = db.write_blocking(fixture.create, place)
+    [claimed] = db.write_blocking(fixture.claim, place)
+    logs.write_blocking(
+        log_store.append, [log_store.LogPiece(claimed.job.fence, job_id, 0, 0, b"a\\b\t\0\xff\n")]
+    )
+    db.write_blocking(fixture.finish, place, claimed.job.fence)
+    db.write_blocking(fixture.create, place)
+    return place
+
+
+@pytest.fixture
+def empty(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
+    """Where a backup can be restored."""
+    folder = tmp_path / "restored"
+    if not settings.database:
+        yield Settings(data=str(folder))
+        return
+    url = engines.create_postgres(settings.database, "restored")
+    yield Settings(data=str(folder), database=url)
+    engines.drop_postgres(url)
+
+
+def report_nothing(name: str, done: int, total: int) -> None:
+    """For tests that do not look at the progress."""
+
+
+def write(settings: Settings, target: Path, **options: object) -> BackupRecord:
+    return back_up(settings, target, report_nothing, **options)  # type: ignore[arg-type]
+
+
+def load(settings: Settings, source: Path, passphrase: str = "") -> RestoreRecord:
+    return restore_backup(settings, source, lambda: passphrase, report_nothing)
+
+
+def rows_of(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
+    """Everything that a restore must not change."""
+    tables = ("jobs", "attempts", "events", "customers", "hosts", "task_versions", "migrations")
+    logs = settings.database or str(settings.folder / "logs.db")
+    with peek(settings.database_url) as db, peek(logs) as log_db:
+        rows = {name: db.read(list_rows, name) for name in tables}
+        return {**rows, "log_chunks": log_db.read(list_rows, "log_chunks")}
+
+
+def list_rows(tx: Tx, table: str) -> list[tuple[object, ...]]:
+    return sorted(tx.rows(f"select * from {table}"), key=repr)
+
+
+def count_jobs(settings: Settings) -> int:
+    with peek(settings.database_url) as db:
+        return int(db.read(lambda tx: tx.value("select count(*) from jobs")))
+
+
+def test_everything_is_restored(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    record = write(settings, tmp_path / "backup.zip")
+    assert (record.epoch, record.key) == (1, str(tmp_path / SECRET_FILE))
+    assert (tmp_path / "backup.zip").stat().st_mode & 0o777 == 0o600
+    restored = load(empty, tmp_path / "backup.zip")
+    assert (restored.epoch, restored.missing_key) == (2, str(empty.folder / SECRET_FILE))
+    assert rows_of(empty) == rows_of(settings)
+    leftovers = sorted(path.name for path in tmp_path.glob("backup*"))
+    assert leftovers == ["backup.zip"]
+    check_with_doctor(empty)
+    use(settings, place, empty)
+
+
+def check_with_doctor(settings: Settings) -> None:
+    findings = examine(settings)
+    # The key is copied by hand; the PostgreSQL of the tests works without fsync.
+    problems = {finding.check for finding in findings if finding.verdict == "problem"}
+    assert problems - {"durability"} == {"key"}, findings
+
+
+def use(settings: Settings, place: Fixture, restored: Settings) -> None:
+    """Sequences, indexes and migrations are as in any other database."""
+    db, logs = open_databases(restored)
+    try:
+        assert db.write_blocking(restore.was_restored)
+        job_id = db.write_blocking(fixture.create, place)
+        assert db.write_blocking(lambda tx: tx.value("select 1 from jobs where id = ?", job_id))
+        schema = db.write_blocking(list_schema)
+    finally:
+        engines.close(db)
+        if logs is not db:
+            engines.close(logs)
+    with peek(settings.database_url) as original:
+        assert schema == original.read(list_schema)
+
+
+def list_schema(tx: Tx) -> list[tuple[object, ...]]:
+    if tx.dialect.is_shared:
+        return tx.rows(
+            "select indexdef from pg_indexes where schemaname = current_schema() union all"
+            " select conrelid::regclass || pg_get_constraintdef(oid) from pg_constraint"
+            " where connamespace = current_schema()::regnamespace order by 1"
+        )
+    return tx.rows("select sql from sqlite_schema where name not like 'sqlite_%' order by 1")
+
+
+def test_writes_during_a_backup_are_not_in_it(
+    settings: Settings, place: Fixture, db: Database, empty: Settings, tmp_path: Path
+) -> None:
+    before = count_jobs(settings)
+
+    def write_meanwhile(name: str, done: int, total: int) -> None:
+        db.write_blocking(fixture.create, place)
+
+    back_up(settings, tmp_path / "backup.zip", write_meanwhile)
+    assert count_jobs(settings) > before
+    load(empty, tmp_path / "backup.zip")
+    assert count_jobs(empty) == before
+
+
+def test_an_existing_file_is_replaced_only_on_request(
+    settings: Settings, place: Fixture, tmp_path: Path
+) -> None:
+    target = tmp_path / "backup.zip"
+    target.write_text("important")
+    with pytest.raises(Conflict, match="--force"):
+        write(settings, target)
+    assert target.read_text() == "important"
+    assert write(settings, target, force=True).size == target.stat().st_size
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_another_backup_to_the_same_file_is_refused(
+    settings: Settings, place: Fixture, tmp_path: Path
+) -> None:
+    def write_again(name: str, done: int, total: int) -> None:
+        with pytest.raises(Conflict, match="Another backup"):
+            write(settings, tmp_path / "backup.zip")
+
+    back_up(settings, tmp_path / "backup.zip", write_again)
+
+
+def test_a_full_disk_leaves_no_file(settings: Settings, place: Fixture, tmp_path: Path) -> None:
+    def fail(name: str, done: int, total: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(Unavailable, match="is full"):
+        back_up(settings, tmp_path / "backup.zip", fail)
+    assert list(tmp_path.glob("backup*")) == []
+
+
+def test_a_full_disk_leaves_no_restored_database(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    def fail(name: str, done: int, total: int) -> None:
+        if not name.startswith("verify"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    write(settings, tmp_path / "backup.zip")
+    with pytest.raises(Unavailable, match="is full"):
+        restore_backup(empty, tmp_path / "backup.zip", str, fail)
+    assert [path.name for path in empty.folder.iterdir() if path.suffix != ".lock"] == []
+    copy.check_empty(create.location_of(empty))
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_what_is_not_a_database_is_refused(tmp_path: Path, engine: str) -> None:
+    with pytest.raises(NotFound, match="--data"):
+        write(Settings(data=str(tmp_path)), tmp_path / "backup.zip")
+    for name in ("belvedere.db", "logs.db"):
+        (tmp_path / name).write_bytes(b"text" * 1_000)
+    with pytest.raises(Unavailable, match="not a database"):
+        write(Settings(data=str(tmp_path)), tmp_path / "backup.zip")
+    assert not list(tmp_path.glob("backup*"))
+
+
+def test_a_location_with_data_is_not_overwritten(
+    settings: Settings, place: Fixture, tmp_path: Path
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    with pytest.raises(Conflict, match="empty"):
+        load(settings, tmp_path / "backup.zip")
+    assert count_jobs(settings) == 2
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def cut_half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def change_byte(path: Path) -> None:
+    """In the first part, behind its header."""
+    data = bytearray(path.read_bytes())
+    data[2_000] ^= 1
+    path.write_bytes(data)
+
+
+def replace_part(path: Path) -> None:
+    """With its own checksums: only the manifest shows it."""
+    rewrite(path, lambda name, data: data[:-1] + b"?" if name.startswith(PART_NAMES) else data)
+
+
+def change_manifest(path: Path) -> None:
+    rewrite(path, lambda name, data: data.replace(b'"epoch": 1', b'"epoch": 9'))
+
+
+def replace_all(path: Path) -> None:
+    """A forger who calculates every SHA-256 again, but has no key."""
+    rewrite(path, lambda name, data: data.replace(b'"epoch": 1', b'"epoch": 9'), seals=True)
+
+
+PART_NAMES = ("belvedere.db", "tables/jobs")
+
+
+def rewrite(path: Path, change: Callable[[str, bytes], bytes], *, seals: bool = False) -> None:
+    with zipfile.ZipFile(path) as source:
+        contents = {name: change(name, source.read(name)) for name in source.namelist()}
+    if seals:
+        seal = msgspec.json.decode(contents[archive.SEAL])
+        seal["sha256"] = hashlib.sha256(contents[archive.MANIFEST]).hexdigest()
+        contents[archive.SEAL] = msgspec.json.encode(seal)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, data in contents.items():
+            target.writestr(name, data)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (truncate, "not a complete backup"),
+        (cut_half, "not a complete backup"),
+        (change_byte, "damaged|changed"),
+        (replace_part, "SHA-256 differs"),
+        (change_manifest, "manifest .* was changed"),
+        (replace_all, "signature differs"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_damaged_or_changed_file_changes_nothing(
+    settings: Settings,
+    place: Fixture,
+    empty: Settings,
+    tmp_path: Path,
+    damage: Callable[[Path], None],
+    message: str,
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    damage(tmp_path / "backup.zip")
+    with_key = Settings(data=empty.data, database=empty.database, secret_key=SECRET)
+    with pytest.raises(Invalid, match=message):
+        load(with_key, tmp_path / "backup.zip")
+    assert not empty.folder.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda name, data: data.replace(b'"format": 1', b'"format": 2'),
+        lambda name, data: data.replace(b'"migrations/0001', b'"migrations/9001'),
+    ],
+    ids=["format", "migration"],
+)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_backup_of_a_newer_version_is_refused(
+    settings: Settings,
+    place: Fixture,
+    empty: Settings,
+    tmp_path: Path,
+    change: Callable[[str, bytes], bytes],
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    rewrite(tmp_path / "backup.zip", change, seals=True)
+    with pytest.raises(Invalid, match="newer"):
+        load(empty, tmp_path / "backup.zip")
+    assert not empty.folder.exists()
+
+
+def test_a_backup_of_the_other_engine_is_refused(
+    settings: Settings, place: Fixture, tmp_path: Path
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    other = Settings(data=str(tmp_path / "other"))
+    if not settings.database:
+        other.database = "postgresql://localhost:1/none"
+    with pytest.raises(Conflict, match="it cannot be restored into"):
+        load(other, tmp_path / "backup.zip")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_the_key_is_included_with_a_passphrase(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    with pytest.raises(Invalid, match="12 characters"):
+        write(settings, tmp_path / "backup.zip", passphrase="short")
+    assert write(settings, tmp_path / "backup.zip", passphrase=PASSPHRASE).key == ""
+    assert SECRET.encode() not in (tmp_path / "backup.zip").read_bytes()
+    with pytest.raises(Invalid, match="passphrase is wrong"):
+        load(empty, tmp_path / "backup.zip", "another passphrase")
+    assert not empty.folder.exists()
+    restored = load(empty, tmp_path / "backup.zip", PASSPHRASE)
+    assert (restored.missing_key, restored.is_signed) == ("", True)
+    original = key_file.load(settings.folder)
+    assert key_file.load(empty.folder).keys.digest("x") == original.keys.digest("x")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_key_of_another_installation_is_noticed(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    with pytest.raises(Conflict, match="another installation"):
+        load(Settings(data=empty.data, secret_key="ab" * 32), tmp_path / "backup.zip")
+    assert not empty.folder.exists()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("point", ["restore extracted", "restore renamed", "restore renamed:2"])
+def test_a_killed_restore_starts_again(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path, point: str
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    command = [sys.executable, "-m", "belvedere.cli.main", "restore", str(tmp_path / "backup.zip")]
+    killed = subprocess.run(
+        [*command, "--data", empty.data], env={"BELVEDERE_FAILPOINT": point}, capture_output=True
+    )
+    assert killed.returncode == -9, killed
+    with pytest.raises(Unavailable, match="interrupted"):
+        open_databases(empty)
+    load(empty, tmp_path / "backup.zip")
+    assert rows_of(empty) == rows_of(settings)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_old_backups_are_deleted_and_other_files_are_not(
+    settings: Settings, place: Fixture, tmp_path: Path
+) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    target = folder / "night.zip"
+    names = [rotation.add_time(target, datetime(2026, 1, day, tzinfo=UTC)) for day in range(1, 5)]
+    for path in names:
+        write(settings, path)
+    other_files = ("night-20250101T000000Z.zip", "night-notes.zip", "day-20250101T000000Z.zip")
+    for name in other_files:
+        (folder / name).write_text("not a backup")
+    (folder / "night-20260101T000001Z.zip.partial").touch()
+    (folder / "night-20260101T000001Z.zip.partial.logs.db").touch()
+    rotation.remove_interrupted(target)
+    assert rotation.remove_old(target, 2) == [str(path) for path in names[:2]]
+    rest = sorted(path.name for path in folder.iterdir())
+    assert rest == sorted([*other_files, *(path.name for path in names[2:])])
+
+
+def test_backups_repeat_after_the_newest_one_and_after_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "night.zip"
+    waits: list[float] = []
+    monkeypatch.setattr(rotation, "sleep", waits.append)
+    outcomes: Iterator[BackupRecord | Refused] = iter(
+        [Unavailable("no"), BackupRecord("", 0, "", "", "", 1, 0, 0, "", "")]
+    )
+
+    def run(path: Path) -> BackupRecord:
+        outcome = next(outcomes)
+        if isinstance(outcome, Refused):
+            raise outcome
+        path.touch()
+        return outcome
+
+    repeated = rotation.repeat(target, 3_600, run)
+    assert isinstance(next(repeated), Unavailable)
+    assert isinstance(next(repeated), BackupRecord)
+    with pytest.raises(StopIteration):
+        next(outcomes)
+    with pytest.raises(RuntimeError):
+        next(repeated)
+    assert waits[:3] == [0.0, 300.0, 0.0]
+    assert 3_590 < waits[3] <= 3_600
