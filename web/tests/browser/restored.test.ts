@@ -40,10 +40,12 @@ test('the list and the page of a host say which jobs are held after a restore, a
   const list = await world.page('/hosts')
   await list
     .locator(`[data-host="${hostname}"]`)
-    .getByText('1 job is held since the database was restored. Open the host to see what to do.')
+    .getByText(
+      '1 job has been held since the database was restored. Open the host to see what to do.',
+    )
     .waitFor()
   await list.getByRole('link', { name: hostname }).click()
-  await list.getByText('1 job is held since the database was restored').waitFor()
+  await list.getByText('1 job has been held since the database was restored').waitFor()
   await list.getByText('belvedere job release JOB (or --all)').waitFor()
   await list.getByText('No jobs until the agent connects').waitFor()
   await list.getByRole('link', { name: 'Show held jobs' }).click()
@@ -60,6 +62,6 @@ test('the list and the page of a host say which jobs are held after a restore, a
   await list.goto(world.at(`/hosts/${id}`))
   await list.getByRole('heading', { level: 1, name: hostname }).waitFor()
   await list.getByText('No jobs until the agent connects').waitFor()
-  expect(await list.getByText('is held since the database was restored').count()).toBe(0)
+  expect(await list.getByText('has been held since the database was restored').count()).toBe(0)
   expect(world.pageErrors).toEqual([])
 })

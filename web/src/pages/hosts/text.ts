@@ -56,9 +56,9 @@ export const useText = catalogue(
     undrain: 'Stop draining',
     createToken: 'Create token for this host',
     createTokenBody:
-      'For a machine that was installed again or replaced, or whose agent has lost its credential. The machine on which you run the command becomes this host: it gets its name, its jobs and its monitors, and the agent that had it before is shut out. A token for new hosts cannot do this.',
+      'For a machine that was reinstalled or replaced, or whose agent has lost its credential. The machine on which you run the command becomes this host: it gets its name, its jobs and its monitors, and the agent that had it before is shut out. A token for new hosts cannot do this.',
     stopAgentFirst: (name: string) =>
-      `An agent is connected as ${name}. The server accepts the token only after that agent was stopped.`,
+      `An agent is connected as ${name}. The server accepts the token only after that agent has stopped.`,
     deleteBody:
       'Its agent loses access, its monitors are deleted, and its waiting jobs expire. Its past jobs are kept.',
     deleted: (name: string) => `${name} was deleted`,
@@ -80,8 +80,8 @@ export const useText = catalogue(
       journal_refused: () => 'The server refuses the agent of this host',
       journal_awaited: () => 'No jobs until the agent connects',
       jobs_held: (n: number) =>
-        `${plural(n, 'job is', 'jobs are')} held since the database was restored`,
-      journal_rolled_back: () => 'The journal of the agent is older than before',
+        `${plural(n, 'job has', 'jobs have')} been held since the database was restored`,
+      journal_rolled_back: () => 'The agent’s journal was rolled back',
     } as Record<string, (n: number) => string>,
     warningBodies: {
       journal_refused: 'The host gets no jobs until this is solved.',
@@ -105,7 +105,7 @@ export const useText = catalogue(
     step1Body: 'It contains a token for one host that is valid for one hour.',
     step2: 'Run it on the new machine',
     step2Body:
-      'It downloads the agent from this server, enrols the machine and installs a service. Do not run it on a machine that is a host already, such as the machine of this server if you started it with belvedere up. Options of the agent follow sh, for example another name: sh -s -- --hostname web-7.',
+      'It downloads the agent from this server, enrols the machine and installs a service. Do not run it on a machine that is already a host, such as the machine of this server if you started it with belvedere up. Options of the agent follow sh, for example another name: sh -s -- --hostname web-7.',
     step3: 'Wait for the host',
     watching: 'Waiting for the new host …',
     watchingBody: 'This page updates automatically.',
@@ -118,7 +118,7 @@ export const useText = catalogue(
     execBody: 'A job on each host; the command is recorded in the audit log.',
     words: 'Command',
     wordsHelp:
-      'As on a command line; use quotes around arguments with spaces. No shell: use sh -c "…" for one.',
+      'As on a command line; use quotes around arguments with spaces. There is no shell: write sh -c "…" if you need one.',
     onHosts: 'On hosts',
     onTags: 'And on all hosts with a tag',
     timeLimit: 'Time limit (seconds)',
@@ -133,8 +133,8 @@ export const useText = catalogue(
     tag: 'Etiqueta',
     count: (n) => plural(n, 'equipo', 'equipos'),
     add: 'Añadir un equipo',
-    command: 'Ejecutar una orden',
-    commandOn: (n: number) => `Ejecutar una orden en ${plural(n, 'equipo', 'equipos')}`,
+    command: 'Ejecutar un comando',
+    commandOn: (n: number) => `Ejecutar un comando en ${plural(n, 'equipo', 'equipos')}`,
     problems: 'Con problemas',
     sortBy: 'Ordenar por',
     sortByState: 'Peor estado primero',
@@ -177,7 +177,7 @@ export const useText = catalogue(
     newName: 'Nombre del equipo',
     editTags: 'Etiquetas',
     tagsHelp:
-      'Intro añade una. Definiciones y órdenes pueden nombrar a todos los equipos con una etiqueta.',
+      'Intro añade una. Definiciones y comandos pueden nombrar a todos los equipos con una etiqueta.',
     disable: 'Desactivar (sin trabajos nuevos)',
     enable: 'Activar',
     drain: 'Vaciar (terminar los trabajos en marcha)',
@@ -216,7 +216,7 @@ export const useText = catalogue(
       journal_awaited:
         'La base de datos se restauró de una copia, u otro servidor de base de datos tomó el relevo. El servidor compara el registro del agente con la base de datos antes de enviar trabajos. Inicia el agente y comprueba que llega a este servidor.',
       jobs_held:
-        'Un trabajo retenido puede haberse ejecutado después de la copia. Comprueba en el equipo si se ejecutó: libera el trabajo si no se ejecutó, fija su resultado si se ejecutó, o cancélalo. En la línea de órdenes, belvedere job list --held muestra los trabajos retenidos y belvedere job release JOB (o --all) los libera.',
+        'Un trabajo retenido puede haberse ejecutado después de la copia. Comprueba en el equipo si se ejecutó: libera el trabajo si no se ejecutó, fija su resultado si se ejecutó, o cancélalo. En la línea de comandos, belvedere job list --held muestra los trabajos retenidos y belvedere job release JOB (o --all) los libera.',
       journal_rolled_back:
         'Probablemente se restauró el disco del equipo de una instantánea. Los trabajos que el agente tenía entonces están perdidos, porque nadie puede saber si se ejecutaron. Compruébalos en el equipo y fija sus resultados.',
     },
@@ -231,7 +231,7 @@ export const useText = catalogue(
       'Los trabajos esperan a que se reconecte. Comprueba que la máquina está en marcha y llega a este servidor.',
     step1: 'Crea el comando',
     step1Body: 'Contiene un token para un equipo, válido durante una hora.',
-    step2: 'Ejecútala en la máquina nueva',
+    step2: 'Ejecútalo en la máquina nueva',
     step2Body:
       'Descarga el agente de este servidor, inscribe la máquina e instala un servicio. No la ejecutes en una máquina que ya es un equipo, como la de este servidor si lo iniciaste con belvedere up. Las opciones del agente van detrás de sh, por ejemplo otro nombre: sh -s -- --hostname web-7.',
     step3: 'Espera al equipo',
@@ -242,11 +242,11 @@ export const useText = catalogue(
     open: (name) => `Abrir ${name}`,
     another: 'Añadir otro',
     needsPython: 'Python 3.11 o posterior, Linux (macOS con limitaciones).',
-    exec: 'Ejecutar una orden',
+    exec: 'Ejecutar un comando',
     execBody: 'Un trabajo en cada equipo; el comando queda en el registro de auditoría.',
-    words: 'Orden',
+    words: 'Comando',
     wordsHelp:
-      'Como en una línea de órdenes; usa comillas para argumentos con espacios. Sin shell: usa sh -c "…" si quieres uno.',
+      'Como en una línea de comandos; usa comillas para argumentos con espacios. Sin shell: usa sh -c "…" si quieres uno.',
     onHosts: 'En equipos',
     onTags: 'Y en todos los equipos con una etiqueta',
     timeLimit: 'Tiempo límite (segundos)',

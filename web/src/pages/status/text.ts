@@ -101,7 +101,7 @@ export const useText = catalogue(
     subscribeTitle: 'Get updates',
     subscribe: 'Subscribe',
     email: 'E-mail address',
-    checkMail: (email: string) => `Open the link in the mail to ${email} to confirm.`,
+    checkMail: (email: string) => `To confirm, open the link in the e-mail to ${email}.`,
     feed: 'RSS feed',
     atomFeed: 'Atom feed',
     confirm: 'Confirm subscription',

@@ -287,7 +287,7 @@ export const useText = catalogue(
     newTask: 'Tarea nueva',
     importRecipe: 'Importar receta',
     templates: {
-      shell: ['Script de shell', 'Ejecuta órdenes en un equipo'],
+      shell: ['Script de shell', 'Ejecuta comandos en un equipo'],
       python: ['Script de Python', 'Con argumentos y un resultado'],
       request: ['Petición web', 'Llama a una dirección desde un equipo'],
       approval: ['Aprobación', 'Pide a personas un sí o un no'],

@@ -89,7 +89,7 @@ const useText = catalogue(
       'channel.test': 'Mensaje de prueba enviado',
       'message.retry': 'Mensaje enviado de nuevo',
       'enrolment.redeem': 'Token de alta usado por un equipo',
-      'host.exec': 'Orden ejecutada en un equipo',
+      'host.exec': 'Comando ejecutado en un equipo',
       'host.rebind': 'Equipo dado de alta de nuevo',
       'job.approve': 'Aprobado',
       'job.reject': 'Rechazado',

@@ -82,7 +82,7 @@ export const useText = catalogue(
     tokenBody:
       'Con un token de integración (Ajustes, Credenciales). Ponlo en el entorno como BELVEDERE_TOKEN.',
     secretBody: 'La clave secreta solo puede ejecutar esto. No la publiques.',
-    curl: 'Línea de órdenes',
+    curl: 'Línea de comandos',
     html: 'Formulario HTML',
     python: 'Python',
     secret: 'Clave secreta',
