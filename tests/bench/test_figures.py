@@ -2,8 +2,18 @@
 
 import pytest
 
+from belvedere.base.errors import Refused
 from belvedere.bench import results
-from belvedere.bench.results import BareCost, HistoryResult, Idle, OperationCost, Result
+from belvedere.bench.measure import agents
+from belvedere.bench.results import (
+    AgentsResult,
+    BareCost,
+    HistoryResult,
+    Idle,
+    OperationCost,
+    Result,
+)
+from belvedere.server.transport import connections
 
 MS = 1e-3
 BARE = BareCost(runs=1, p50_us=500.0, mean_us=500.0, rounds_us=[500.0])
@@ -71,3 +81,23 @@ def test_idle_and_history_have_goals_where_they_were_measured() -> None:
         "history: claim": True,
         "history: idle cpu": True,
     }
+
+
+def test_connected_agents_have_goals() -> None:
+    measured = result(1.0, 0.5)
+    measured.agents = AgentsResult(10_000, 251_000_000, 4.9, reconnect_s=19.0, refused=1)
+    assert {name: is_met for name, is_met in goals_met(measured).items() if ":" in name} == {
+        "agents: memory": False,
+        "agents: idle cpu": True,
+        "agents: reconnect": True,
+        "agents: refused": False,
+    }
+
+
+def test_a_machine_with_too_few_open_files_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "room", lambda: 4_096)
+    agents.check_limit(3_000)
+    with pytest.raises(Refused, match="3996 agents"):
+        agents.check_limit(4_000)

@@ -9,7 +9,7 @@ import pytest
 
 from belvedere.bench import run
 from belvedere.bench.environment import private_server, processes
-from belvedere.bench.measure import features, history, turns
+from belvedere.bench.measure import agents, features, history, turns
 from belvedere.bench.results import FEATURE_GOALS
 from belvedere.cli.server import bench
 from belvedere.client.http_client import Client
@@ -30,6 +30,8 @@ SMALL = (
     "0",
     "--waiting",
     "0",
+    "--agents",
+    "0",
 )
 
 
@@ -39,6 +41,8 @@ def short_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "SETTLE_S", 0.0)
     monkeypatch.setattr(turns, "ROUNDS", 4)
     monkeypatch.setattr(history, "SETTLE_S", 0.0)
+    monkeypatch.setattr(agents, "SETTLE_S", 0.0)
+    monkeypatch.setattr(run, "AGENTS_IDLE_S", 0.5)
     for name, value in {"WEBHOOK_CALLS": 30, "INCREMENTS": 100, "WATCH_S": 4.0}.items():
         monkeypatch.setattr(features, name, value)
 
@@ -65,6 +69,8 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
         "20",
         "--waiting",
         "200",
+        "--agents",
+        "3",
         "--check",
     )
     assert ran.err == ""
@@ -120,7 +126,7 @@ def test_it_measures_on_postgres(anonymous: Belvedere) -> None:
         *SMALL[:6],
         "--history",
         "1000",
-        *SMALL[8:12],
+        *SMALL[8:],
         "--waiting",
         "200",
     )

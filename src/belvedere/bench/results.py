@@ -84,6 +84,18 @@ class QueueResult(msgspec.Struct):
     verbs: list[OperationCost]
 
 
+class AgentsResult(msgspec.Struct):
+    """The server with this many connected agents that have nothing to do."""
+
+    agents: int
+    rss_bytes: int
+    cpu_percent: float
+    # From the start of the next server until all are connected again.
+    reconnect_s: float
+    # Attempts to connect that failed while that server was running.
+    refused: int
+
+
 class FeatureCost(msgspec.Struct):
     """The cost of a feature, in units of something simple that was measured at the same time."""
 
@@ -117,6 +129,7 @@ class Result(msgspec.Struct):
     idle: Idle | None = None
     history: HistoryResult | None = None
     queue: QueueResult | None = None
+    agents: AgentsResult | None = None
     rooms: list[FeatureCost] = []
     goals: list[Goal] = []
 
@@ -198,6 +211,13 @@ def goals(result: Result) -> list[Goal]:
         targets += [
             _at_most(f"queue: {verb.name}", verb.ratio, QUEUE_GOALS.get(verb.name, 1.5))
             for verb in result.queue.verbs
+        ]
+    if result.agents is not None:
+        targets += [
+            _at_most("agents: memory", result.agents.rss_bytes / MEGA, 250.0),
+            _at_most("agents: idle cpu", result.agents.cpu_percent, 5.0),
+            _at_most("agents: reconnect", result.agents.reconnect_s, 20.0),
+            _at_most("agents: refused", result.agents.refused, 0.0),
         ]
     if result.history is not None:
         targets += [

@@ -15,7 +15,7 @@ from belvedere.bench import results
 from belvedere.bench.environment import installation, postgres, private_server, processes
 from belvedere.bench.environment.databases import temporary_database
 from belvedere.bench.environment.installation import BenchTarget
-from belvedere.bench.measure import features, history, load, queue
+from belvedere.bench.measure import agents, features, history, load, queue
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.bench.results import Result
 from belvedere.client.connections import tls_context
@@ -25,6 +25,8 @@ Progress = Callable[[str, int, int], None]
 BARE_RUNS, SLICES, WARM_UP = 100, 9, 100
 # After a load the server cleans up; only then is it idle.
 SETTLE_S = 3.0
+# Two rounds of heartbeats.
+AGENTS_IDLE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class BenchPlan:
     history: int = 1_000_000
     # Jobs that wait while others are measured; 0: do not measure.
     waiting: int = 30_000
+    # Agents that are connected to a server of their own; 0: do not measure.
+    agents: int = 10_000
     # Monitors and indicators in the measured lists; 0: do not measure other features.
     records: int = 2_000
     # Seconds to measure the idle server; 0: do not measure it.
@@ -54,6 +58,8 @@ class BenchPlan:
 
 
 def run(plan: BenchPlan, report: Progress) -> Result:
+    if plan.agents and plan.client is None:
+        agents.check_limit(plan.agents)
     with ExitStack() as stack:
         folder = stack.enter_context(private_server.folder_in(plan.place))
         database = plan.database
@@ -66,6 +72,9 @@ def run(plan: BenchPlan, report: Progress) -> Result:
             result = _measure_private(plan, database, folder, report)
             if plan.waiting:
                 result.queue = queue.measure(database, folder, plan.waiting, report)
+            if plan.agents:
+                idle_s = max(plan.idle_s, AGENTS_IDLE_S)
+                result.agents = agents.measure(database, folder, plan.agents, idle_s, report)
             if plan.history:
                 result.history = history.measure(
                     database, folder, plan.history, plan.idle_s, report

@@ -46,12 +46,20 @@ def folder_in(parent: str) -> Iterator[Path]:
 
 
 @contextmanager
-def running(folder: Path, database: str, python: str = sys.executable) -> Iterator[PrivateServer]:
+def running(
+    folder: Path,
+    database: str,
+    python: str = sys.executable,
+    *,
+    port: int = 0,
+    with_agent: bool = True,
+) -> Iterator[PrivateServer]:
     """Start the server and wait until it is ready; stop it with its agent and keeper."""
     token, password = f"bvt_{secrets.token_urlsafe(32)}", secrets.token_urlsafe(24)
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            [python, "-m", "belvedere.cli.main", "up", "--port", "0", "--no-demo"],
+            [python, "-m", "belvedere.cli.main", "up", "--port", str(port)]
+            + ["--no-demo", *([] if with_agent else ["--no-agent"])],
             env=_environment(folder, token, password, database),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

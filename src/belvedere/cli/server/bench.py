@@ -42,6 +42,7 @@ def _plan(args: Args) -> "BenchPlan":
         callers=args.callers,
         history=args.history,
         waiting=args.waiting,
+        agents=args.agents,
         records=args.records,
         idle_s=args.idle,
         place=args.data,
@@ -90,6 +91,8 @@ def _rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
         yield cost["name"], cost["name"], "", f"{cost['ratio']:.2f} {cost['unit']}"
     if result["queue"]:
         yield from _operation_rows("queue", result["queue"], "jobs waiting", "few")
+    if result["agents"]:
+        yield from _agent_rows(result["agents"])
     if result["history"]:
         yield from _history_rows(result["history"])
 
@@ -112,6 +115,15 @@ def _operation_rows(
             f"{operation['full_us']:.0f} us ({baseline} {operation['empty_us']:.0f})",
             f"{operation['ratio']:.2f} x {baseline}",
         )
+
+
+def _agent_rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
+    count = f"{result['agents']:,} agents"
+    yield "agents: memory", f"resident, {count}", f"{result['rss_bytes'] / 1e6:.0f} MB", ""
+    cpu = f"{result['cpu_percent']:.2f} % of a core"
+    yield "agents: idle cpu", f"CPU when idle, {count}", cpu, ""
+    yield "agents: reconnect", f"restart, {count}", f"{result['reconnect_s']:.1f} s", ""
+    yield "agents: refused", f"failed connections, {count}", str(result["refused"]), ""
 
 
 def _history_rows(history: Record) -> Iterator[tuple[str, str, str, str]]:
@@ -167,6 +179,13 @@ COMMANDS = (
                 default=30_000,
                 metavar="JOBS",
                 help="jobs that wait behind a concurrency limit (default 30000; 0: skip)",
+            ),
+            option(
+                "--agents",
+                type=int,
+                default=10_000,
+                metavar="N",
+                help="simulated agents that are connected at once (default 10000; 0: skip)",
             ),
             option(
                 "--idle",

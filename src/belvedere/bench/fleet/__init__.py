@@ -1,0 +1,1 @@
+"""Many simulated agents in a process of their own."""
