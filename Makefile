@@ -27,7 +27,7 @@ IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
 .PHONY: help run setup dev static check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
-.PHONY: openapi api docs services fetched-redis
+.PHONY: openapi api docs services fetched-redis fetched-prometheus
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -67,7 +67,7 @@ test: static fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
 	@$(MAKE) --no-print-directory browser
 
-prove: $(DEV)
+prove: $(DEV) fetched-prometheus
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove
 	@$(MAKE) --no-print-directory frames
 
@@ -144,6 +144,12 @@ fetched-redis:
 	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && ! command -v redis-server > /dev/null; \
 	then echo 'Installing Redis for the tests (once) ...' && $(APT) update; \
 	  RUNLEVEL=1 $(INSTALL) redis-server > /dev/null || :; fi
+
+# One of the long tests lets a real Prometheus read the metrics and fire an alert.
+fetched-prometheus:
+	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && ! command -v prometheus > /dev/null; \
+	then echo 'Installing Prometheus for the long tests (once) ...' && $(APT) update; \
+	  RUNLEVEL=1 $(INSTALL) prometheus prometheus-alertmanager > /dev/null || :; fi
 
 openapi: $(DEV)
 	@$(BIN)/python tools/openapi.py > .venv/openapi.json

@@ -52,6 +52,18 @@ class Settings:
     origins: str = _setting(
         "", "BELVEDERE_ORIGINS", "origins that browsers may call from (CORS), separated by commas"
     )
+    metrics_token: str = _setting(
+        "",
+        "BELVEDERE_METRICS_TOKEN",
+        "token to read /-/metrics, for Prometheus; at least 16 characters; empty: nobody may",
+        is_secret=True,
+    )
+    metrics_listen: str = _setting(
+        "",
+        "BELVEDERE_METRICS_LISTEN",
+        "address:port on which /-/metrics is served as well, such as 127.0.0.1:9420; without a"
+        " metrics token, everybody who can reach it may read it; empty: nowhere",
+    )
     ready: bool = _setting(True, "BELVEDERE_READY", "serve /-/ready without a credential")
     secret_rate: int = _setting(
         500, "BELVEDERE_SECRET_RATE", "requests per second for each secret key before 429"

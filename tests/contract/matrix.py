@@ -73,6 +73,9 @@ def expected_status(route: Route, principal: Principal, which: PathOwner) -> str
     if route.path.endswith("/signed"):
         # Nobody signs here.
         return "403"
+    if route.path == "/-/metrics":
+        # Nobody has the metrics token.
+        return "401"
     if route.path == "/token":
         # Nobody has a client id and secret here.
         return "401"

@@ -22,6 +22,7 @@ class RollbackDatabase:
         self._db = db
         self.dialect, self.clock = db.dialect, db.clock
         self.sealer = db.sealer
+        self.commit_times, self.transaction_times = db.commit_times, db.transaction_times
         self.before_commit: Callable[[Tx], None] | None = None
         self.on_signals: Callable[[set[Signal]], None] | None = None
 

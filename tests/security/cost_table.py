@@ -107,6 +107,7 @@ TABLE: dict[str, tuple[Cost, ...]] = {
     "GET /-/health": OF_HEAD,
     "GET /api/status": OF_HEAD,
     "GET /-/ready": OF_HEAD,
+    "GET /-/metrics": OF_HEAD,
     "GET /-/openapi.json": OF_HEAD,
     "GET /-/docs": OF_HEAD,
     "GET /-/docs/{rest...}": OF_NAME,

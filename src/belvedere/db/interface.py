@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import msgspec
 
 from belvedere.base.clock import Clock, Millis
+from belvedere.base.counters import Histogram
 from belvedere.db.signals import Signal
 
 P = ParamSpec("P")
@@ -149,6 +150,9 @@ class Database(Protocol):
     before_commit: Callable[[Tx], None] | None
     on_signals: Callable[[set[Signal]], None] | None
     sealer: Sealer | None
+    # How long commits took, and whole transactions that write.
+    commit_times: Histogram
+    transaction_times: Histogram
 
     async def write(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs

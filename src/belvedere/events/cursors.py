@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from belvedere.base.clock import Millis
 from belvedere.db import Tx, columns
 from belvedere.events.log import Event, newest
 
@@ -81,6 +82,13 @@ def backlog(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
     kinds."""
     xid, at = position(tx, name) or BEGINNING
     return bool(_next_events(tx, xid, at, kinds, 1)), newest(tx)[1] - int(at) > SLACK
+
+
+def oldest_waiting(tx: Tx, name: str, kinds: frozenset[str]) -> Millis | None:
+    """The time of the oldest event that this consumer has not processed; None if there is none."""
+    xid, at = position(tx, name) or BEGINNING
+    waiting = _next_events(tx, xid, at, kinds, 1)
+    return waiting[0].at if waiting else None
 
 
 def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:

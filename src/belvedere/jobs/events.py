@@ -1,12 +1,14 @@
 """Events of jobs: each change is one event, and replaying the events gives the job's row."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from belvedere import events
 from belvedere.db import Tx
 from belvedere.db.signals import job_finished
 from belvedere.jobs.model import FINAL, WORKFLOW, JobRow
+from belvedere.jobs.tallies import TALLIES
 from belvedere.triggers import store
 from belvedere.triggers.store import ActiveTriggers
 
@@ -59,6 +61,8 @@ def _signal_and_fire(
     tx: Tx, event: str, jobs: Sequence[JobRow], active_triggers: ActiveTriggers | None = None
 ) -> None:
     ended = [job for job in jobs if job.lifecycle in FINAL]
+    if ended or event in ("created", "assigned"):
+        tx.after_commit(partial(TALLIES.count, event, jobs))
     if ended:
         tx.signals.update([job_finished(job.id) for job in ended])
         # Usually the caller has read the triggers, and there are none.

@@ -14,6 +14,7 @@ from types import FrameType
 import msgspec
 
 from belvedere.base.clock import Clock, Millis
+from belvedere.base.counters import Histogram
 
 log = logging.getLogger("belvedere.server")
 
@@ -40,6 +41,8 @@ class Watchdog:
         self.route = "-"
         self.slow = 0
         self.longest_ms = 0
+        # How late the timer was: the delay of everything that the loop runs.
+        self.lags = Histogram()
         self.last: Blocked | None = None
         self._due = 0.0
         self._sample: tuple[str, str] | None = None
@@ -60,8 +63,10 @@ class Watchdog:
 
     def _tick(self, loop: asyncio.AbstractEventLoop, *, is_first: bool = False) -> None:
         late_s = time.monotonic() - self._due
-        if late_s > LATE_S and not is_first:
-            self._report(round((late_s + INTERVAL_S) * 1_000))
+        if not is_first:
+            self.lags.observe(late_s)
+            if late_s > LATE_S:
+                self._report(round((late_s + INTERVAL_S) * 1_000))
         self._sample = None
         self._due = time.monotonic() + INTERVAL_S
         self._timer = loop.call_later(INTERVAL_S, self._tick, loop)

@@ -16,6 +16,7 @@ from belvedere.server import operator_socket, restored, scripts_user
 from belvedere.server.agents.endpoint import serve as serve_agent
 from belvedere.server.background import consumers, loops
 from belvedere.server.http.app import App
+from belvedere.server.metrics.listener import MetricsListener
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import first_start, setup_code
 from belvedere.server.setup.first_start import FirstLogin
@@ -111,6 +112,7 @@ async def _serve(
     app, server = build_server(runtime)
     notifier = connect_notifier(runtime)
     operator_server = await operator_socket.listen(runtime)
+    metrics_server = await MetricsListener(runtime).listen() if settings.metrics_listen else None
     await restored.hold_jobs(runtime)
     tasks = [*loops.start(runtime), *consumers.start(runtime)]
     runtime.watchdog.start()
@@ -137,6 +139,8 @@ async def _serve(
         await _flush_records(runtime)
         await runtime.egress.close()
         operator_server.close()
+        if metrics_server is not None:
+            metrics_server.close()
         if notifier is not None:
             notifier.stop()
         await runtime.db.close()

@@ -42,6 +42,7 @@ from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.console.docs_api import ROUTES as DOCS
 from belvedere.server.demo.first_steps import ROUTES as FIRST_STEPS
 from belvedere.server.demo.removal import ROUTES as DEMO
+from belvedere.server.metrics.api import ROUTES as METRICS
 from belvedere.server.setup.api import ROUTES as SETUP
 from belvedere.statuspages.api import ROUTES as STATUS_PAGES
 from belvedere.statuspages.incident_api import ROUTES as STATUS_INCIDENTS
@@ -55,6 +56,7 @@ from belvedere.workflows.runs_api import ROUTES as WORKFLOW_JOBS
 
 ROUTES: tuple[Route, ...] = (
     *HEALTH,
+    *METRICS,
     *STREAM,
     *AGENT_DOWNLOAD,
     *INSTALL_ADDRESS,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from belvedere.access.request import AnyRequest
 from belvedere.access.services import Services
 from belvedere.base.clock import Millis, ObservedDurations
+from belvedere.base.counters import RequestCounts
 from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.storage import Storage
 from belvedere.server.transport.proxies import Proxies
@@ -34,6 +35,8 @@ class ServerRuntime(Services):
     handshakes: Handshakes = field(default_factory=Handshakes)
     # Storage of the organizations.
     storage: Storage = field(default_factory=lambda: Storage(0))
+    # Requests that were answered, for metrics.
+    requests: RequestCounts = field(default_factory=RequestCounts)
     # Trusted proxies, and undeclared ones.
     proxies: Proxies = field(init=False)
     agents: "AgentRegistry" = field(init=False)

@@ -33,6 +33,8 @@ from belvedere.server.console import assets, docs_site
 from belvedere.server.http.authentication import CredentialCache, token_of_request
 from belvedere.server.http.routing import Router
 from belvedere.server.loop_watchdog import Watchdog
+from belvedere.server.metrics import api as metrics_api
+from belvedere.server.metrics.collect import Metrics
 from belvedere.server.redis import connection as redis_connection
 from belvedere.server.redis.publisher import RedisPublisher
 from belvedere.server.runtime import ServerRuntime
@@ -79,6 +81,7 @@ def _follow_timeline(db: Database) -> None:
 def build(settings: Settings) -> ServerRuntime:
     """Build everything but the sockets."""
     routes.check(routes.ROUTES)
+    metrics_api.check_settings(settings)
     db, logs = open_databases(settings)
     key_material = key_file.load(settings.folder, settings.secret_key)
     return build_runtime(settings, db, logs, key_material.keys)
@@ -124,6 +127,7 @@ def build_runtime(
 
 
 def _add_feature_services(runtime: ServerRuntime) -> None:
+    runtime.add(Metrics(runtime))
     runtime.add(PageCache(runtime.clock))
     runtime.add(SubscriptionLimits(runtime.clock))
     runtime.add(SyntaxChecks())

@@ -7,7 +7,7 @@ from belvedere.base import secret_environment
 from belvedere.cli.framework.command import Args, Command, CommandError, CommandOption, option
 
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
-LISTEN = ("host", "port", "url", "tls_cert", "tls_key")
+LISTEN = ("host", "port", "url", "tls_cert", "tls_key", "metrics_listen")
 TUNE = ("proxies", "origins", "inner_networks", "log_level")
 METAVARS = {
     "data": "DIR",
@@ -18,6 +18,7 @@ METAVARS = {
     "origins": "LIST",
     "inner_networks": "LIST",
     "log_level": "LEVEL",
+    "metrics_listen": "ADDRESS",
     "scripts_user": "USER",
 }
 

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import psycopg
 
 from belvedere.base.clock import Clock, SharedClock
+from belvedere.base.counters import Histogram
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
@@ -111,6 +112,7 @@ class Postgres:
         self.before_commit: Callable[[Tx], None] | None = None
         self.on_signals: Callable[[set[Signal]], None] | None = None
         self.sealer: Sealer | None = None
+        self.commit_times, self.transaction_times = Histogram(), Histogram()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
         # Idle connections. The one used last is reused first: the caches of its process are warm.
@@ -198,6 +200,7 @@ class Postgres:
     def _transact_once(
         self, work: Callable[[PostgresTx], R], *, before_commit: bool
     ) -> tuple[R, PostgresTx]:
+        began = time.monotonic()
         connection = self._acquire()
         try:
             self._sync_clock(connection)
@@ -206,7 +209,11 @@ class Postgres:
             result = work(tx)
             if before_commit and tx.signals:
                 self._run_before_commit(tx)
+            commits_at = time.monotonic()
             _commit(connection)
+            ended = time.monotonic()
+            self.commit_times.observe(ended - commits_at)
+            self.transaction_times.observe(ended - began)
             return result, tx
         except BaseException as fault:
             connection.rollback()

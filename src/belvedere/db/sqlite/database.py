@@ -22,6 +22,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import apsw
 
 from belvedere.base.clock import Clock, wall
+from belvedere.base.counters import Histogram
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Sealer, Tx
@@ -75,10 +76,13 @@ class Sqlite:
         self.before_commit: Callable[[Tx], None] | None = None
         self.on_signals: Callable[[set[Signal]], None] | None = None
         self.sealer: Sealer | None = None
+        self.commit_times, self.transaction_times = Histogram(), Histogram()
         self._lock_fd = lock_file(self.path)
         self._writer = connect(self.path)
         self._version_cache: dict[Any, Any] = {}
         self._is_quick = False
+        # When the running batch began.
+        self._began = 0.0
         self._queue: deque[PendingWrite] = deque()
         self._busy = False
         self._idle: asyncio.Event | None = None
@@ -111,6 +115,7 @@ class Sqlite:
             loop.call_soon(self._run_batch, loop)
 
     def _run_batch(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._began = time.monotonic()
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
         try:
             tx = self._begin()
@@ -138,7 +143,9 @@ class Sqlite:
         except apsw.Error as fault:
             return fault
         finally:
-            self._is_quick = time.monotonic() - began < QUICK_S
+            took = time.monotonic() - began
+            self._is_quick = took < QUICK_S
+            self.commit_times.observe(took)
         return None
 
     def _run_before_commit(self, tx: SqliteTx) -> None:
@@ -259,6 +266,7 @@ class Sqlite:
         if fault is not None:
             self._fail(loop, batch, Unavailable(f"The database could not commit: {fault}"))
             return
+        self.transaction_times.observe(time.monotonic() - self._began)
         # Orders are sent before responses: a host needs more time than the caller's next step.
         self._publish(tx)
         for pending in batch:

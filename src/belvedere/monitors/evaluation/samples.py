@@ -1,11 +1,14 @@
 """Check results of agents: each batch is processed once, in order."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from belvedere.base.clock import DAY, Millis, iso
+from belvedere.base.counters import LONG, Histogram
 from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.monitors import model, store, trial_store
@@ -17,6 +20,9 @@ from belvedere.monitors.model import MonitorRow, MonitorState, MonitorType
 from belvedere.protocol import Sample, Samples
 
 MAX_AGE: Millis = 1 * DAY
+# Results that this process has stored, by state, and the time from check to result; for metrics.
+RESULTS: Counter[str] = Counter()
+RESULT_LAGS = Histogram(LONG)
 MAX_DATA = 32 * 1024
 MAX_EVENT_NAME = 128
 MAX_STREAM_NAME = 64
@@ -35,6 +41,8 @@ def record_batches(
         if sample.monitor_id in rows and _is_current(rows[sample.monitor_id], sample)
     ]
     separate_processes(tx, host_id, observations)
+    results = [(observation.state, tx.now - observation.at) for _, observation in observations]
+    tx.after_commit(partial(_count_results, results))
     record_observations(tx, observations, keeps_history=keeps_history)
     others = {
         sample.monitor_id: observation_from_sample(sample, tx.now)
@@ -43,9 +51,15 @@ def record_batches(
         if sample.monitor_id not in rows
     }
     if others:
-        results = {id_: _result_text(observation) for id_, observation in others.items()}
-        trial_store.write_results(tx, host_id, results)
+        texts = {id_: _result_text(observation) for id_, observation in others.items()}
+        trial_store.write_results(tx, host_id, texts)
     return len(observations)
+
+
+def _count_results(results: Sequence[tuple[str, Millis]]) -> None:
+    for state, lag in results:
+        RESULTS[state] += 1
+        RESULT_LAGS.observe(lag / 1_000)
 
 
 def _result_text(observation: Observation) -> str:

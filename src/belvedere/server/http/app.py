@@ -48,6 +48,8 @@ KEEP_SPELLING = frozenset({cookies.SECOND_SET_COOKIE})
 # Responses without a body.
 EMPTY = frozenset({204, 304})
 SLOW_S = 2.0
+# Method and route, in the metrics, of requests that no route takes.
+UNMATCHED = "other"
 
 
 AgentEndpoint = Callable[["App", Scope, Receive, Send], Awaitable[None]]
@@ -109,6 +111,7 @@ class App:
         gzip = compression.may_compress(route, reply, headers)
         await self._send(reply, head, receive, send, gzip=gzip)
         took = time.perf_counter() - began
+        self._count(route, reply, took)
         self._log_access(scope["method"], template, reply.status, took, request_id)
 
     async def _answer(
@@ -242,6 +245,11 @@ class App:
             head[b"access-control-expose-headers"] = EXPOSED
             head[b"vary"] = _vary(head, b"origin")
         return head
+
+    def _count(self, route: Route | None, reply: Reply, took: float) -> None:
+        method, template = (UNMATCHED, UNMATCHED) if route is None else (route.method, route.path)
+        is_stream = isinstance(reply.body, AsyncGeneratorType)
+        self.runtime.requests.count(method, template, reply.status, None if is_stream else took)
 
     def _log_access(
         self, method: str, template: str, status: int, took: float, request_id: str

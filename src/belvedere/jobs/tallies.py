@@ -1,0 +1,49 @@
+"""Counts and durations of the jobs that this process has changed, for the server's metrics.
+
+They are counted after the commit, so that a transaction that is rolled back or repeated counts
+once. They belong to the process, like every counter that Prometheus reads.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from belvedere.base.counters import LONG, Histogram
+from belvedere.jobs.model import JobRow
+
+
+class JobTallies:
+    def __init__(self) -> None:
+        # By origin; ends by state and origin.
+        self.created: Counter[str] = Counter()
+        self.ended: Counter[tuple[str, str]] = Counter()
+        # From the time at which the job could run: until its order was sent to the agent, and until
+        # its script started.
+        self.until_assigned = Histogram(LONG)
+        self.until_started = Histogram(LONG)
+        # From the creation until the end.
+        self.until_ended = Histogram(LONG)
+
+    def count(self, event: str, jobs: Sequence[JobRow]) -> None:
+        for job in jobs:
+            if event == "created":
+                self.created[job.origin] += 1
+            elif event == "assigned" and job.assigned_at is not None:
+                self.until_assigned.observe((job.assigned_at - _runnable_at(job)) / 1_000)
+            if job.ended_at is not None:
+                self._count_end(job, job.ended_at)
+
+    def _count_end(self, job: JobRow, ended_at: int) -> None:
+        self.ended[job.state, job.origin] += 1
+        if not job.fence:
+            # It never was for an agent: a workflow job, an approval, a canceled job.
+            return
+        self.until_ended.observe((ended_at - job.created_at) / 1_000)
+        if job.started_at is not None:
+            self.until_started.observe((job.started_at - _runnable_at(job)) / 1_000)
+
+
+def _runnable_at(job: JobRow) -> int:
+    return max(job.created_at, job.not_before_at)
+
+
+TALLIES = JobTallies()

@@ -1,0 +1,60 @@
+"""Collects all figures; several readers within some seconds get the same text."""
+
+import asyncio
+import time
+
+from belvedere.base.errors import Refused
+from belvedere.server.background import consumers
+from belvedere.server.metrics import activity, database, process
+from belvedere.server.metrics.text_format import Family, gauge, render
+from belvedere.server.runtime import ServerRuntime
+
+KEEP_S = 5.0
+
+
+class Metrics:
+    """The text of `/-/metrics`, collected at most every `KEEP_S`."""
+
+    def __init__(self, runtime: ServerRuntime) -> None:
+        self._runtime = runtime
+        self._text = ""
+        self._collected_at: float | None = None
+        self._lock = asyncio.Lock()
+
+    async def text(self) -> str:
+        async with self._lock:
+            now = time.monotonic()
+            if self._collected_at is None or now - self._collected_at >= KEEP_S:
+                self._text = render(await self._collect())
+                self._collected_at = time.monotonic()
+            return self._text
+
+    def expire(self) -> None:
+        """The next reader gets current figures."""
+        self._collected_at = None
+
+    async def _collect(self) -> list[Family]:
+        runtime = self._runtime
+        began = time.monotonic()
+        families = await self._read_database()
+        took = time.monotonic() - began
+        return [
+            *process.families(runtime),
+            *activity.families(runtime),
+            gauge("belvedere_database_up", "1: the database answers.", int(bool(families))),
+            gauge(
+                "belvedere_database_scrape_seconds",
+                "How long the figures of the database took, with the wait for a thread.",
+                took,
+            ),
+            *families,
+        ]
+
+    async def _read_database(self) -> list[Family]:
+        """Nothing if the database does not answer: the other figures are needed most then."""
+        table = (*consumers.CONSUMERS, *((consumers.REDIS,) if self._runtime.redis else ()))
+        kinds = {consumer.name: consumer.kinds for consumer in table}
+        try:
+            return await self._runtime.db.search(database.read, kinds)
+        except Refused:
+            return []
