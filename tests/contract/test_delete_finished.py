@@ -2,6 +2,8 @@
 
 import pytest
 
+from belvedere.jobs.history import deletion_steps
+from belvedere.server.background import loops
 from contract.client import Client
 from contract.running import create, run
 from contract.world import World
@@ -110,3 +112,26 @@ async def test_it_is_for_admins_and_audited(world: World, ada: Client, uma: Clie
     await ada.delete("/acme/job/finished")
     row = (await ada.get("/api/audit")).json[0]
     assert (row["action"], row["user"]) == ("job.delete_finished", "ada@acme.test")
+
+
+async def test_a_long_history_is_deleted_in_the_background(
+    world: World, ada: Client, uma: Client, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletion_steps, "STEP_ROWS", 1)
+    task = await world.task()
+    async with world.agent() as agent:
+        done = [await run(uma, agent, task) for _ in range(3)]
+    begun = (await ada.delete(f"/acme/task/{task}/job")).json
+    assert begun == {"deletedCount": 3, "deletion": {"deleted": 1, "total": 3}}
+    assert await ids(uma) == []
+    assert (await uma.get(f"/acme/job/{done[2]['id']}")).status == 404
+    for query in ("", f"?task={task}"):
+        removed = (await ada.get(f"/acme/job/removed{query}")).json
+        assert (removed["count"], removed["deletion"]) == (1, {"deleted": 1, "total": 3})
+    assert "deletion" not in (await uma.get("/acme/job/removed")).json
+    # The row in the database is all that a server needs to continue after a restart.
+    await loops.delete_histories(world.runtime)
+    removed = (await ada.get(f"/acme/job/removed?task={task}")).json
+    assert removed["count"] == 3 and "deletion" not in removed
+    actions = [row["action"] for row in (await ada.get("/api/audit")).json[:2]]
+    assert actions == ["job.history_deleted", "job.delete_finished"]

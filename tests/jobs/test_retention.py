@@ -4,16 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database, Row, Tx
-from belvedere.jobs import permissions
 from belvedere.jobs.attempts import attempts_for_job
-from belvedere.jobs.history import limits, retention
-from belvedere.jobs.lifecycle import actions
+from belvedere.jobs.history import deletion_steps, limits, retention
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import LogPiece
 from belvedere.tasks import service as task_service
-from jobs.job_steps import MISSING, JobSteps
+from jobs.job_steps import JobSteps
 
 
 def end_job(steps: JobSteps, task_id: str) -> str:
@@ -24,8 +21,9 @@ def end_job(steps: JobSteps, task_id: str) -> str:
 
 
 def purge(steps: JobSteps) -> None:
-    while steps.db.write_blocking(retention.purge):
-        pass
+    for operation in (deletion_steps.run_next, retention.purge):
+        while steps.db.write_blocking(operation):
+            pass
 
 
 def list_ids(steps: JobSteps) -> list[str]:
@@ -197,88 +195,6 @@ def test_it_takes_small_batches(steps: JobSteps, monkeypatch: pytest.MonkeyPatch
     assert len(list_ids(steps)) == 1
 
 
-# Deleting what is finished.
-
-
-def test_deleted_jobs_are_not_found_immediately(steps: JobSteps) -> None:
-    task_id = steps.task()
-    ids = [end_job(steps, task_id) for _ in range(3)]
-    waiting = steps.create(task_id).id
-    assert steps.db.write_blocking(retention.delete_finished, steps.actors.ada, None, None) == 3
-    for job_id in ids:
-        with pytest.raises(NotFound):
-            steps.db.write_blocking(permissions.require_visible, steps.actors.ada, job_id)
-        with pytest.raises(NotFound):
-            steps.db.write_blocking(actions.cancel, steps.actors.ada, job_id)
-    assert steps.status(waiting) == "ready/in_progress"
-    purge(steps)
-    assert list_ids(steps) == [waiting]
-
-
-def test_it_deletes_nothing_twice(steps: JobSteps) -> None:
-    task_id = steps.task()
-    end_job(steps, task_id)
-    delete = retention.delete_finished
-    assert steps.db.write_blocking(delete, steps.actors.ada, None, None) == 1
-    assert steps.db.write_blocking(delete, steps.actors.ada, None, None) == 0
-    steps.clock.move(1)
-    end_job(steps, task_id)
-    assert steps.db.write_blocking(delete, steps.actors.ada, None, None) == 1
-
-
-def test_a_lost_job_is_kept_until_it_is_resolved(steps: JobSteps) -> None:
-    job = steps.lose()
-    assert steps.db.write_blocking(retention.delete_finished, steps.actors.ada, None, None) == 0
-    purge(steps)
-    assert steps.status(job.id) == "terminated/lost"
-    steps.clock.move(1)
-    steps.end(job.fence)
-    assert steps.status(job.id) == "finished/normal"
-
-
-def test_it_can_be_narrowed_to_one_task(steps: JobSteps) -> None:
-    mine, other = steps.task(), steps.task(name="other")
-    gone, stays = end_job(steps, mine), end_job(steps, other)
-    assert steps.db.write_blocking(retention.delete_finished, steps.actors.ada, "Task", mine) == 1
-    assert list_ids(steps) == [stays]
-    assert gone not in list_ids(steps)
-
-
-async def test_a_long_history_goes_in_batches(
-    steps: JobSteps, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(retention, "BATCH_SIZE", 2)
-    mine, other = steps.task(), steps.task(name="other")
-    for _ in range(5):
-        end_job(steps, mine)
-    stays = end_job(steps, other)
-    assert steps.db.write_blocking(retention.delete_finished, steps.actors.ada, "Task", mine) == 2
-    assert await retention.delete_history(steps.db, steps.actors.ada, "Task", mine) == 3
-    assert list_ids(steps) == [stays]
-
-
-def test_another_organization_deletes_nothing_of_ours(steps: JobSteps) -> None:
-    task_id = steps.task()
-    job_id = end_job(steps, task_id)
-    delete = retention.delete_finished
-    assert steps.db.write_blocking(delete, steps.actors.eve, None, None) == 0
-    assert steps.db.write_blocking(delete, steps.actors.eve, "Task", task_id) == 0
-    assert steps.db.write_blocking(delete, steps.actors.ada, "Task", MISSING) == 0
-    purge(steps)
-    assert list_ids(steps) == [job_id]
-
-
-@pytest.mark.parametrize(
-    ("kind", "object_id"),
-    [("Task", None), (None, MISSING), ("", MISSING), ("Host", MISSING), ("Task", "x")],
-)
-def test_half_a_question_is_refused(
-    steps: JobSteps, kind: str | None, object_id: str | None
-) -> None:
-    with pytest.raises(Invalid):
-        steps.db.write_blocking(retention.delete_finished, steps.actors.ada, kind, object_id)
-
-
 # Logs follow their jobs.
 
 
@@ -304,48 +220,3 @@ def test_a_purged_job_is_missing_for_a_late_report(steps: JobSteps) -> None:
     steps.db.write_blocking(retention.delete_jobs, [job.id])
     assert steps.end(job.fence).status == "foreign"
     assert steps.db.write_blocking(attempts_for_job, job.id) == []
-
-
-# Clocks that are set back.
-
-
-def delete_all(steps: JobSteps) -> int:
-    return steps.db.write_blocking(retention.delete_finished, steps.actors.ada, None, None)
-
-
-def sees(steps: JobSteps, job_id: str) -> bool:
-    return steps.db.write_blocking(permissions.may_see, steps.actors.ada, job_id)
-
-
-def test_jobs_that_end_after_the_clock_was_set_back_are_visible(steps: JobSteps) -> None:
-    task_id = steps.task()
-    end_job(steps, task_id)
-    assert delete_all(steps) == 1
-    purge(steps)
-    steps.clock.move(-3_600)
-    new = end_job(steps, task_id)
-    assert sees(steps, new)
-    purge(steps)
-    assert sees(steps, new) and list_ids(steps) == [new]
-
-
-def test_a_clock_that_is_set_back_while_rows_go_costs_none(steps: JobSteps) -> None:
-    task_id = steps.task()
-    old, runs = end_job(steps, task_id), steps.assign(task_id)
-    assert delete_all(steps) == 1
-    steps.clock.move(-3_600)
-    steps.end(runs.fence)
-    new = end_job(steps, task_id)
-    purge(steps)
-    assert [sees(steps, item) for item in (old, runs.id, new)] == [False, True, True]
-
-
-def test_what_was_deleted_does_not_come_back_with_an_earlier_time(steps: JobSteps) -> None:
-    task_id = steps.task()
-    old = end_job(steps, task_id)
-    delete_all(steps)
-    steps.clock.move(-3_600)
-    delete_all(steps)
-    assert not sees(steps, old)
-    purge(steps)
-    assert list_ids(steps) == []

@@ -69,8 +69,18 @@ def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
     return JobRow(*row)
 
 
-# Deleting the history only raises purged_until; rows are deleted later. Lost jobs stay.
-UNPURGED = "(j.ended_at is null or j.ended_at > c.purged_until or j.state = 'lost')"
+# A job, under the alias in place of {0}, whose history of a task or workflow is being deleted.
+# Finished steps are kept until their workflow job has ended.
+IS_HIDDEN = (
+    "exists (select 1 from history_deletions d where d.object_id in ({0}.task_id, {0}.workflow_id)"
+    " and {0}.ended_at <= d.until_at and ({0}.workflow_job_id is null or (select w.ended_at is null"
+    " from jobs w where w.id = {0}.workflow_job_id) is not true))"
+)
+# Deleting a history only marks it; rows are deleted later. Lost jobs stay.
+UNPURGED = (
+    "(j.ended_at is null or j.state = 'lost'"
+    f" or j.ended_at > c.purged_until and not {IS_HIDDEN.format('j')})"
+)
 
 
 def lock(tx: Tx, customer_id: str, job_id: str) -> JobRow:

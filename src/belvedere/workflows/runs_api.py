@@ -14,8 +14,9 @@ from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import list_pages, request_size, run_requests
 from belvedere.jobs.api.approvals import JobAclBody, users_in
+from belvedere.jobs.api.bulk import delete_history
 from belvedere.jobs.api.create import RUN_CODES
-from belvedere.jobs.history import retention
+from belvedere.jobs.history.deletions import DeletedHistory
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.jobs.queries import details, pages, records
 from belvedere.jobs.queries.records import JobRecord
@@ -219,13 +220,10 @@ async def restart(request: Request[None]) -> Reply:
     return Reply(await _job_record(request, job_id))
 
 
-async def delete_jobs(request: Request[None]) -> dict[str, int]:
+async def delete_jobs(request: Request[None]) -> DeletedHistory:
     workflow_id = request.path["id"]
     await request.services.db.read(service.show, request.actor, workflow_id)
-    count = await retention.delete_history(
-        request.services.db, request.actor, "Workflow", workflow_id
-    )
-    return {"deletedCount": count}
+    return await delete_history(request, "Workflow", workflow_id)
 
 
 _RUN_CODES = ("workflow_disabled", *RUN_CODES)
@@ -334,6 +332,6 @@ ROUTES: tuple[Route, ...] = (
         "admin",
         delete_jobs,
         "Delete the job history of a workflow",
-        answer=dict[str, int],
+        answer=DeletedHistory,
     ),
 )

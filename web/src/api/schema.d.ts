@@ -2608,7 +2608,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many finished jobs were removed by retention or by a person, and when the last one was.
+         * How many finished jobs were removed by retention or by a person, when the last one was, and how far a deletion is.
          * @description Level: viewer.
          */
         get: operations["get_job_removed"];
@@ -5907,6 +5907,25 @@ export interface components {
             version: number;
         };
         /**
+         * DeletedHistory
+         * @description The number of jobs that are deleted for every reader; `more`: there were more than were
+         *         counted. `deletion`: their rows are still being deleted.
+         */
+        DeletedHistory: {
+            deletedCount: number;
+            deletion?: components["schemas"]["DeletionProgress"];
+            more?: boolean;
+        };
+        /**
+         * DeletionProgress
+         * @description Deleted rows, and how many there are to delete; `total` is null if there are more than were
+         *         counted. They are hidden already.
+         */
+        DeletionProgress: {
+            deleted: number;
+            total: number | null;
+        };
+        /**
          * DeliveryRecord
          * @description An authorized call. Lists do not contain the body.
          */
@@ -8094,9 +8113,11 @@ export interface components {
         /**
          * RemovedJobs
          * @description Jobs that retention or a person removed; `last_date` is null if there were none.
+         *         `deletion`: only while history that a person deleted is being removed.
          */
         RemovedJobs: {
             count: number;
+            deletion?: components["schemas"]["DeletionProgress"];
             last_date: string | null;
         };
         /**
@@ -15157,9 +15178,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: number;
-                    };
+                    "application/json": components["schemas"]["DeletedHistory"];
                 };
             };
             /** @description Refused. */
@@ -20421,9 +20440,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: number;
-                    };
+                    "application/json": components["schemas"]["DeletedHistory"];
                 };
             };
             /** @description Refused. */
@@ -22202,9 +22219,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: number;
-                    };
+                    "application/json": components["schemas"]["DeletedHistory"];
                 };
             };
             /** @description Refused. */

@@ -1,19 +1,24 @@
-"""Many jobs at once over HTTP: cancel them, release those that are held after a restore."""
+"""Many jobs at once over HTTP: cancel them, release those that are held after a restore, delete
+finished ones."""
 
 import asyncio
 
 import msgspec
 
-from belvedere.access.request import Request
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search_on
 from belvedere.base.errors import Refused
 from belvedere.base.ids import is_id
+from belvedere.jobs.history import deletions, removed
+from belvedere.jobs.history.deletions import DeletedHistory, HistoryCount
+from belvedere.jobs.history.removed import RemovedJobs
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.recovery import hold
 from belvedere.rest import text_fields
-from belvedere.rest.route import Reply, Route
+from belvedere.rest.route import Handler, QueryTable, Reply, Route
 
 MAX_IDS = 1_000
 
@@ -84,6 +89,45 @@ async def release_all(request: Request[None]) -> ReleaseResult:
     return ReleaseResult(*await request.services.db.write(hold.release_all, request.actor))
 
 
+async def show_removed(request: Request[None]) -> RemovedJobs:
+    kind = "workflow" if request.first("workflow") else "task" if request.first("task") else ""
+    object_id = request.first("workflow") or request.first("task") or ""
+    totals: RemovedJobs = await request.services.db.read(
+        removed.show, request.actor, kind, object_id
+    )
+    return totals
+
+
+async def delete_finished(request: Request[None]) -> DeletedHistory:
+    return await delete_history(request, request.first("type"), request.first("id"))
+
+
+async def delete_of_task(request: Request[None]) -> DeletedHistory:
+    task_id = request.path["id"]
+    await request.services.db.read(deletions.check_task, request.actor, task_id)
+    return await delete_history(request, "Task", task_id)
+
+
+async def delete_history(
+    request: AnyRequest, kind: str | None, object_id: str | None
+) -> DeletedHistory:
+    """Of all finished jobs, or of one task or workflow. Counted before, in steps that read."""
+    scope = deletions.scope_of(request.actor, kind, object_id)
+    count = HistoryCount()
+    while not count.is_finished:
+        count = await run_search_on(request, deletions.count_step, scope, count)
+    deleted: DeletedHistory = await request.services.db.write(
+        deletions.begin, request.actor, scope, count, kind
+    )
+    return deleted
+
+
+def _delete(path: str, handler: Handler, summary: str, query: QueryTable = ()) -> Route:
+    return Route("DELETE", path, "admin", handler, summary, answer=DeletedHistory, query=query)
+
+
+_NARROW = (("type", "Task or Workflow"), ("id", "only jobs of this task or workflow"))
+
 ROUTES = (
     Route(
         "POST",
@@ -114,4 +158,17 @@ ROUTES = (
         answer=ReleaseResult,
         from_interface=False,
     ),
+    Route(
+        "GET",
+        "/job/removed",
+        "viewer",
+        show_removed,
+        "How many finished jobs were removed by retention or by a person, when the last one was,"
+        " and how far a deletion is.",
+        answer=RemovedJobs,
+        query=(("task", "only of this task"), ("workflow", "only of this workflow")),
+        from_interface=False,
+    ),
+    _delete("/job/finished", delete_finished, "Delete the history of finished jobs.", _NARROW),
+    _delete("/task/{id}/job", delete_of_task, "Delete this task's history."),
 )

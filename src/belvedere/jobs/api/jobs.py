@@ -12,8 +12,6 @@ from belvedere.db import Tx
 from belvedere.jobs.api import create, list_pages, run_requests
 from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.approvals import votes
-from belvedere.jobs.history import removed, retention
-from belvedere.jobs.history.removed import RemovedJobs
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.job_arguments import extra_values
 from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
@@ -22,7 +20,7 @@ from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, run_arguments
 from belvedere.rest import query as values
-from belvedere.rest.route import Handler, QueryTable, Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 
 P = ParamSpec("P")
 
@@ -166,28 +164,6 @@ async def restart(request: Request[Restart]) -> Reply:
     )
 
 
-async def show_removed(request: Request[None]) -> RemovedJobs:
-    kind = "workflow" if request.first("workflow") else "task" if request.first("task") else ""
-    object_id = request.first("workflow") or request.first("task") or ""
-    totals: RemovedJobs = await request.services.db.read(
-        removed.show, request.actor, kind, object_id
-    )
-    return totals
-
-
-async def delete_finished(request: Request[None]) -> dict[str, int]:
-    kind, object_id = request.first("type"), request.first("id")
-    count = await retention.delete_history(request.services.db, request.actor, kind, object_id)
-    return {"deletedCount": count}
-
-
-async def delete_of_task(request: Request[None]) -> dict[str, int]:
-    task_id = request.path["id"]
-    await request.services.db.read(retention.check_task, request.actor, task_id)
-    count = await retention.delete_history(request.services.db, request.actor, "Task", task_id)
-    return {"deletedCount": count}
-
-
 def _change_route(
     action: str,
     level: str,
@@ -216,11 +192,6 @@ def _read(path: str, level: str, handler: Handler, summary: str, answer: object)
     return Route("GET", path, level, handler, summary, answer=answer)
 
 
-def _delete(path: str, handler: Handler, summary: str, query: QueryTable = ()) -> Route:
-    return Route("DELETE", path, "admin", handler, summary, answer=dict[str, int], query=query)
-
-
-_NARROW = (("type", "Task or Workflow"), ("id", "only jobs of this task or workflow"))
 _TEXT = (
     "q",
     "text in the name, the id, or the name or e-mail of the person who started it",
@@ -252,17 +223,6 @@ ROUTES: tuple[Route, ...] = (
         ),
         also_agent=True,
         compress=True,
-    ),
-    Route(
-        "GET",
-        "/job/removed",
-        "viewer",
-        show_removed,
-        "How many finished jobs were removed by retention or by a person, and when the "
-        "last one was.",
-        answer=RemovedJobs,
-        query=(("task", "only of this task"), ("workflow", "only of this workflow")),
-        from_interface=False,
     ),
     _read("/job/{id}", "viewer", show, "One job.", JobRecord),
     _read("/job/{id}/lifecycle", "user", lifecycle, "Its lifecycle as plain text.", str),
@@ -304,6 +264,4 @@ ROUTES: tuple[Route, ...] = (
         Restart,
         ("wrong_lifecycle", *create.RUN_CODES),
     ),
-    _delete("/job/finished", delete_finished, "Delete the history of finished jobs.", _NARROW),
-    _delete("/task/{id}/job", delete_of_task, "Delete this task's history."),
 )

@@ -37,11 +37,12 @@ class JobData(msgspec.Struct):
 
 _job_data = msgspec.json.Decoder(JobData).decode
 
-# Steps are kept until their workflow job has ended.
+# Steps are kept until their workflow job has ended. Not `exists`, for which PostgreSQL may read all
+# open jobs instead of the one.
 IS_DELETABLE = (
     "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
-    " and (workflow_job_id is null or not exists (select 1 from jobs w"
-    " where w.id = jobs.workflow_job_id and w.ended_at is null))"
+    " and (workflow_job_id is null or (select w.ended_at is null from jobs w"
+    " where w.id = jobs.workflow_job_id) is not true)"
 )
 # The cursor of the first walk; where the second is, as column and value of the last look.
 ENDS_CURSOR, FULL_WALK = "history limits", "retention of all"

@@ -6,13 +6,17 @@ from belvedere.access import Actor, acl_of, may_see
 from belvedere.base.clock import iso
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
+from belvedere.jobs.history import deletion_rows
+from belvedere.jobs.history.deletion_rows import DeletionProgress
 
 
 class RemovedJobs(msgspec.Struct):
-    """Jobs that retention or a person removed; `last_date` is null if there were none."""
+    """Jobs that retention or a person removed; `last_date` is null if there were none.
+    `deletion`: only while history that a person deleted is being removed."""
 
     count: int
     last_date: str | None
+    deletion: DeletionProgress | msgspec.UnsetType = msgspec.UNSET
 
 
 def note(tx: Tx, ids: str) -> None:
@@ -39,12 +43,20 @@ def show(tx: Tx, actor: Actor, kind: str, object_id: str) -> RemovedJobs:
         + (" and object_id = ?" if object_id else ""),
         *((actor.customer_id, object_id) if object_id else (actor.customer_id,)),
     )
-    if not actor.sees_all:
+    may_see_all = actor.sees_all
+    if not may_see_all:
+        may_see_all = bool(kind and object_id) and _may_see(tx, actor, kind, object_id)
         rows = [row for row in rows if kind and _may_see(tx, actor, kind, row[0])]
     last_at = max((at for _, _, at in rows), default=None)
     return RemovedJobs(
-        sum(count for _, count, _ in rows), None if last_at is None else iso(last_at)
+        sum(count for _, count, _ in rows),
+        None if last_at is None else iso(last_at),
+        _progress(tx, actor, object_id) if may_see_all else msgspec.UNSET,
     )
+
+
+def _progress(tx: Tx, actor: Actor, object_id: str) -> DeletionProgress | msgspec.UnsetType:
+    return deletion_rows.progress(tx, actor.customer_id, object_id) or msgspec.UNSET
 
 
 def _may_see(tx: Tx, actor: Actor, kind: str, object_id: str) -> bool:

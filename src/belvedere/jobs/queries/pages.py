@@ -23,8 +23,10 @@ LOG = "result.log"
 # Characters of `lastline` in a summary: a page may have a thousand of them.
 MAX_LAST_LINE = 1_024
 BATCH_SIZE = 100
-# Not purged with the history.
+# Not purged with the history; the second condition only while the history of a task or workflow
+# is being deleted.
 _NOT_PURGED = "(j.ended_at is null or j.ended_at > ? or j.state = 'lost')"
+_NOT_HIDDEN = f" and (j.ended_at is null or j.state = 'lost' or not {store.IS_HIDDEN.format('j')})"
 
 
 class JobSource(msgspec.Struct):
@@ -61,11 +63,11 @@ def read_page(
     """The same; counts up to `count_limit` + 1 and reads at most `search_limit` jobs. `size`: bytes
     of records that earlier steps have read."""
     visible, visible_params = permissions.visible_filter(actor, tx.dialect)
-    until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
+    until, hidden = _marks(tx, actor.customer_id)
     plan = index_choice.choose_index(tx, actor.customer_id, listing, search_limit)
     filters = clauses(plan.rest)
     ordered = filters.page.replace(" order by ", f" order by {plan.order}", 1)
-    source = f"from jobs j where {plan.text} and {_NOT_PURGED} and {visible}{filters.where}"
+    source = f"from jobs j where {plan.text} and {_NOT_PURGED}{hidden} and {visible}{filters.where}"
     params = (*plan.params, until, *visible_params, *filters.params)
     jobs = tx.all(
         JobRow,
@@ -89,6 +91,16 @@ def read_page(
         check_order(listing)
         page.cut(len(records), last or listing.after)
     return page
+
+
+def _marks(tx: Tx, customer_id: str) -> tuple[int, str]:
+    """The time until which all history is purged, and the condition for other deletions, if any."""
+    [(until, is_deleting)] = tx.rows(
+        "select c.purged_until, exists (select 1 from history_deletions d"
+        " where d.customer_id = c.id) from customers c where c.id = ?",
+        customer_id,
+    )
+    return until, _NOT_HIDDEN if is_deleting else ""
 
 
 def includes_details(listing: Listing) -> bool:

@@ -59,6 +59,12 @@ def _runs(
     tx: Tx, actor: Actor, series: Series, ids: Collection[str], *, with_steps: bool
 ) -> dict[str, RecentRuns]:
     purged = tx.value("select purged_until from customers where id = ?", actor.customer_id)
+    marks: dict[str | None, Millis] = dict(
+        tx.rows(
+            "select object_id, until_at from history_deletions where customer_id = ?",
+            actor.customer_id,
+        )
+    )
     runs = {}
     for id_, rows in latest_rows(tx, series, ids, MAX_JOBS).items():
         jobs = [
@@ -71,7 +77,10 @@ def _runs(
                 _duration(started, ended),
             )
             for job_id, lifecycle, state, created, started, ended, workflow_id in rows
-            if (ended is None or ended > purged or state == "lost")
+            if (
+                (ended is None or state == "lost")
+                or ended > max(purged, marks.get(id_, 0), marks.get(workflow_id, 0))
+            )
             and (with_steps or workflow_id is None)
         ]
         runs[id_] = RecentRuns(jobs, "".join(_LETTERS[job.state] for job in reversed(jobs)))

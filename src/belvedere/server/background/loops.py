@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
@@ -13,7 +14,7 @@ from belvedere.events import budget
 from belvedere.files import blob_sweep
 from belvedere.indicators import service as indicators
 from belvedere.indicators.store import has_newly_stale
-from belvedere.jobs.history import limits, retention, unused_contents
+from belvedere.jobs.history import deletion_steps, limits, retention, unused_contents
 from belvedere.jobs.lifecycle import claim, timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import housekeeping, watch_changes
@@ -178,6 +179,16 @@ async def purge_events(runtime: ServerRuntime) -> None:
             await asyncio.sleep(0)
 
 
+async def delete_histories(runtime: ServerRuntime) -> None:
+    """What people have deleted. After each step other writers have as much time as it took."""
+    if not await runtime.db.read(deletion_steps.is_due):
+        return
+    started_at = time.monotonic()
+    while await runtime.db.write(deletion_steps.run_next):
+        await asyncio.sleep(time.monotonic() - started_at)
+        started_at = time.monotonic()
+
+
 async def recheck_history(runtime: ServerRuntime) -> None:
     await runtime.db.write(limits.start_over)
     await runtime.db.write(budget.start_over)
@@ -338,6 +349,7 @@ LOOPS = (
     Loop("expire jobs that waited too long", 5.0, expire),
     Loop("abandon lost steps of workflows", 60.0, abandon_lost_steps, 30.0),
     Loop("delete old history", 30.0, purge_history, 10.0),
+    Loop("delete history on request", 2.0, delete_histories),
     Loop("check all history again", 86_400.0, recheck_history, 3_600.0),
     Loop("mark stale indicators", 5.0, mark_stale, TERM_S),
     Loop("thin values of indicators", 300.0, downsample_values, 60.0),

@@ -157,6 +157,7 @@ export const removedJobsQuery = (of: {
   queryOptions({
     queryKey: ['job', 'removed', of],
     queryFn: () => ok(api.GET('/job/removed', { params: { query: untypedQuery(of) } })),
+    refetchInterval: (query) => (query.state.data?.deletion ? 2_000 : false),
   })
 
 export const filesQuery = (id: string) =>

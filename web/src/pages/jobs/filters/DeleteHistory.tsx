@@ -11,7 +11,7 @@ export function DeleteHistory({ opened, onClose }: { opened: boolean; onClose: (
   const purge = useMutation({
     mutationFn: () => ok(api.DELETE('/job/finished')),
     onSuccess: (answer) => {
-      showSuccess(t.historyDone(Number((answer as Record<string, number>).deletedCount ?? 0)))
+      showSuccess(t.historyDone(answer.deletedCount))
       void client.resetQueries({ queryKey: ['job'] })
       onClose()
     },
