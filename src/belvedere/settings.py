@@ -90,8 +90,8 @@ class Settings:
     event_budget: int = _setting(
         100_000,
         "BELVEDERE_EVENT_BUDGET",
-        "events of each object (webhook, monitor, …) that one organization keeps in the event log,"
-        " besides those of jobs; older ones are deleted; 0: only by age, after 30 days",
+        "events that one organization keeps for each kind of object (webhook, monitor, …) except"
+        " jobs; older ones are deleted; 0: only by age, after 30 days",
     )
     inner_networks: str = _setting(
         "",

@@ -17,9 +17,9 @@ of the responses.
 
 If the column *Styles* says **both**, the organization is either in the query or the body
 (`/job?customer=acme`) or at the start of the path (`/acme/job`). An `{id}`, and every name that
-ends in `_id`, is 24 hex digits; anything else there is 404.
+ends in `_id`, is 24 hex digits; anything else there returns 404.
 
-Every route can respond with 400 (invalid input), 401 (no or an invalid credential), 403 (not
+Every route can respond with 400 (invalid input), 401 (missing or invalid credential), 403 (not
 allowed), 404 (not found, or of another organization) and 429 (too many requests). Other codes are
 listed with the route; [errors](errors.md) explains them.
 """

@@ -9,7 +9,7 @@ from belvedere.settings import TABLE
 from pages.table import code, heading, table
 
 ABOUT = """
-Command-line options override the environment, the environment overrides the defaults. Secrets have
+Command-line options override the environment, which overrides the defaults. Secrets have
 no option, because every user of the machine can read a command line.
 """
 ELSEWHERE = (
@@ -18,7 +18,7 @@ ELSEWHERE = (
     ("BELVEDERE_SERVER", "command line: the server's address"),
     ("BELVEDERE_TOKEN", "command line: the credential"),
     ("BELVEDERE_CUSTOMER", "command line: the organization"),
-    ("BELVEDERE_CA_FILE", "command line: trust the authorities in this PEM file"),
+    ("BELVEDERE_CA_FILE", "command line: trust the certificate authorities in this PEM file"),
     ("BELVEDERE_TEST_POSTGRES", "tests: a PostgreSQL server instead of one of their own"),
     (FAILPOINT, "tests: end the process with SIGKILL at the named point"),
 )
@@ -34,8 +34,8 @@ def page() -> str:
         ),
     )
     others = table(("Environment", "Meaning"), ((code(name), told) for name, told in ELSEWHERE))
-    agent = "The agent's options are in [the command line](cli.md#belvedere-agent).\n"
-    script = "What a script finds in its environment is in [scripts](scripts.md).\n"
+    agent = "For the agent's options, see [the command line](cli.md#belvedere-agent).\n"
+    script = "For the environment of a script, see [scripts](scripts.md).\n"
     parts = (heading("Settings", ABOUT), "## Server\n", server, "## Elsewhere\n", others)
     return "\n".join((*parts, agent, script))
 

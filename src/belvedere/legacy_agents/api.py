@@ -1,4 +1,4 @@
-"""Endpoints for agents of TheEye, except those that report job results (`job_reports`)."""
+"""Endpoints for TheEye agents, except those that report job results (`job_reports`)."""
 
 from functools import partial
 from typing import Any
@@ -189,7 +189,7 @@ ROUTES: tuple[Route, ...] = (
         "/token",
         "anonymous",
         sign_in,
-        "Sign in an agent of TheEye with the id and secret of an enrolment token",
+        "Sign in a TheEye agent with the id and secret of an enrolment token",
         style="plain",
         answer=str,
         codes=("bad_client",),
@@ -198,7 +198,7 @@ ROUTES: tuple[Route, ...] = (
         method="POST",
         path="/host",
         handler=register,
-        summary="Register the host of an agent of TheEye",
+        summary="Register the host of a TheEye agent",
         body=Registration,
         answer=RegistrationRecord,
         codes=("host_held", "host_exists", "bad_enrolment"),
@@ -207,7 +207,7 @@ ROUTES: tuple[Route, ...] = (
         method="POST",
         path="/host/{hostname}",
         handler=register_by_path,
-        summary="Register the host of an agent of TheEye before 1.4",
+        summary="Register the host of a TheEye agent before 1.4",
         body=Registration,
         answer=RegistrationRecord,
         codes=("host_held", "host_exists", "bad_enrolment"),
@@ -216,7 +216,7 @@ ROUTES: tuple[Route, ...] = (
         method="PUT",
         path="/agent/{hostname}",
         handler=keep_alive,
-        summary="Heartbeat of an agent of TheEye",
+        summary="Heartbeat of a TheEye agent",
         answer=str,
         statuses=(204,),
     ),
@@ -224,14 +224,14 @@ ROUTES: tuple[Route, ...] = (
         method="GET",
         path="/agent/{hostname}/config",
         handler=config,
-        summary="Monitors that an agent of TheEye has to check",
+        summary="List the monitors that a TheEye agent has to check",
         answer=LegacyConfig,
     ),
     _agents(
         method="GET",
         path="/task/{id}/job/queue",
         handler=poll_task,
-        summary="Claim jobs of one task for an agent of TheEye",
+        summary="Claim jobs of one task for a TheEye agent",
         answer=list[LegacyJob],
         codes=("not_registered",),
         query=(("hostname", "of the agent"), ("limit", "maximum number of jobs")),

@@ -309,7 +309,7 @@ ROUTES: tuple[Route, ...] = (
         f"{JOB}/restart",
         "user",
         restart,
-        "Resume from the failed steps, or run all steps or from one step on again, as a new job",
+        "Resume from the failed steps, or run again from the start or from one step, as a new job",
         answer=JobRecord,
         codes=(
             *("wrong_lifecycle", "nothing_failed", "workflow_busy", "invalid_query"),

@@ -56,7 +56,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The agent in one file.
+         * Download the agent as one file
          * @description Level: anonymous.
          */
         get: operations["get_belvedere_agent_pyz"];
@@ -216,7 +216,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Live events as server-sent events.
+         * Stream events as server-sent events
          * @description Level: viewer.
          */
         get: operations["get_events"];
@@ -236,7 +236,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The server runs.
+         * Check that the server is running
          * @description Level: anonymous.
          */
         get: operations["get_health"];
@@ -256,7 +256,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Script that installs the agent; run it on the new host.
+         * Download the script that installs the agent; run it on the new host
          * @description Level: anonymous.
          */
         get: operations["get_install_sh"];
@@ -380,7 +380,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This interface as OpenAPI 3.1.
+         * This API as OpenAPI 3.1
          * @description Level: anonymous.
          */
         get: operations["get_openapi_json"];
@@ -400,7 +400,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the database is available.
+         * Check that the database is available
          * @description Level: anonymous.
          */
         get: operations["get_ready"];
@@ -645,7 +645,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Heartbeat of an agent of TheEye
+         * Heartbeat of a TheEye agent
          * @description Level: agent.
          */
         put: operations["put_agent_hostname"];
@@ -664,7 +664,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Monitors that an agent of TheEye has to check
+         * List the monitors that a TheEye agent has to check
          * @description Level: agent.
          */
         get: operations["get_agent_hostname_config"];
@@ -1508,7 +1508,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The server runs.
+         * Check that the server is running
          * @description Level: anonymous.
          */
         get: operations["get_api_status"];
@@ -1686,7 +1686,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a command on hosts, or on all hosts with a tag; audited.
+         * Run a command on hosts, or on all hosts with a tag; audited
          * @description Level: admin.
          */
         post: operations["post_exec"];
@@ -1862,7 +1862,7 @@ export interface paths {
         get: operations["get_host"];
         put?: never;
         /**
-         * Register the host of an agent of TheEye
+         * Register the host of a TheEye agent
          * @description Level: agent.
          */
         post: operations["post_host"];
@@ -1882,7 +1882,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Register the host of an agent of TheEye before 1.4
+         * Register the host of a TheEye agent before 1.4
          * @description Level: agent.
          */
         post: operations["post_host_hostname"];
@@ -2490,7 +2490,7 @@ export interface paths {
         get: operations["get_job"];
         put?: never;
         /**
-         * Run a task.
+         * Run a task
          * @description Level: user.
          */
         post: operations["post_job"];
@@ -2571,7 +2571,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete the history of finished jobs.
+         * Delete the history of finished jobs
          * @description Level: admin.
          */
         delete: operations["delete_job_finished"];
@@ -2590,7 +2590,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Release all held jobs, at most 1000 per request.
+         * Release all held jobs, at most 1000 per request
          * @description Level: admin.
          */
         post: operations["post_job_release"];
@@ -2628,7 +2628,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open jobs, newest first.
+         * List open jobs, newest first
          * @description Level: viewer.
          */
         get: operations["get_job_running"];
@@ -2648,7 +2648,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The number of open jobs of each task and workflow.
+         * Count the open jobs of each task and workflow
          * @description Level: viewer.
          */
         get: operations["get_job_running_count"];
@@ -2670,7 +2670,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a task with its secret key.
+         * Run a task with its secret key
          * @description Level: anonymous.
          */
         post: operations["post_job_secret_secret"];
@@ -2688,7 +2688,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One job.
+         * Show a job
          * @description Level: viewer.
          */
         get: operations["get_job_id"];
@@ -2733,7 +2733,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Approve it.
+         * Approve an approval
          * @description Level: viewer.
          */
         put: operations["put_job_id_approve"];
@@ -2773,7 +2773,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Cancel the job.
+         * Cancel a job
          * @description Level: user.
          */
         put: operations["put_job_id_cancel"];
@@ -2792,7 +2792,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the files of the job.
+         * List the files of a job
          * @description Level: viewer.
          */
         get: operations["get_job_id_files"];
@@ -2812,7 +2812,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download one of these files.
+         * Download a file of a job
          * @description Level: viewer.
          */
         get: operations["get_job_id_files_filename"];
@@ -2833,7 +2833,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Keep a queued job from starting until it is released.
+         * Keep a queued job from starting until it is released
          * @description Level: user.
          */
         put: operations["put_job_id_hold"];
@@ -2852,12 +2852,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The values of its arguments.
+         * Show the values of a job's arguments
          * @description Level: viewer.
          */
         get: operations["get_job_id_input"];
         /**
-         * Pass the input that the job waits for.
+         * Provide the input that a job waits for
          * @description Level: user.
          */
         put: operations["put_job_id_input"];
@@ -2876,7 +2876,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Its lifecycle as plain text.
+         * Show the lifecycle of a job as plain text
          * @description Level: user.
          */
         get: operations["get_job_id_lifecycle"];
@@ -2896,7 +2896,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The job's output as text, or live.
+         * Show a job's output as text, or stream it
          * @description Level: viewer.
          */
         get: operations["get_job_id_log"];
@@ -2916,7 +2916,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lines of the output by their number.
+         * Read lines of a job's output by number
          * @description Level: viewer.
          */
         get: operations["get_job_id_log_lines"];
@@ -2936,7 +2936,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lines of the output that contain a text.
+         * Search a job's output
          * @description Level: viewer.
          */
         get: operations["get_job_id_log_search"];
@@ -2956,7 +2956,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Times at which lines of the output were written.
+         * Show when lines of a job's output were written
          * @description Level: viewer.
          */
         get: operations["get_job_id_log_times"];
@@ -2976,7 +2976,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The values of its output.
+         * Show the values of a job's output
          * @description Level: viewer.
          */
         get: operations["get_job_id_output"];
@@ -3017,7 +3017,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Reject it.
+         * Reject an approval
          * @description Level: viewer.
          */
         put: operations["put_job_id_reject"];
@@ -3037,7 +3037,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Release a job that a person put on hold; for admins also one held after a restore.
+         * Release a job that a person put on hold; admins can also release one held after a restore
          * @description Level: user.
          */
         put: operations["put_job_id_release"];
@@ -3057,7 +3057,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set the result of a lost job.
+         * Set the result of a lost job
          * @description Level: user.
          */
         put: operations["put_job_id_resolve"];
@@ -3077,7 +3077,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Run it again as a new job.
+         * Run a job again, as a new job
          * @description Level: user.
          */
         put: operations["put_job_id_restart"];
@@ -3096,13 +3096,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The result, once the job has ended.
+         * Show the result of a job, once it has ended
          * @description Level: viewer.
          */
         get: operations["get_job_id_result"];
         put?: never;
         /**
-         * The result, once the job has ended.
+         * Show the result of a job, once it has ended
          * @description Level: viewer.
          */
         post: operations["post_job_id_result"];
@@ -3120,7 +3120,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Its script and arguments, compared with the task's last successful job.
+         * Show a job's script and arguments, compared with the task's last successful job
          * @description Level: viewer.
          */
         get: operations["get_job_id_script"];
@@ -3140,13 +3140,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The result of a job that was started by a secret, with the secret of the job.
+         * Show the result of a job that was started with a secret key, with the job's secret
          * @description Level: anonymous.
          */
         get: operations["get_job_id_secret_secret_result"];
         put?: never;
         /**
-         * The result of a job that was started by a secret, with the secret of the job.
+         * Show the result of a job that was started with a secret key, with the job's secret
          * @description Level: anonymous.
          */
         post: operations["post_job_id_secret_secret_result"];
@@ -3165,7 +3165,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Let a syncing job run.
+         * Let a syncing job run
          * @description Level: user.
          */
         put: operations["put_job_id_synced"];
@@ -3262,7 +3262,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let an agent make a check once, without creating a monitor
+         * Run a check once on an agent, without creating a monitor
          * @description Level: admin.
          */
         post: operations["post_monitor_trial"];
@@ -4682,12 +4682,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run this task.
+         * Run a task by its id
          * @description Level: user.
          */
         post: operations["post_task_id_job"];
         /**
-         * Delete this task's history.
+         * Delete the history of a task
          * @description Level: admin.
          */
         delete: operations["delete_task_id_job"];
@@ -4704,7 +4704,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Claim jobs of one task for an agent of TheEye
+         * Claim jobs of one task for a TheEye agent
          * @description Level: agent.
          */
         get: operations["get_task_id_job_queue"];
@@ -4750,7 +4750,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run this task with its secret key.
+         * Run a task by its id, with its secret key
          * @description Level: anonymous.
          */
         post: operations["post_task_id_secret_secret_job"];
@@ -4810,7 +4810,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in an agent of TheEye with the id and secret of an enrolment token
+         * Sign in a TheEye agent with the id and secret of an enrolment token
          * @description Level: anonymous.
          */
         post: operations["post_token"];
@@ -5417,7 +5417,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Resume from the failed steps, or run all steps or from one step on again, as a new job
+         * Resume from the failed steps, or run again from the start or from one step, as a new job
          * @description Level: user.
          */
         put: operations["put_workflows_id_job_workflow_job_id_restart"];

@@ -34,7 +34,7 @@ ROUTES = (
         "/exec",
         "admin",
         execute,
-        "Run a command on hosts, or on all hosts with a tag; audited.",
+        "Run a command on hosts, or on all hosts with a tag; audited",
         body=ExecBody,
         answer=ExecRecord,
         codes=("idempotency_key_reused", "replayed_job_gone"),

@@ -242,15 +242,15 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
 
 
 ROUTES: tuple[Route, ...] = (
-    _run_route("/job", "user", create_job, "Run a task."),
-    _run_route("/task/{id}/job", "user", create_for_task, "Run this task."),
+    _run_route("/job", "user", create_job, "Run a task"),
+    _run_route("/task/{id}/job", "user", create_for_task, "Run a task by its id"),
     _run_route(
-        "/job/secret/{secret}", "anonymous", create_by_secret, "Run a task with its secret key."
+        "/job/secret/{secret}", "anonymous", create_by_secret, "Run a task with its secret key"
     ),
     _run_route(
         "/task/{id}/secret/{secret}/job",
         "anonymous",
         create_for_task_by_secret,
-        "Run this task with its secret key.",
+        "Run a task by its id, with its secret key",
     ),
 )

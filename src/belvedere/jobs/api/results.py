@@ -157,31 +157,33 @@ ROUTES: tuple[Route, ...] = (
     _read(
         "/job/running",
         list_running,
-        "Open jobs, newest first.",
+        "List open jobs, newest first",
         list[JobRecord],
         pagination.QUERY,
     ),
     _read(
         "/job/running_count",
         count_running,
-        "The number of open jobs of each task and workflow.",
+        "Count the open jobs of each task and workflow",
         list[OpenJobCount],
         pagination.QUERY,
     ),
     _read(
         "/job/{id}/input",
         show_input,
-        "The values of its arguments.",
+        "Show the values of a job's arguments",
         list[Any] | InputRecord,
         _INPUT,
     ),
-    _read("/job/{id}/output", show_output, "The values of its output.", list[Any] | None),
-    *_results("/job/{id}/result", "viewer", show_result, "The result, once the job has ended."),
+    _read("/job/{id}/output", show_output, "Show the values of a job's output", list[Any] | None),
+    *_results(
+        "/job/{id}/result", "viewer", show_result, "Show the result of a job, once it has ended"
+    ),
     *_results(
         "/job/{id}/secret/{secret}/result",
         "anonymous",
         show_result_by_secret,
-        "The result of a job that was started by a secret, with the secret of the job.",
+        "Show the result of a job that was started with a secret key, with the job's secret",
     ),
     Route(
         "GET",

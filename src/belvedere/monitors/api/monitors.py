@@ -200,7 +200,7 @@ ROUTES: tuple[Route, ...] = (
         "/monitor/trial",
         "admin",
         create_trial,
-        "Let an agent make a check once, without creating a monitor",
+        "Run a check once on an agent, without creating a monitor",
         body=MonitorBody,
         answer=TrialRecord,
         query=(("host_id", "the host that runs the check, if the body names none"),),

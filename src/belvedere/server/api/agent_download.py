@@ -112,11 +112,11 @@ ROUTES = (
     plain_route(
         "/-/install.sh",
         script,
-        "Script that installs the agent; run it on the new host.",
+        "Download the script that installs the agent; run it on the new host",
         bytes,
         "text/x-shellscript",
     ),
     plain_route(
-        "/-/belvedere-agent.pyz", agent, "The agent in one file.", bytes, "application/zip"
+        "/-/belvedere-agent.pyz", agent, "Download the agent as one file", bytes, "application/zip"
     ),
 )

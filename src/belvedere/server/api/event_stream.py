@@ -251,7 +251,7 @@ ROUTES = (
         "/-/events",
         "viewer",
         follow,
-        "Live events as server-sent events.",
+        "Stream events as server-sent events",
         style="plain",
         from_interface=False,
         answer=bytes,

@@ -98,8 +98,11 @@ def plain_route(
 
 
 ROUTES = (
-    plain_route("/-/health", health, "The server runs.", Health),
-    replace(plain_route("/api/status", health, "The server runs.", Health), from_interface=True),
-    plain_route("/-/ready", ready, "Whether the database is available.", Readiness),
-    plain_route("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
+    plain_route("/-/health", health, "Check that the server is running", Health),
+    replace(
+        plain_route("/api/status", health, "Check that the server is running", Health),
+        from_interface=True,
+    ),
+    plain_route("/-/ready", ready, "Check that the database is available", Readiness),
+    plain_route("/-/openapi.json", description, "This API as OpenAPI 3.1", dict[str, Any]),
 )
