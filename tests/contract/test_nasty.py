@@ -57,8 +57,9 @@ COMMON = {
 class Fuzz:
     """Requests that are right but for one thing."""
 
-    def __init__(self, world: World, estate: AllKinds) -> None:
+    def __init__(self, world: World, estate: AllKinds, share: int) -> None:
         self._world, self._estate = world, estate
+        self._share, self._turn = share, 0
         self._number = 0
         self.faults: dict[str, str] = {}
 
@@ -71,6 +72,11 @@ class Fuzz:
             hangs_up=True,
             check=self._world.conformity,
         )
+
+    def select(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Every second, third … value, and another selection for each field."""
+        self._turn += 1
+        return values[self._turn % self._share :: self._share]
 
     def target(self, route: Route, principal: Principal) -> str:
         return doors.address(
@@ -110,11 +116,12 @@ def principal_for(route: Route) -> Principal:
 
 
 @pytest.fixture
-def fuzz(world: World, quick_passwords: None) -> Fuzz:
+def fuzz(world: World, quick_passwords: None, engine: str) -> Fuzz:
     estate = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
-    return Fuzz(world, estate)
+    # Both engines have the same checks before the database, which refuse most of the values.
+    return Fuzz(world, estate, share=4 if engine == "postgres" else 1)
 
 
 def door(route: Route) -> str:
@@ -137,7 +144,7 @@ async def test_it_works(fuzz: Fuzz) -> None:
         target = fuzz.target(route, principal_for(route))
         joint = "&" if "?" in target else "?"
         for name in names_of(route):
-            for text in TEXTS:
+            for text in fuzz.select(TEXTS):
                 asked = f"{target}{joint}{quote(name)}={quote(text)}"
                 await fuzz.request(route, asked, fuzz.body(route))
     assert not fuzz.faults, "\n".join(fuzz.faults.values())
@@ -157,7 +164,7 @@ async def test_fields_of_bodies(fuzz: Fuzz) -> None:
     for route in reading.values():
         target, good = fuzz.target(route, principal_for(route)), fuzz.body(route)
         for field in _fields_of(route.body):
-            for value in VALUES:
+            for value in fuzz.select(VALUES):
                 await fuzz.request(route, target, {**good, field.encode_name: value})
         for value in VALUES:
             await fuzz.request(route, target, value)

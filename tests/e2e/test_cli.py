@@ -17,7 +17,7 @@ from belvedere.client.event_stream import follow
 from belvedere.client.http_client import Client
 from e2e import process_leaks as leftovers
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.heavy
 BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")
 PASSWORD = "correct horse battery"
 Up = subprocess.Popen[str]

@@ -15,7 +15,7 @@ from e2e.load_clients import LoadClients
 from e2e.wait_until import until
 from e2e.world import FINAL, World
 
-pytestmark = [pytest.mark.alone, pytest.mark.limit(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.limit(180)]
 SEED = 7
 TERMINATE = (
     "select pg_terminate_backend(pid) from pg_stat_activity"

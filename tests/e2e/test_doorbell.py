@@ -23,7 +23,7 @@ from e2e.servers import ServerPair
 from e2e.wait_until import until
 from e2e.watcher import Watcher
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.heavy
 
 SEED = 11
 # A poll every second or two, and a little.

@@ -24,7 +24,7 @@ def test_it_works(site: Site) -> None:
     site.is_empty()
 
 
-@pytest.mark.alone
+@pytest.mark.heavy
 def test_it_kills_what_ignores_term_after_the_grace(site: Site) -> None:
     source = "#!/bin/sh\ntrap '' TERM\n(while :; do sleep 1; done) &\necho here\n"
     job_id = site.start(source + "while :; do sleep 1; done\n")

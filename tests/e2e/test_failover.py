@@ -17,7 +17,7 @@ from e2e.watcher import Watcher
 from e2e.world import FINAL, World
 from pgpair import PostgresPair
 
-pytestmark = [pytest.mark.alone, pytest.mark.limit(120)]
+pytestmark = [pytest.mark.heavy, pytest.mark.limit(120)]
 # PostgreSQL logs a sequence 32 numbers ahead: so many it may hand out again after a failover.
 LOGGED_AHEAD = 32
 

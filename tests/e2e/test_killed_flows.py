@@ -20,7 +20,7 @@ from e2e.flows import EDGES, Flow, Person, WorkflowTasks
 from e2e.wait_until import until
 from e2e.world import FINAL, World
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.heavy
 Job = dict[str, Any]
 VERBS = ("create", "start", "advance", "vote", "finish")
 POINTS = tuple(f"{verb}.{when}_commit" for verb in VERBS for when in ("before", "after"))

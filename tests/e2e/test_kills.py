@@ -17,7 +17,7 @@ from e2e.wait_until import until
 from e2e.watcher import Watcher
 from e2e.world import FINAL, World
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def world(database: str, tmp_path: Path) -> Iterator[World]:
 
 @pytest.mark.limit(400)
 def test_it_works(world: World) -> None:
-    _kill(world, rounds=15, seed=random.randrange(1 << 32))
+    _kill(world, rounds=10, seed=random.randrange(1 << 32))
 
 
 @pytest.mark.prove

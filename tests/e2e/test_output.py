@@ -57,7 +57,7 @@ def flat_memory(site: Site) -> Iterator[None]:
     assert max(grown) <= GROWTH_KIB, f"server, agent, keeper grew by {grown} KiB"
 
 
-@pytest.mark.alone
+@pytest.mark.heavy
 def test_a_flood_leaves_memory_flat_and_is_counted(site: Site) -> None:
     with flat_memory(site):
         job_id = site.start(f"#!/bin/sh\nyes '{LINE.decode().strip()}' | head -c {FLOOD}\n")
@@ -65,7 +65,7 @@ def test_a_flood_leaves_memory_flat_and_is_counted(site: Site) -> None:
     _check_flood(site, job)
 
 
-@pytest.mark.alone
+@pytest.mark.heavy
 def test_a_line_without_end_leaves_memory_flat(site: Site) -> None:
     size = FLOOD // 4
     with flat_memory(site):

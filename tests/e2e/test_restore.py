@@ -159,7 +159,7 @@ def test_nothing_that_ran_after_the_backup_runs_again(
     run_jobs_around_a_restore(world, lambda: Backup(world, database), with_step)
 
 
-@pytest.mark.alone
+@pytest.mark.heavy
 @pytest.mark.limit(180)
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 @pytest.mark.parametrize("with_step", [True, False], ids=["with the step", "without the step"])
@@ -197,7 +197,7 @@ def run_jobs_around_a_restore(
     assert later.create().ends()["state"] == "normal"
     assert [item.starts for item in (running, queued, waiting, later)] == [1, 1, 1, 1]
     world.doctor()
-    assert "1 jobs are held" in _doctor(world)["restore"]
+    assert "held since the database was restored" in _doctor(world)["restore"]
     world.api.put(f"/job/{queued.job_id}/cancel")
     assert queued.stands[:2] == ("canceled", "maybe")
     start_by_trigger(world, web)

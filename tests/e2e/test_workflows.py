@@ -10,7 +10,7 @@ from belvedere.jobs.model import FINAL
 from e2e.wait_until import until
 from e2e.world import World
 
-pytestmark = [pytest.mark.alone, pytest.mark.limit(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.limit(180)]
 # Each line of the ledger is one run of a script.
 SOURCE = '#!/bin/sh\necho "$1" >> {ledger}\nprintf \'["%s"]\\n\' "$1-{name}"\n'
 EDGES = ["a-b", "a-c", "b-d", "c-d"]

@@ -11,7 +11,7 @@ from belvedere.schedules.timing.recurrence import Recurrence
 from belvedere.schedules.timing.time_zones import Change
 from schedules import oracle
 
-# Each with the first of its four years. Lord Howe turns by half an hour, Apia lost a day in 2011,
+# Each with the first of its two years. Lord Howe turns by half an hour, Apia lost a day in 2011,
 # Casablanca turns back for Ramadan, Troll by two hours.
 ZONES = {
     "Europe/Berlin": 2026,
@@ -47,9 +47,9 @@ def fires(text: str, zone: str, begin: str, count: int) -> list[tuple[str, Chang
 
 @pytest.mark.parametrize("name", ZONES)
 def test_it_works(name: str) -> None:
-    """Four years of this zone: the same instants as the oracle, none twice, none left out."""
+    """Two years of this zone: the same instants as the oracle, none twice, none left out."""
     zone, year = ZoneInfo(name), ZONES[name]
-    begin, end = datetime(year, 1, 1), datetime(year + 4, 1, 1)
+    begin, end = datetime(year, 1, 1), datetime(year + 2, 1, 1)
     walked = list(oracle.walk(zone, begin, end))
     begin_at, end_at = parse_iso(begin.isoformat()), parse_iso(end.isoformat())
     for text, fits in TEXTS.items():
