@@ -57,6 +57,14 @@ def test_the_bare_cost_is_the_median_of_its_rounds() -> None:
     assert measured.runs == 6
 
 
+@pytest.mark.parametrize(("longest_ms", "is_disturbed"), [(3, False), (30, True)])
+def test_a_machine_on_which_many_runs_are_interrupted_is_busy(
+    longest_ms: int, is_disturbed: bool
+) -> None:
+    measured = results.bare([[1 * MS] * 9 + [longest_ms * MS]] * 3)
+    assert measured.is_disturbed is is_disturbed
+
+
 def test_a_slow_response_misses_its_goal() -> None:
     assert goals_met(result(latency_ms=2.6, seconds=0.5)) == {"latency": False, "throughput": True}
 

@@ -6,6 +6,8 @@ from statistics import mean, median
 import msgspec
 
 MICRO, MILLI, MEGA = 1e-6, 1e-3, 1e6
+# Average to median of the bare cost: about 1.1 on a quiet machine, 2.9 with five programs per core.
+BUSY_RATIO = 1.5
 
 
 class BareCost(msgspec.Struct):
@@ -19,6 +21,11 @@ class BareCost(msgspec.Struct):
     p50_us: float
     mean_us: float
     rounds_us: list[float]
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Other programs interrupt many runs, so the other figures cannot be judged."""
+        return self.mean_us > BUSY_RATIO * self.p50_us
 
 
 class Latency(msgspec.Struct):
@@ -105,6 +112,15 @@ class FeatureCost(msgspec.Struct):
     ratio: float
 
 
+class QueueFigures(msgspec.Struct):
+    """A job queue with the same workload: one job at a time, and many from several callers."""
+
+    name: str
+    p50_ms: float
+    per_second: float
+    is_durable: bool
+
+
 class Goal(msgspec.Struct):
     """A figure and the limit that it has to meet."""
 
@@ -131,7 +147,11 @@ class Result(msgspec.Struct):
     queue: QueueResult | None = None
     agents: AgentsResult | None = None
     rooms: list[FeatureCost] = []
+    # Belvedere and other job queues, if they were compared.
+    queues: list[QueueFigures] = []
     goals: list[Goal] = []
+    # Too busy to judge: the goals are not compared.
+    is_machine_busy: bool = False
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -5,7 +5,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,8 @@ from belvedere.bench.environment.databases import temporary_database
 from belvedere.bench.environment.installation import BenchTarget
 from belvedere.bench.measure import agents, features, history, load, queue
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
-from belvedere.bench.results import Result
+from belvedere.bench.others import measure as others
+from belvedere.bench.results import QueueFigures, Result
 from belvedere.client.connections import tls_context
 from belvedere.client.http_client import Client
 
@@ -45,6 +46,8 @@ class BenchPlan:
     records: int = 2_000
     # Seconds to measure the idle server; 0: do not measure it.
     idle_s: float = 10.0
+    # Run the same workload with other job queues, which are downloaded.
+    compare: bool = False
     # The folder whose disk is measured.
     place: str = "."
     # A PostgreSQL server; empty: SQLite.
@@ -70,6 +73,8 @@ def run(plan: BenchPlan, report: Progress) -> Result:
             result = _measure(plan, _existing(plan.client, plan), folder, report, engine="remote")
         else:
             result = _measure_private(plan, database, folder, report)
+            if plan.compare:
+                result.queues = _compare(plan, result, database, folder, report)
             if plan.waiting:
                 result.queue = queue.measure(database, folder, plan.waiting, report)
             if plan.agents:
@@ -80,11 +85,31 @@ def run(plan: BenchPlan, report: Progress) -> Result:
                     database, folder, plan.history, plan.idle_s, report
                 )
     result.goals = results.goals(result)
+    result.is_machine_busy = result.bare.is_disturbed
     return result
 
 
 def _existing(client: Client, plan: BenchPlan) -> BenchTarget:
     return BenchTarget(client, installation.choose_host(client, plan.hostname))
+
+
+def _compare(
+    plan: BenchPlan, result: Result, database: str, folder: Path, report: Progress
+) -> list[QueueFigures]:
+    own = [_own_figures(result)]
+    if database:
+        (folder / "sqlite").mkdir()
+        plain = replace(plan, idle_s=0.0, records=0)
+        own.append(_own_figures(_measure_private(plain, "", folder / "sqlite", report)))
+    numbers = (plan.runs, plan.jobs, plan.callers)
+    script = load.write_script(folder)
+    return own + others.measure(folder, script, database, numbers, report)
+
+
+def _own_figures(result: Result) -> QueueFigures:
+    engine = {"postgres": "PostgreSQL", "sqlite": "SQLite"}[result.engine]
+    latency, throughput = result.latency, result.throughput
+    return QueueFigures(f"Belvedere on {engine}", latency.p50_ms, throughput.per_second, True)
 
 
 def _measure_private(plan: BenchPlan, database: str, folder: Path, report: Progress) -> Result:
