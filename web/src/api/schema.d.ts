@@ -276,7 +276,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Figures for Prometheus; needs the metrics token.
+         * Show metrics for Prometheus; requires the metrics token
          * @description Level: anonymous.
          */
         get: operations["get_metrics"];
@@ -2608,7 +2608,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many finished jobs were removed by retention or by a person, when the last one was, and how far a deletion is.
+         * How many finished jobs were removed by retention or by a person, when the last one was, and how far a deletion has got
          * @description Level: viewer.
          */
         get: operations["get_job_removed"];

@@ -164,7 +164,7 @@ ROUTES = (
         "viewer",
         show_removed,
         "How many finished jobs were removed by retention or by a person, when the last one was,"
-        " and how far a deletion is.",
+        " and how far a deletion has got",
         answer=RemovedJobs,
         query=(("task", "only of this task"), ("workflow", "only of this workflow")),
         from_interface=False,

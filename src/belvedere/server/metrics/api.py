@@ -40,7 +40,7 @@ ROUTES: tuple[Route, ...] = (
     plain_route(
         "/-/metrics",
         read_metrics,
-        "Figures for Prometheus; needs the metrics token.",
+        "Show metrics for Prometheus; requires the metrics token",
         bytes,
         "text/plain",
     ),

@@ -1,4 +1,4 @@
-"""Collects all figures; several readers within some seconds get the same text."""
+"""Collects all metrics; several readers within a few seconds get the same text."""
 
 import asyncio
 import time
@@ -30,7 +30,7 @@ class Metrics:
             return self._text
 
     def expire(self) -> None:
-        """The next reader gets current figures."""
+        """The next reader gets current metrics."""
         self._collected_at = None
 
     async def _collect(self) -> list[Family]:
@@ -44,14 +44,14 @@ class Metrics:
             gauge("belvedere_database_up", "1: the database answers.", int(bool(families))),
             gauge(
                 "belvedere_database_scrape_seconds",
-                "How long the figures of the database took, with the wait for a thread.",
+                "How long reading the database metrics took, including the wait for a thread.",
                 took,
             ),
             *families,
         ]
 
     async def _read_database(self) -> list[Family]:
-        """Nothing if the database does not answer: the other figures are needed most then."""
+        """Nothing if the database does not respond: then the other metrics are needed most."""
         table = (*consumers.CONSUMERS, *((consumers.REDIS,) if self._runtime.redis else ()))
         kinds = {consumer.name: consumer.kinds for consumer in table}
         try:

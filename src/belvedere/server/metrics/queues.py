@@ -10,10 +10,10 @@ from belvedere.db import Tx
 from belvedere.jobs.model import APPROVAL, HELD, IS_OPEN, RESTORED, WORKFLOW, Lifecycle
 from belvedere.server.metrics.text_format import Family, Labels
 
-# Open jobs and hosts that are counted; more only make the figures too low.
+# Open jobs and hosts that are counted; beyond these limits the metrics are too low.
 MAX_JOBS = 50_000
 MAX_HOSTS = 20_000
-# Hosts with figures of their own: those that have waited longest. The rest is one more.
+# Hosts with their own series: those that have waited longest. All others share one.
 TOP_HOSTS = 20
 OTHER = "other"
 
@@ -42,7 +42,7 @@ class HostState(msgspec.Struct):
 
 
 class OpenJobs(msgspec.Struct):
-    """Open jobs that have everything in common that the figures distinguish."""
+    """Open jobs that do not differ in any label of the metrics."""
 
     lifecycle: str
     type: str
