@@ -36,6 +36,7 @@ def plan(db: Database, actors: Actors, query: dict[str, list[str]]) -> str:
         (WAITING, "jobs_open"),
         ({**WAITING, "where[task_id]": [MISSING]}, "jobs_open"),
         ({**WAITING, "where[workflow_id]": [MISSING]}, "jobs_open"),
+        ({"where[lifecycle]": ["assigned"]}, "jobs_assigned"),
         ({"where[state][$in][]": ["failure", "lost"]}, "jobs_ended_badly"),
         ({"where[state][$in][]": ["failure", "success"]}, "jobs_of_customer"),
         ({"where[id][$in][]": [MISSING, MISSING]}, "jobs_1|jobs_pkey"),

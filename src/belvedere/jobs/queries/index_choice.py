@@ -13,11 +13,16 @@ from belvedere.jobs.model import IS_OPEN, OPEN
 from belvedere.rest.listing import Condition, Listing
 
 IS_OPEN_JOB = f"j.{IS_OPEN}"
-# The condition of its index.
+# The conditions of their indexes.
+_IS_RUNNING = "j.lifecycle = 'assigned'"
 _IS_FAILED_JOB = "j.state <> 'in_progress' and j.state <> 'normal' and j.state <> 'success'"
 FAILED_STATES = ("canceled", "error", "failure", "lost", "timeout")
-# Up to this many open jobs are read by an index without an order.
-MAX_OPEN_SCAN = 10_000
+# Up to this many open jobs are read by an index without an order: always, and if there are few
+# among the newest jobs.
+FEW_OPEN, MAX_OPEN_SCAN = 500, 10_000
+# The newest jobs that are examined for that. If half of them match, reading along the index of
+# the organization soon fills a page, however many others wait. A step then reads this many.
+HEAD_ROWS, DENSE_STEP = 200, 2_000
 # A condition on one of these selects fewer jobs than the organization.
 _NARROW = ("task_id", "workflow_job_id", "workflow_id")
 
@@ -40,10 +45,16 @@ def choose_index(tx: Tx, customer_id: str, listing: Listing, limit: int | None) 
     """`limit`: the number of jobs to read; None: all of them."""
     newest_first = _direction(listing)
     id_range = id_ranges.of_listing(listing, CREATED)
-    if any(
-        _is_within(condition, "lifecycle", OPEN) for condition in listing.conditions
-    ) and _few_are_open(tx):
-        return _open_jobs_plan(customer_id, listing, id_range, newest_first)
+    lifecycle = next((c for c in listing.conditions if _is_within(c, "lifecycle", OPEN)), None)
+    if lifecycle is not None:
+        open_plan = _open_jobs_plan(customer_id, listing, id_range, newest_first, lifecycle)
+        along = _index_plan(tx, customer_id, listing, id_range, newest_first)
+        if _IS_RUNNING in open_plan.text or _open_count_is_within(tx, FEW_OPEN):
+            return open_plan
+        if newest_first is not None and _is_dense(tx, along, newest_first, lifecycle):
+            limit = None if limit is None else min(limit, DENSE_STEP)
+        elif _open_count_is_within(tx, MAX_OPEN_SCAN):
+            return open_plan
     ids = next(filter(_names_ids, listing.conditions), None)
     if ids is not None:
         return _ids_plan(customer_id, listing, id_range, ids)
@@ -64,20 +75,36 @@ def _is_within(condition: Condition, field: str, words: tuple[str, ...]) -> bool
     return is_plain and set(condition.values) <= set(words)
 
 
-def _few_are_open(tx: Tx) -> bool:
+def _open_count_is_within(tx: Tx, limit: int) -> bool:
     text = f"select 1 as one from jobs j where {IS_OPEN_JOB} and j.expires_at > 0 limit ?"
-    return int(tx.value(f"select count(*) from ({text}) o", MAX_OPEN_SCAN + 1)) <= MAX_OPEN_SCAN
+    return int(tx.value(f"select count(*) from ({text}) o", limit + 1)) <= limit
+
+
+def _is_dense(tx: Tx, plan: IndexPlan, newest_first: bool, lifecycle: Condition) -> bool:
+    """Whether at least half of the next jobs along this index have such a lifecycle."""
+    rows = tx.rows(
+        f"select j.lifecycle from jobs j where {plan.text}"
+        f" order by {plan.order}j.id{' desc' if newest_first else ''} limit ?",
+        *(*plan.params, HEAD_ROWS),
+    )
+    return 2 * sum(word in lifecycle.values for (word,) in rows) >= HEAD_ROWS
 
 
 def _open_jobs_plan(
-    customer_id: str, listing: Listing, id_range: IdRange, newest_first: bool | None
+    customer_id: str,
+    listing: Listing,
+    id_range: IdRange,
+    newest_first: bool | None,
+    lifecycle: Condition,
 ) -> IndexPlan:
     """`|| ''` keeps the database from using the indexes of organization, id or task, whose history
     may be long."""
     (low, over), (high, under) = id_range.low, id_range.high
+    # Running jobs have an index of their own, which is as short as the hosts have slots.
+    is_running = set(lifecycle.values) == {"assigned"}
+    open_jobs = _IS_RUNNING if is_running else f"{IS_OPEN_JOB} and j.expires_at > 0"
     text = (
-        f"{IS_OPEN_JOB} and j.expires_at > 0 and j.customer_id || '' = ?"
-        f" and j.id || '' {over} ? and j.id || '' {under} ?"
+        f"{open_jobs} and j.customer_id || '' = ? and j.id || '' {over} ? and j.id || '' {under} ?"
     )
     rest = _without_ids(listing)
     narrow = [
