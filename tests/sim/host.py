@@ -13,7 +13,7 @@ from belvedere.agent.state_folder import StateFolder
 from sim import current_actor as stage
 from sim.disk import Disk
 from sim.invariants import Invariants
-from sim.keeping import assemble
+from sim.keeper import assemble
 from sim.network import Connection
 from sim.scripts import Behaviour, SimProcess
 from sim.world import MS, Micros, Process, World

@@ -14,9 +14,9 @@ from belvedere.agent.keeper import program, recovery
 from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.output import capture, spool, upload
 from belvedere.jobs.lifecycle import create
-from sim import agency
+from sim import agent
 from sim import current_actor as stage
-from sim.agency import SimCache
+from sim.agent import SimCache
 
 
 class SimSpool:
@@ -136,8 +136,8 @@ def _numbered_id() -> str:
 
 
 TABLE: tuple[tuple[Any, str, Any], ...] = (
-    (server_link, "connect", agency.connect),
-    (server_link, "connect_keeper", agency.connect_keeper),
+    (server_link, "connect", agent.connect),
+    (server_link, "connect_keeper", agent.connect_keeper),
     (server_link, "FileCache", SimCache),
     (server_link, "SampleJournal", lambda _: SampleJournal()),
     (

@@ -7,7 +7,7 @@ from zlib import crc32
 
 from belvedere.db.sqlite.transaction import SqliteTx
 from sim import current_actor as stage
-from sim.agency import AgentProcess
+from sim.agent import AgentProcess
 from sim.clients import People
 from sim.database import Store
 from sim.host import STATE, Host
@@ -15,7 +15,7 @@ from sim.initial_state import HOSTS, initial_state
 from sim.invariants import Invariants
 from sim.loop import discard_tasks
 from sim.restores import Restores
-from sim.serving import ServerProcess
+from sim.server import ServerProcess
 from sim.swarm import FaultRates, draw
 from sim.world import EPOCH_MS, MINUTE, MS, SECOND, Micros, Process, World
 

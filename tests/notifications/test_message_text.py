@@ -1,4 +1,4 @@
-"""The words of a message."""
+"""The text of a message."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Every spelling of an inner address is one."""
+"""Every notation of an internal address is recognized."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What scripts get: read once for each change, whoever made it, opened only for their task."""
+"""The secrets of a script: read once per change, decrypted only for their task."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Nobody rings, and everything happens anyway, at most two seconds later."""
+"""All signals are lost: work still starts, at most two seconds later."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""When hosts count as gone and jobs as lost: two clocks must agree, and one of them cannot jump."""
+"""When hosts count as unreachable and jobs as lost: two clocks must agree, and one cannot jump."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Scripts that would rather stay: through the whole product, nothing of them is left."""
+"""Scripts that resist being stopped: through the whole product, no process is left."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The link inside one process, with the door of the server and the agent played by the test."""
+"""The connection of the local agent within the server process; both ends are played by the test."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Bad input is refused and never a fault of ours: nasty values in fields, parameters, headers."""
+"""Invalid input is refused and never an internal error: fields, parameters and headers."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Answers in one write: byte for byte what uvicorn itself would have sent."""
+"""Responses in one write: byte for byte what uvicorn itself would send."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Files that a script leaves for the server: what goes, what stays behind, what is cleared away."""
+"""Files that a script leaves for the server: what is uploaded, kept or removed."""
 
 import os
 from collections.abc import Callable

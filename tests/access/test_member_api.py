@@ -1,4 +1,4 @@
-"""Members, tokens, enrolments, the organization and the audit, through the doors."""
+"""Members, tokens, enrolments, the organization and the audit log, over the API."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Each step is taken once: by two servers at once, twice by one, and over any crash between."""
+"""Each step is taken once: with two servers, repeated events, and after any crash."""
 
 import random
 from collections.abc import Callable

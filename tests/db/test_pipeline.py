@@ -1,4 +1,4 @@
-"""Several statements in one exchange: each answers in its turn, and sees what came before it."""
+"""Several statements in one round trip: results in order, and each sees the changes before it."""
 
 import pytest
 

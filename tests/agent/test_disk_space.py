@@ -1,4 +1,4 @@
-"""When a host takes no work because of its disk, and when it does again."""
+"""When a host takes no jobs because of its disk, and when it takes them again."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Servers of one PostgreSQL ring each other, and one that is alone does not ring."""
+"""Servers of one PostgreSQL notify each other; a server that is alone sends no notifications."""
 
 import queue
 from collections.abc import Iterator

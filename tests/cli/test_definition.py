@@ -1,4 +1,4 @@
-"""`belvedere definition`: what it asks, and what it says."""
+"""`belvedere definition`: its requests and its output."""
 
 import json
 from pathlib import Path

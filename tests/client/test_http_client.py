@@ -1,4 +1,4 @@
-"""Calls over HTTP: what goes out, what comes back, and what happens to a kept connection."""
+"""HTTP calls: requests, responses, and reuse of connections."""
 
 import socket
 import ssl

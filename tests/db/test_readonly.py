@@ -1,4 +1,4 @@
-"""A look beside the server: it sees what is committed and cannot change it."""
+"""Read-only access beside the server: it sees committed data and cannot change it."""
 
 from pathlib import Path
 

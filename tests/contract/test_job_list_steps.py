@@ -1,4 +1,4 @@
-"""Lists of jobs that look only so far, and go on."""
+"""Lists of jobs that examine a limited number of rows, and continue."""
 
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,4 +1,4 @@
-"""The four ACL doors that any record gets."""
+"""The four ACL endpoints that every kind of object has."""
 
 from typing import Any
 

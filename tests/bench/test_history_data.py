@@ -1,4 +1,4 @@
-"""HistoryResult made in bulk looks like history that happened."""
+"""History that is inserted in bulk looks like history of real jobs."""
 
 from belvedere.bench.measure import fixture, history_data
 from belvedere.db import Database, Tx

@@ -1,4 +1,4 @@
-"""Cells of the matrix written by hand: what must never be, whatever the generator believes."""
+"""Cells of the level matrix, by hand: what must never be allowed, whatever the generator says."""
 
 import pytest
 

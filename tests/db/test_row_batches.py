@@ -1,4 +1,4 @@
-"""Many rows by one statement: the same as one statement for each of them."""
+"""Many rows in one statement: the same result as one statement per row."""
 
 from typing import Any
 

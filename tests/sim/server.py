@@ -18,7 +18,8 @@ from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.transport.agent_websocket import encode
-from sim.agency import PING, PONG
+from belvedere.settings import Settings
+from sim.agent import PING, PONG
 from sim.database import Store, VirtualSqlite
 from sim.loop import VirtualLoop
 from sim.network import Connection, ConnectionEnd
@@ -62,7 +63,7 @@ class ServerProcess(Process):
         clock = SharedClock(self.clock, lambda: int(self.loop.time() * 1_000))
         self.db = VirtualSqlite(self, jobs, clock)
         runtime = ServerRuntime(
-            unused,
+            Settings(),
             self.db,
             VirtualSqlite(self, logs, clock),
             unused,

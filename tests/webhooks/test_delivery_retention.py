@@ -1,4 +1,4 @@
-"""How long deliveries are kept, and what of their headers."""
+"""How long deliveries are kept, and which of their headers."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Doorbells may fail, and servers may be many: work starts, stops and is told all the same."""
+"""Signals may be lost and servers may be many: jobs start, stop and are reported all the same."""
 
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""Evil scripts: whatever they do, nothing of them is left and the report is true."""
+"""Hostile scripts: whatever they do, no process is left and the report is right."""
 
 import hashlib
 import os
