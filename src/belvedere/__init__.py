@@ -1,3 +1,3 @@
-"""Belvedere: runs scripts on hosts, watches them, and shows the state of it all."""
+"""Belvedere: runs scripts on hosts, monitors hosts and services, and shows their state."""
 
 __version__ = "0.1.0"

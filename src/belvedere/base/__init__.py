@@ -1,1 +1,1 @@
-"""Code that is independent of the product: errors, clock, ids, JSON text."""
+"""Code that is independent of the product: errors, clock, ids, masking, JSON text."""

@@ -7,5 +7,5 @@ with Client("http://127.0.0.1:8420", token="bvt_…", customer="acme") as client
 
 `http_client` sends requests, `event_stream` follows server-sent events across lost connections,
 `errors` has what both raise, and `connections` opens plain, TLS and Unix socket connections.
-It imports nothing of the server.
+It imports nothing from the server.
 """

@@ -1,4 +1,8 @@
-"""The event log: every change, in order, and its consumers' cursors."""
+"""The event log: every change, in order, and its consumers' cursors.
+
+`log` appends events, `cursors` reads them for consumers, `feed` for live streams. `kinds` is the
+table of all kinds; `budget` limits how many events are kept.
+"""
 
 from belvedere.events.log import (
     LIFE,

@@ -1,4 +1,8 @@
-"""Scripts and other files, versioned by content."""
+"""Scripts and other files, versioned by content.
+
+`service` has the operations and `store` the rows. Contents are shared by their SHA-256, and
+`blob_sweep` deletes those that nothing uses. `quota` limits what an organization stores.
+"""
 
 from belvedere.files.model import FileRow
 from belvedere.files.service import FileChange, create

@@ -1,4 +1,9 @@
-"""Hosts: the machines on which jobs run, their enrolment and their connections."""
+"""Hosts: the machines on which jobs run, their enrolment and their connections.
+
+`service` has the operations, `presence` the connections of agents. `restored` and
+`journal_warnings` are about hosts after a restore, `managed_objects` about the objects that
+definitions created.
+"""
 
 from belvedere.hosts.presence import (
     connect,

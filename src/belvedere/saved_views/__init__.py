@@ -1,5 +1,5 @@
 """Saved views: pages of the console with their filters, saved by people under a name.
 
 `model` has row, body and record, `service` the operations with their SQL, `api` the routes;
-`layouts` is how the cards of a page are arranged.
+`layouts` has the arrangement of the cards of a page.
 """

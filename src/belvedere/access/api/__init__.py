@@ -1,4 +1,4 @@
-"""Every endpoint of access; each file of handlers has its rows at its end."""
+"""Every endpoint of access; each module has its rows of the route table at its end."""
 
 from belvedere.access.api import (
     audit,

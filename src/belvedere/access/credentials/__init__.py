@@ -1,1 +1,1 @@
-"""Tokens, enrolment, one-time links, secret keys, and clients of TheEye."""
+"""Tokens, enrolment, one-time links, secret keys, and TheEye clients."""

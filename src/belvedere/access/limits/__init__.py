@@ -1,1 +1,1 @@
-"""Limits of anonymous requests: rate windows per address, failed attempts, known browsers."""
+"""Limits on anonymous requests: rate windows per address, failed attempts, known browsers."""

@@ -1,1 +1,1 @@
-"""Many simulated agents in a process of their own."""
+"""Many simulated agents in a separate process."""

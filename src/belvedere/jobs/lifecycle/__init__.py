@@ -1,1 +1,1 @@
-"""What happens to a job: create, claim, finish, resync, time-outs."""
+"""What happens to a job: create, claim, finish, time out."""

@@ -1,1 +1,1 @@
-"""What a job leaves: log chunks, lines, live stream, artifacts."""
+"""The output of a job: log chunks, lines, live stream, artifacts."""

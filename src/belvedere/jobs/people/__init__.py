@@ -1,1 +1,1 @@
-"""The people of a job: assignees, observers and approvers."""
+"""People involved in a job: assignees, observers and approvers."""

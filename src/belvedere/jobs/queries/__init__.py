@@ -1,1 +1,1 @@
-"""Reading jobs: records, details, pages, choice of an index."""
+"""Reading jobs: records, details, pages, and which index a list uses."""

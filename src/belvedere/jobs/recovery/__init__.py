@@ -1,2 +1,3 @@
-"""After a reconnect: the agent's journal against the database (`resync`). After a restore: what is
-held, what an agent proves, and which jobs are adopted."""
+"""Recovery. After a reconnect: compare the agent's journal with the database (`resync`). After a
+restore: which jobs are held, what an agent's journal proves, and which jobs are adopted.
+"""

@@ -1,1 +1,1 @@
-"""Bodies of special kinds: uploads of a form, and files in data URLs."""
+"""Special bodies: uploads in a form, and files in data URLs."""

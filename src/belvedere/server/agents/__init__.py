@@ -1,1 +1,1 @@
-"""The server's side of the connection with agents."""
+"""The server's side of agent connections."""

@@ -1,4 +1,4 @@
-"""The demo of a first start: one object of each kind, created once and removed by one command."""
+"""The demo of a first start: objects of each kind, created once and removed by one command."""
 
 from belvedere.server.demo.create import create_demo
 

@@ -1,4 +1,4 @@
-"""`belvedere doctor`: the table of all checks, and their execution."""
+"""`belvedere doctor`: the table of all checks, and running them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

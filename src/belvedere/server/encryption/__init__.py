@@ -1,1 +1,1 @@
-"""Encryption at rest: columns with sealed values, sealing old rows, change of the key."""
+"""Encryption at rest: columns with sealed values, sealing of old rows, key rotation."""

@@ -1,1 +1,1 @@
-"""Messages to a Redis server, for programs that wait there for the end of a job."""
+"""Messages to a Redis server, for programs that wait there for jobs to end."""

@@ -1,1 +1,1 @@
-"""First start and set-up code."""
+"""First start and setup code."""
