@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from belvedere.base.errors import Invalid
 
 T = TypeVar("T")
+# The name of the operator's socket in the data folder.
+SOCKET = "admin.sock"
 
 
 def default_data() -> Path:
@@ -146,6 +148,11 @@ class Settings:
     @property
     def database_url(self) -> str:
         return self.database or str(self.folder / "belvedere.db")
+
+    @property
+    def operator_socket(self) -> Path:
+        """The socket of the running server for commands of the operator."""
+        return self.folder / SOCKET
 
     @property
     def base_url(self) -> str:

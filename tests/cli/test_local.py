@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from belvedere.server import operator_socket
+from belvedere.settings import SOCKET
 from cli.conftest import Belvedere
 from fake_server import CannedResponse, FakeServer, Handler
 
@@ -38,7 +39,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def operator_server(data: Path) -> Iterator[UnixFakeServer]:
-    server = UnixFakeServer(data / operator_socket.SOCKET)
+    server = UnixFakeServer(data / SOCKET)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
@@ -110,7 +111,7 @@ def test_a_socket_that_nobody_answers_is_passed_by(
     anonymous: Belvedere, data: Path, offline: Offline
 ) -> None:
     with socket.socket(socket.AF_UNIX) as left_behind:
-        left_behind.bind(str(data / operator_socket.SOCKET))
+        left_behind.bind(str(data / SOCKET))
     assert anonymous(*WORDS, "--data", str(data)).status == 0
     assert len(offline) == 1
 

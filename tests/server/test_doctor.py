@@ -6,18 +6,22 @@ from pathlib import Path
 import pytest
 
 from belvedere.access.crypto.keyring import Keyring
-from belvedere.base.clock import DAY
+from belvedere.base.clock import DAY, wall
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
-from belvedere.db import Database, Tx
+from belvedere.db import Database, Tx, installation
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.readonly import peek
 from belvedere.events import Event, cursors
 from belvedere.hosts import journal_warnings
 from belvedere.jobs.output import log_store as joblog
-from belvedere.server.doctor import data, examine
+from belvedere.server.backup import create
+from belvedere.server.doctor import backups, data, environment, examine, examine_quickly
+from belvedere.server.doctor.backups import LastBackup
 from belvedere.server.doctor.model import Finding
+from belvedere.server.runtime import ServerRuntime
 from belvedere.settings import Settings
+from contract.world import World
 
 SECRET = bytes(range(32)).hex()
 
@@ -280,3 +284,82 @@ def test_it_changes_nothing(settings: Settings, db: Database, bench_fixture: Fix
 def _everything(tx: Tx) -> list[object]:
     tables = ("jobs", "attempts", "events", "meta", "hosts", "parked", "migrations")
     return [tx.value(f"select count(*) from {table}") for table in tables]
+
+
+# Backups, descriptors, epoch.
+
+
+def verdicts_of(check: str, settings: Settings) -> list[str]:
+    return [finding.verdict for finding in found_by(check, settings)]
+
+
+def test_the_age_of_the_last_backup(settings: Settings, tmp_path: Path) -> None:
+    assert verdicts_of("backup", settings) == ["notice"]
+    create.back_up(settings, tmp_path / "a.backup", lambda *_: None)
+    assert verdicts_of("backup", settings) == ["ok"]
+    backups.record(tmp_path, LastBackup(wall() - 3 * DAY, "old.backup", 1))
+    [finding] = found_by("backup", settings)
+    assert finding.verdict == "problem" and "--every 1d" in finding.advice
+    (tmp_path / backups.FILE).write_text("nonsense")
+    assert verdicts_of("backup", settings) == ["notice"]
+
+
+def test_a_backup_that_cannot_be_recorded_is_still_a_backup(tmp_path: Path) -> None:
+    backups.record(tmp_path / "missing", LastBackup(1, "x", 1))
+    assert backups.read(tmp_path / "missing") is None
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "verdict"),
+    [(100, 4_096, "ok"), (4_000, 4_096, "problem"), (9, 256, "notice")],
+)
+def test_descriptors_of_the_server(
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    limit: int,
+    verdict: str,
+) -> None:
+    answers = {"/descriptors": {"open": count, "limit": limit}}
+    monkeypatch.setattr(environment, "_ask_server", lambda _, path: answers.get(path))
+    assert verdicts_of("descriptors", settings) == [verdict]
+
+
+# On SQLite the counter of fences is the newest attempt itself.
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_an_attempt_of_a_later_epoch_is_a_problem(
+    settings: Settings, db: Database, bench_fixture: Fixture
+) -> None:
+    db.write_blocking(run_one, bench_fixture)
+    assert verdicts_of("epoch", settings) == ["ok"]
+    future = 99 << installation.EPOCH_BITS
+    db.write_blocking(lambda tx: tx.execute("update attempts set fence = fence + ?", future))
+    assert "epoch 1" in problems_of("epoch", settings)[0]
+
+
+# Over HTTP, for owners.
+
+
+async def test_owners_see_the_quick_checks(
+    world: World, runtime: ServerRuntime, database_url: str, engine: str
+) -> None:
+    runtime.settings.database = database_url if engine == "postgres" else ""
+    for who in ("vic", "uma", "ada"):
+        assert (await world.client(who).get("/api/doctor")).status == 403
+    assert (await world.client().get("/api/doctor")).status == 401
+    report = (await world.client("olga").get("/api/doctor")).json
+    checks = {finding["check"] for finding in report["findings"]}
+    # There are two organizations: nothing that names one of them.
+    assert not report["complete"]
+    assert {"schema", "clock", "epoch"} <= checks
+    assert not checks & {"hosts", "permissions", "backup", "jobs", "logs"}
+
+
+def test_the_only_organization_sees_all_quick_checks(
+    settings: Settings, db: Database, bench_fixture: Fixture
+) -> None:
+    findings, is_complete = examine_quickly(settings)
+    checks = {finding.check for finding in findings}
+    assert is_complete
+    assert {"schema", "hosts", "permissions", "backup", "restore", "disk"} <= checks
+    assert not checks & {"jobs", "logs", "integrity", "attempts"}

@@ -7,6 +7,7 @@ Without a running server it opens the database itself.
 import asyncio
 import contextlib
 import os
+import resource
 import secrets
 import socket
 from collections.abc import Callable
@@ -25,11 +26,11 @@ from belvedere.jobs.recovery import restore
 from belvedere.rest import error_format
 from belvedere.server import scripts_user
 from belvedere.server.encryption import key_rotation
+from belvedere.server.metrics import process
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import build
-from belvedere.settings import Settings
+from belvedere.settings import SOCKET, Settings
 
-SOCKET = "admin.sock"
 MAX_BODY = 64 * 1024
 MAX_QUOTA_GIB = 1_000_000
 
@@ -93,6 +94,11 @@ def _event_loop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict
     return {"slow": watchdog.slow, "longest_ms": watchdog.longest_ms, "last": last}
 
 
+def _descriptors(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return {"open": process.count_descriptors(), "limit": limit}
+
+
 def _organization(payload: dict[str, Any]) -> str | None:
     """Needed only where several accounts have the same e-mail address."""
     return _required_text(payload, "organization") if payload.get("organization") else None
@@ -122,6 +128,7 @@ COMMANDS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]
     "/organization/quota": _set_quota,
     "/member/reset-password": _reset_password,
     "/event-loop": _event_loop,
+    "/descriptors": _descriptors,
     "/key": key_rotation.show,
     "/key/add": key_rotation.add,
     "/key/rotate": key_rotation.rotate,
@@ -207,4 +214,4 @@ async def _close(runtime: ServerRuntime) -> None:
 
 
 def socket_path(settings: Settings) -> Path:
-    return settings.folder / SOCKET
+    return settings.operator_socket

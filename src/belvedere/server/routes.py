@@ -42,6 +42,7 @@ from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.console.docs_api import ROUTES as DOCS
 from belvedere.server.demo.first_steps import ROUTES as FIRST_STEPS
 from belvedere.server.demo.removal import ROUTES as DEMO
+from belvedere.server.doctor.api import ROUTES as DOCTOR
 from belvedere.server.metrics.api import ROUTES as METRICS
 from belvedere.server.setup.api import ROUTES as SETUP
 from belvedere.statuspages.api import ROUTES as STATUS_PAGES
@@ -64,6 +65,7 @@ ROUTES: tuple[Route, ...] = (
     *FIRST_STEPS,
     *SETUP,
     *ABOUT,
+    *DOCTOR,
     *OVERVIEW,
     *ACCESS,
     *PROVIDERS,

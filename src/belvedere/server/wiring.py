@@ -30,6 +30,7 @@ from belvedere.server import ports, restored, routes
 from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.background import job_publishing
 from belvedere.server.console import assets, docs_site
+from belvedere.server.doctor.api import Examination
 from belvedere.server.http.authentication import CredentialCache, token_of_request
 from belvedere.server.http.routing import Router
 from belvedere.server.loop_watchdog import Watchdog
@@ -128,6 +129,7 @@ def build_runtime(
 
 def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(Metrics(runtime))
+    runtime.add(Examination(runtime))
     runtime.add(PageCache(runtime.clock))
     runtime.add(SubscriptionLimits(runtime.clock))
     runtime.add(SyntaxChecks())

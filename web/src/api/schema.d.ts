@@ -1072,6 +1072,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the installation
+         * @description Level: owner.
+         */
+        get: operations["get_api_doctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/enrolment": {
         parameters: {
             query?: never;
@@ -5948,6 +5968,16 @@ export interface components {
             verdict: string;
             webhook_id: string;
         };
+        /**
+         * DoctorReport
+         * @description `complete`: false if the installation has several organizations; then the findings that name
+         *         organizations, hosts or files are left out.
+         */
+        DoctorReport: {
+            complete: boolean;
+            findings: components["schemas"]["Finding"][];
+            time: string;
+        };
         /** DownHost */
         DownHost: {
             hostname: string;
@@ -6148,6 +6178,18 @@ export interface components {
             is_text: boolean;
             size: number;
             text: string;
+        };
+        /**
+         * Finding
+         * @description One line of the report. Only a problem makes the exit status of `doctor` 1.
+         */
+        Finding: {
+            /** @default  */
+            advice: string;
+            check: string;
+            found: string;
+            /** @enum {unknown} */
+            verdict: "notice" | "ok" | "problem";
         };
         /**
          * FireRecord
@@ -11457,6 +11499,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Removal"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_doctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoctorReport"];
                 };
             };
             /** @description Refused. */

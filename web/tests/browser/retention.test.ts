@@ -44,6 +44,16 @@ test('a task can have its own retention, and use the default again', async () =>
   expect(history.inherited).toBe(true)
 })
 
+test('an owner sees the checks of the installation and what to do', async () => {
+  const page = await world.page('/settings/about')
+  const checks = page.getByRole('region', { name: 'Checks of the installation' })
+  const backup = checks.getByRole('row').filter({ hasText: 'No backup by' })
+  await backup.getByText('belvedere backup FILE --every 1d').waitFor()
+  await backup.getByText('Notice').waitFor()
+  await checks.getByRole('row').filter({ hasText: 'epoch' }).getByText('OK').waitFor()
+  await picture(page, 'installation-checks')
+})
+
 test('no page logged an error or called another host', () => {
   expect(world.pageErrors).toEqual([])
 })

@@ -14,11 +14,14 @@ from belvedere.access.crypto import key_file
 from belvedere.access.crypto.key_file import KeyFile
 from belvedere.access.crypto.keyring import KEY_CHECK, SECRET_FILE
 from belvedere.base import failpoints
+from belvedere.base.clock import parse_iso
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db.backup import copy
 from belvedere.db.backup.archive import BackupWriter, Report, Sign, sync_folder
 from belvedere.db.backup.copy import Location
 from belvedere.server.backup import key_part
+from belvedere.server.doctor import backups
+from belvedere.server.doctor.backups import LastBackup
 from belvedere.settings import Settings
 
 PARTIAL = ".partial"
@@ -62,6 +65,8 @@ def back_up(
         draft.rename(target)
         sync_folder(target.parent)
     record.file, record.size = str(target), target.stat().st_size
+    last_backup = LastBackup(parse_iso(record.created_at), record.file, record.size)
+    backups.record(settings.folder, last_backup)
     return record
 
 

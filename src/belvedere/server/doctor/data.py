@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from belvedere.base.clock import iso
 from belvedere.db import Tx
+from belvedere.db.installation import epoch_of, newest_fence
 from belvedere.db.migrate import compare
 from belvedere.db.readonly import ReadOnlyDatabase
 from belvedere.hosts import journal_warnings
@@ -20,6 +21,8 @@ REPORT = "This is a bug in Belvedere: keep a copy of the database and report it.
 PURGE_DELAY_S = 2.0
 # Jobs that are listed where many have the same fault.
 MAX_LISTED = 5
+# Logs that are searched for gaps.
+QUICK_LOGS, ALL_LOGS = 10_000, 1 << 60
 
 
 def schema(installation: Installation) -> Iterable[Finding]:
@@ -112,6 +115,25 @@ def parked(installation: Installation) -> Iterable[Finding]:
         yield ok("reactions", "No event was set aside.")
 
 
+def epoch(installation: Installation) -> Iterable[Finding]:
+    """No attempt may be newer than the fences that the database assigns from now on."""
+    newest, highest = installation.db.read(_fences)
+    current, used = epoch_of(newest), epoch_of(highest)
+    if highest > newest:
+        yield problem(
+            "epoch",
+            f"An attempt of epoch {used} exists, but the database assigns fences of epoch"
+            f" {current}: agents would refuse new orders as old ones.",
+            "Stop the server, run belvedere mark-restored, and start it again.",
+        )
+    else:
+        yield ok("epoch", f"The epoch is {current}; no attempt is newer.")
+
+
+def _fences(tx: Tx) -> tuple[int, int]:
+    return newest_fence(tx), int(tx.value("select max(fence) from attempts") or 0)
+
+
 def restores(installation: Installation) -> Iterable[Finding]:
     """Jobs that are held because they may have run after the backup."""
     count = installation.db.read(hold.count)
@@ -124,7 +146,7 @@ def restores(installation: Installation) -> Iterable[Finding]:
             f"run.{when}",
             "Release, resolve or cancel them: belvedere job list --held.",
         )
-    elif last is not None:
+    else:
         yield ok("restore", f"No job is held.{when}")
 
 
@@ -168,7 +190,8 @@ def logs(installation: Installation) -> Iterable[Finding]:
 
 def gaps(installation: Installation) -> Iterable[Finding]:
     """Logs with missing output although they are not long enough to be cut."""
-    count, newest = installation.logs.read(_with_gaps)
+    limit = QUICK_LOGS if installation.is_quick else ALL_LOGS
+    count, newest = installation.logs.read(_with_gaps, limit)
     if count:
         jobs = ", ".join(newest)
         yield notice(
@@ -179,13 +202,14 @@ def gaps(installation: Installation) -> Iterable[Finding]:
         )
 
 
-def _with_gaps(tx: Tx) -> tuple[int, list[str]]:
+def _with_gaps(tx: Tx, limit: int) -> tuple[int, list[str]]:
     # A long log keeps at least this much: complete chunks are cut out of it.
     where = (
-        "from logs where bytes_total is not null"
+        "from (select job_id, fence, bytes_total, bytes_kept from logs"
+        " order by fence desc limit ?) l where bytes_total is not null"
         " and bytes_kept < case when bytes_total > ? then ? else bytes_total end"
     )
-    limits = (joblog.MAX_KEPT_BYTES, joblog.MAX_KEPT_BYTES - CHUNK)
+    limits = (limit, joblog.MAX_KEPT_BYTES, joblog.MAX_KEPT_BYTES - CHUNK)
     count = int(tx.value(f"select count(*) {where}", *limits))
     rows = tx.rows(f"select job_id {where} order by fence desc limit ?", *limits, MAX_LISTED)
     return count, [job_id for (job_id,) in rows]

@@ -5,6 +5,7 @@ import shutil
 import socket
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from belvedere.access.crypto import key_file
@@ -15,13 +16,17 @@ from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
 from belvedere.db import Tx
 from belvedere.db.installation import read as read_value
-from belvedere.server import operator_socket, scripts_user
+from belvedere.server import scripts_user
 from belvedere.server.doctor.model import Finding, Installation, notice, ok, problem
 from belvedere.server.loop_watchdog import SLOW_S
 from belvedere.server.scripts_user import ADVICE
 from belvedere.server.transport import proxies
+from belvedere.settings import SOCKET
 
 MIN_FREE = 1 << 30
+# A server should have this many file descriptors, and use no larger share of them.
+MIN_DESCRIPTORS = 1_024
+DESCRIPTOR_SHARE = 0.8
 # Older versions can lose committed data when the write-ahead log is reset at a bad moment.
 OLDEST_SQLITE = (3, 51, 3)
 # A correct clock is later than this.
@@ -29,7 +34,7 @@ EPOCH_START = parse_iso("2025-01-01")
 
 
 def server(installation: Installation) -> Iterable[Finding]:
-    path = operator_socket.socket_path(installation.settings)
+    path = installation.settings.operator_socket
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         runs = path.exists() and client.connect_ex(str(path)) == 0
     folder = installation.settings.folder
@@ -38,11 +43,8 @@ def server(installation: Installation) -> Iterable[Finding]:
 
 def event_loop(installation: Installation) -> Iterable[Finding]:
     """Only the running server knows this; no finding without a server or from an older one."""
-    path = operator_socket.socket_path(installation.settings).absolute()
-    try:
-        with Client(f"unix:{quote(str(path))}") as client:
-            state = client.post("/event-loop", {})
-    except (ServerUnreachable, Problem):
+    state = _ask_server(installation, "/event-loop")
+    if state is None:
         return
     limit_ms = round(SLOW_S * 1_000)
     if not state["slow"]:
@@ -58,6 +60,33 @@ def event_loop(installation: Installation) -> Iterable[Finding]:
     )
 
 
+def descriptors(installation: Installation) -> Iterable[Finding]:
+    """Each agent, browser and database connection needs one; the same without a server."""
+    state = _ask_server(installation, "/descriptors")
+    if state is None or state["open"] is None:
+        return
+    count, limit = state["open"], state["limit"]
+    text = f"The server uses {count} of {limit} file descriptors."
+    advice = "Raise LimitNOFILE of the service (ulimit -n), and restart the server."
+    if count > limit * DESCRIPTOR_SHARE:
+        yield problem("descriptors", text, advice)
+    elif limit < MIN_DESCRIPTORS:
+        yield notice("descriptors", f"{text} That is few for many agents.", advice)
+    else:
+        yield ok("descriptors", text)
+
+
+def _ask_server(installation: Installation, path: str) -> dict[str, Any] | None:
+    """The answer of the running server; None without a server, or from an older one."""
+    socket_path = installation.settings.operator_socket.absolute()
+    try:
+        with Client(f"unix:{quote(str(socket_path))}") as client:
+            answer: dict[str, Any] = client.post(path, {})
+            return answer
+    except (ServerUnreachable, Problem):
+        return None
+
+
 def permissions(installation: Installation) -> Iterable[Finding]:
     """No other user of this machine may read the data."""
     folder = installation.settings.folder
@@ -70,7 +99,7 @@ def permissions(installation: Installation) -> Iterable[Finding]:
 
 
 def _files(folder: Path) -> list[Path]:
-    private_files = (*folder.glob("*.db*"), folder / SECRET_FILE, folder / operator_socket.SOCKET)
+    private_files = (*folder.glob("*.db*"), folder / SECRET_FILE, folder / SOCKET)
     return sorted(path for path in private_files if path.exists())
 
 

@@ -34,6 +34,8 @@ class Installation:
     now: Millis
     # Called with the name of a long check, its finished records and all records.
     report: Callable[[str, int, int], None]
+    # Checks read only the newest records of tables that grow.
+    is_quick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class Check:
     work: Callable[[Installation], Iterable[Finding]]
     # Only for this engine; empty: both.
     engine: str = ""
+    # Whether it takes no longer for a large database; the console runs only these.
+    is_quick: bool = True
+    # Whether its findings are about the installation alone, without names of organizations, hosts,
+    # jobs and folders: every owner of several organizations may see them.
+    is_public: bool = False
 
 
 def ok(check: str, message: str) -> Finding:

@@ -2,17 +2,21 @@ import { Anchor, Group, Stack, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ROOT } from '../../api/client'
 import { aboutQuery } from '../../api/queries/about'
+import { hasLevel } from '../../app/permissions'
+import { useProfile } from '../../app/session'
 import { dateTime, duration } from '../../lib/format'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { ScriptUserWarning } from '../../ui/layout/ScriptUserWarning'
 import { Section } from '../../ui/layout/Section'
 import { Warning } from '../../ui/layout/Warning'
+import { InstallationChecks } from './InstallationChecks'
 import { useText } from './text'
 import './settings.css'
 
 export function AboutTab() {
   const t = useText()
   const about = useQuery(aboutQuery)
+  const { credential } = useProfile()
   return (
     <QueryResult query={about}>
       {(about) => (
@@ -44,6 +48,7 @@ export function AboutTab() {
               </Anchor>
             </Group>
           </Section>
+          {hasLevel(credential, 'owner') ? <InstallationChecks /> : null}
           <Section title={t.licences} padded>
             <Table>
               <Table.Tbody>

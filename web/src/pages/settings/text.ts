@@ -145,6 +145,13 @@ export const useText = catalogue(
     proxies: 'Undeclared proxies',
     proxiesBody:
       'Requests from these addresses have forwarded headers, but the addresses are not declared as proxies, so all their clients share one limit for wrong passwords. If an address is your proxy, add it to --proxies (BELVEDERE_PROXIES):',
+    checks: 'Checks of the installation',
+    checkAgain: 'Check again',
+    checkedAt: (time: string) => `Checked at ${time}.`,
+    moreChecks: 'belvedere doctor, on the server, checks the data as well.',
+    fewerChecks:
+      'This server has several organizations: the operator sees all checks with belvedere doctor.',
+    verdicts: { ok: 'OK', notice: 'Notice', problem: 'Problem' },
     licences: 'Open-source licences',
     docs: 'API documentation',
     openapi: 'OpenAPI document',
@@ -312,6 +319,13 @@ export const useText = catalogue(
     proxies: 'Proxies sin declarar',
     proxiesBody:
       'Las solicitudes desde estas direcciones llevan cabeceras de reenvío, pero no están declaradas como proxies, así que todos sus usuarios comparten un límite de contraseñas erróneas. Si una dirección es tu proxy, añádela a --proxies (BELVEDERE_PROXIES):',
+    checks: 'Comprobaciones de la instalación',
+    checkAgain: 'Comprobar de nuevo',
+    checkedAt: (time: string) => `Comprobado el ${time}.`,
+    moreChecks: 'belvedere doctor, en el servidor, comprueba además los datos.',
+    fewerChecks:
+      'Este servidor tiene varias organizaciones: quien lo opera ve todas las comprobaciones con belvedere doctor.',
+    verdicts: { ok: 'Bien', notice: 'Aviso', problem: 'Problema' },
     licences: 'Licencias de código abierto',
     docs: 'Documentación de la API',
     openapi: 'Documento OpenAPI',
