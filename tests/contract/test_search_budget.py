@@ -1,8 +1,5 @@
 """A list of jobs examines a limited number of rows, and continues where it stopped."""
 
-import asyncio
-import itertools
-import threading
 from typing import Any
 
 import pytest
@@ -146,28 +143,42 @@ async def test_jobs_by_id_need_no_history(
     assert len(rows) == 1
 
 
-async def test_lists_in_other_orders_leave_a_thread_for_steps(
-    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+SORTS = ("sort[name]=1", "sort[name]=-1", "sort[state]=1&sort[name]=-1", "sort[creation_date]=1")
+
+
+@pytest.mark.parametrize("limit", [3, 1_000])
+async def test_another_order_is_sorted_step_by_step(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch, rows: list[int], limit: int
 ) -> None:
-    """They cannot be cut into steps, so only one of an organization runs at once."""
-    job = await create(uma, await world.task())
-    entered, released = threading.Semaphore(0), threading.Event()
-    read = pages.read_page
+    await jobs_of(world, uma)
+    paths = [f"/acme/job?{sort}&limit={limit}&count=true" for sort in SORTS]
+    complete = [await uma.get(path) for path in paths]
+    monkeypatch.setattr(searches, "STEP_ROWS", STEP)
+    rows.clear()
+    for path, expected in zip(paths, complete, strict=True):
+        response = await uma.get(path)
+        assert ids_of([response]) == ids_of([expected])
+        assert response.headers["x-total-count"] == str(JOBS)
+        assert not {"link", "x-looked-until"} & set(response.headers)
+    assert set(rows) == {STEP, None}
 
-    def hold_search(tx: Tx, actor: Any, listing: Any, *args: Any) -> Any:
-        if listing.sort:
-            entered.release()
-            assert released.wait(PATIENCE_S)
-        return read(tx, actor, listing, *args)
 
-    monkeypatch.setattr(pages, "read_page", hold_search)
-    sorts = [asyncio.create_task(uma.get("/acme/job?sort[name]=1")) for _ in range(6)]
-    try:
-        assert await asyncio.to_thread(entered.acquire, timeout=PATIENCE_S)
-        async with asyncio.timeout(PATIENCE_S):
-            for _ in itertools.repeat(None, 3):
-                assert ids_of([await uma.get("/acme/job?q=echo")]) == [job["id"]]
-        assert not entered.acquire(blocking=False)
-    finally:
-        released.set()
-    assert {answer.status for answer in await asyncio.gather(*sorts)} == {200}
+async def test_another_order_says_how_far_it_examined(
+    world: World, uma: Client, small_steps: None
+) -> None:
+    """There is no next page in such an order."""
+    jobs = await jobs_of(world, uma)
+    response = await uma.get("/acme/job?sort[name]=-1&limit=2")
+    assert response.json[0]["name"] == "rare" and set(ids_of([response])) < set(jobs[:MOST])
+    assert response.headers["x-looked-until"] == jobs[MOST - 1]
+    assert "link" not in response.headers
+
+
+async def test_the_newest_by_time_need_one_step(
+    world: World, uma: Client, small_steps: None, rows: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "MAX_CLOCK_DIFFERENCE", -1)
+    await jobs_of(world, uma)
+    response = await uma.get("/acme/job?sort[creation_date]=-1&limit=2")
+    assert len(response.json) == 2 and "x-looked-until" not in response.headers
+    assert rows == [STEP]

@@ -66,11 +66,12 @@ def read_page(
 ) -> ListPage[S]:
     """One step: examines at most `row_limit` rows, None: all. `size`: bytes of earlier steps."""
     id_range = id_ranges.of_listing(listing, table.time)
+    walk = id_ranges.in_id_order(listing)
     until = None
     if row_limit is not None and not any(map(_names_ids, listing.conditions)):
-        until = _last_id(tx, table, scope, listing, id_range, row_limit)
+        until = _last_id(tx, table, scope, walk, id_range, row_limit)
     if until is not None:
-        end = {"low": (until, ">=")} if listing.is_newest_first else {"high": (until, "<=")}
+        end = {"low": (until, ">=")} if walk.is_newest_first else {"high": (until, "<=")}
         id_range = replace(id_range, **end)
     source = _source(tx, table, scope, listing, id_range)
     page = _read_rows(tx, table, source, listing, size)

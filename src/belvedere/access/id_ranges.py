@@ -1,7 +1,7 @@
 """The part of a table that a list reads: a range of ids along an index on (columns, id)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from belvedere.base.clock import HOUR
 from belvedere.rest.listing import Condition, Listing
@@ -32,6 +32,12 @@ class TimeField:
     exact: bool = True
 
 
+def in_id_order(listing: Listing) -> Listing:
+    """The order in which the rows of a list are examined: in another order of its records, the
+    newest first."""
+    return listing if listing.is_by_id else replace(listing, sort=(("id", True),))
+
+
 def of_listing(listing: Listing, time: TimeField | None) -> IdRange:
     """The conditions on time, id and page as one range of ids. Of several limits on one side only
     the nearest is used, because the database may start at the wrong one."""
@@ -39,7 +45,8 @@ def of_listing(listing: Listing, time: TimeField | None) -> IdRange:
         limit for condition in listing.conditions if (limit := _limit(condition, time)) is not None
     ]
     if listing.after is not None:
-        limits.append((listing.after, "<" if listing.is_newest_first else ">"))
+        down = in_id_order(listing).is_newest_first
+        limits.append((listing.after, "<" if down else ">"))
     default = IdRange()
     low = max((limit for limit in limits if limit[1][0] == ">"), default=default.low)
     high = min((limit for limit in limits if limit[1][0] == "<"), default=default.high)

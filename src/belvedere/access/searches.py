@@ -7,17 +7,20 @@ does not delay the others. How many run and wait: `db/search_lane.py`.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from belvedere.access.request import AnyRequest
+from belvedere.base.clock import HOUR, Millis
 from belvedere.base.errors import Forbidden
-from belvedere.rest.listing import Listing
+from belvedere.rest.listing import Condition, Listing
 from belvedere.rest.pagination import ListPage
 
 # Rows that one step examines, and one request; then the response says where to continue.
 STEP_ROWS = 5_000
 MAX_ROWS = 100_000
+# Of two rows: each may differ by an hour from the time in its id.
+MAX_CLOCK_DIFFERENCE: Millis = 2 * HOUR
 # No further step of a request begins after this time.
 MAX_STEPS_S = 2.0
 
@@ -90,14 +93,17 @@ async def read_list(
     *args: object,
     count_limit: int | None = None,
     row_limit: int | None = None,
+    time_field: str = "",
 ) -> ListPage[T]:
     """Read a list step by step, until the page is full, the rows end or the budget is spent.
 
     `operation(tx, *args, listing, count_limit, rows, size)` is one step: it examines at most `rows`
-    rows, and `size` bytes of records were read before.
+    rows, and `size` bytes of records were read before. `time_field`: the field whose order is that
+    of the ids, except for the difference between the clocks of servers.
     """
     if not listing.is_by_id:
-        return await run_long_search(request, operation, *args, listing, count_limit, None, 0)
+        search = _SortedSearch(request, operation, args, listing, time_field)
+        return await search.run(SearchBudget(row_limit), count_limit)
     budget = SearchBudget(row_limit)
     page = await run_search(request, operation, *args, listing, count_limit, budget.step, 0)
     while page.is_unfinished(listing, count_limit) and budget.spend_step():
@@ -110,12 +116,62 @@ async def read_list(
     return page
 
 
-async def run_long_search(
-    request: AnyRequest,
-    operation: Callable[..., R],
-    *args: object,
-) -> R:
-    """A search whose order allows no steps: few run at once, and each has a time limit."""
-    _check_acl_filters(request, args)
-    result: R = await request.services.searches.run_long(*_scope(request), operation, *args)
-    return result
+@dataclass(frozen=True, slots=True)
+class _SortedSearch(Generic[T]):
+    """A list in another order than that of the ids. Each step examines and sorts the next rows,
+    newest first; the first records of all steps are sorted again. If the budget ends before the
+    rows, the list has the first records among the rows that were examined (`until`)."""
+
+    request: AnyRequest
+    operation: Callable[..., ListPage[T]]
+    args: tuple[object, ...]
+    listing: Listing
+    time_field: str
+
+    async def run(self, budget: SearchBudget, count_limit: int | None) -> ListPage[T]:
+        first = (*self.args, self.listing, count_limit, budget.step, 0)
+        page = await run_search(self.request, self.operation, *first)
+        while page.until is not None and budget.spend_step():
+            if self._is_complete(page):
+                page.until = None
+                break
+            following = replace(self.listing, after=page.until)
+            step = await self._read(following, count_limit, budget.step)
+            records = await self._first_of(page.records, step.records)
+            total = None if page.total is None else page.total + (step.total or 0)
+            page = replace(page, records=records, total=total, until=step.until)
+        return page
+
+    async def _read(
+        self, listing: Listing, count_limit: int | None, rows: int | None
+    ) -> ListPage[T]:
+        return await run_search_on(
+            self.request, self.operation, *self.args, listing, count_limit, rows, 0
+        )
+
+    async def _first_of(self, records: list[T], more: list[T]) -> list[T]:
+        """The database compares them: texts have its order."""
+        if not more or not records:
+            return records or more
+        ids = tuple(_id(record) for record in (*records, *more))
+        conditions = (*self.listing.conditions, Condition("id", "$in", ids))
+        listing = replace(self.listing, conditions=conditions, after=None, count=False)
+        return (await self._read(listing, None, None)).records
+
+    def _is_complete(self, page: ListPage[T]) -> bool:
+        """Whether no row that was not examined yet can belong to a full page."""
+        is_newest_first = self.listing.sort[:1] == ((self.time_field, True),)
+        if not is_newest_first or page.total is not None or page.until is None:
+            return False
+        is_full = bool(page.records) and len(page.records) == self.listing.limit
+        return is_full and _time(_id(page.records[-1])) > _time(page.until) + MAX_CLOCK_DIFFERENCE
+
+
+def _id(record: object) -> str:
+    row_id: str = record.id  # type: ignore[attr-defined]
+    return row_id
+
+
+def _time(row_id: str) -> Millis:
+    """Ids begin with the time when they were made."""
+    return int(row_id[:12], 16)

@@ -35,16 +35,6 @@ class SearchLimits:
     reserved: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LongSearchLimits:
-    """Searches among them that cannot be split into steps: one thread always remains for steps."""
-
-    places: int = SEARCH_THREADS - 1
-    share: int = 1
-    queue: int = 10
-    reserved: int = 0
-
-
 def search_timeout() -> Unavailable:
     return Unavailable(
         f"The search needed more than {MAX_SEARCH_S} s. Leave out sort, or narrow the search, for"
@@ -58,7 +48,6 @@ class SearchLane:
 
     def __init__(self, limits: SearchLimits | None = None) -> None:
         self._lane = Lane(limits or SearchLimits())
-        self._long = Lane(LongSearchLimits())
 
     @property
     def waiting(self) -> int:
@@ -83,21 +72,6 @@ class SearchLane:
                 return await _run_to_end(db.search(operation, *a, **k))
         except LaneFull:
             raise _too_many(self._lane) from None
-
-    async def run_long(
-        self,
-        db: Database,
-        customer_id: str,
-        operation: Callable[Concatenate[Tx, P], R],
-        *a: P.args,
-        **k: P.kwargs,
-    ) -> R:
-        """A search that reads all of its rows at once, because its order allows no steps."""
-        try:
-            async with self._long.place(customer_id):
-                return await self.run(db, customer_id, operation, *a, **k)
-        except LaneFull:
-            raise _too_many(self._long) from None
 
     async def run_on(
         self,

@@ -60,9 +60,12 @@ class ListPage(Generic[T]):
         return is_counting or len(self.records) < (listing.limit or 0)
 
     def next_after(self, listing: Listing) -> str | None:
-        """The id behind which the next page begins; None if this is the last."""
+        """The id behind which the next page begins; None if this is the last, or if the list has
+        another order."""
+        if not listing.is_by_id:
+            return None
         is_full = bool(self.records) and len(self.records) == listing.limit
-        return self.last if is_full and listing.is_by_id else self.until
+        return self.last if is_full else self.until
 
 
 def page_reply(

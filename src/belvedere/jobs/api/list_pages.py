@@ -4,6 +4,7 @@ from belvedere.access.request import AnyRequest, heavy_read
 from belvedere.access.searches import read_list
 from belvedere.jobs.api import run_requests
 from belvedere.jobs.queries import pages
+from belvedere.jobs.queries.index_choice import CREATED
 from belvedere.jobs.queries.pages import Page
 from belvedere.rest.listing import Listing
 from belvedere.rest.response_budget import Budget, check_order
@@ -34,6 +35,7 @@ async def _read(
         request.actor,
         count_limit=count_limit,
         row_limit=search_limit,
+        time_field=CREATED.name,
     )
 
 

@@ -58,16 +58,16 @@ def choose_index(tx: Tx, customer_id: str, listing: Listing, limit: int | None) 
     ids = next(filter(_names_ids, listing.conditions), None)
     if ids is not None:
         return _ids_plan(customer_id, listing, id_range, ids)
+    walks_down = id_ranges.in_id_order(listing).is_newest_first
+    until = None
+    if limit is not None:
+        walk = _index_plan(tx, customer_id, listing, id_range, walks_down)
+        until = _last_id(tx, walk, walks_down, limit)
+    if until is not None:
+        end = {"low": (until, ">=")} if walks_down else {"high": (until, "<=")}
+        id_range = replace(id_range, **end)
     plan = _index_plan(tx, customer_id, listing, id_range, newest_first)
-    until = (
-        None if limit is None or newest_first is None else _last_id(tx, plan, newest_first, limit)
-    )
-    if until is None:
-        return plan
-    end = {"low": (until, ">=")} if newest_first else {"high": (until, "<=")}
-    return replace(
-        _index_plan(tx, customer_id, listing, replace(id_range, **end), newest_first), until=until
-    )
+    return replace(plan, until=until)
 
 
 def _is_within(condition: Condition, field: str, words: tuple[str, ...]) -> bool:
@@ -173,7 +173,7 @@ def _order(tx: Tx, column: str, down: bool | None) -> str:
 
 
 def _direction(listing: Listing) -> bool | None:
-    """Whether the newest come first; None: another order, all jobs must be read."""
+    """Whether the newest come first; None: another order, jobs are sorted after reading."""
     return listing.is_newest_first if listing.is_by_id else None
 
 
