@@ -148,6 +148,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "5ec",
     ),
     ("job list", ("GET", "/host", {}, None), "ready"),
+    ("job held", ("GET", "/job/held", {"limit": "500"}, None), "accepted jobs after the backup"),
     ("job list --json", ("GET", "/job", {"limit": "20", "look": "20000"}, None), "ready"),
     (
         "job list --json --task deploy --host web-1 --state lost --limit 5",
@@ -535,6 +536,8 @@ def answers(server: FakeServer) -> None:
     person = {"id": "65a0000000000000000000f2", "username": "max", "email": "max@acme.example"}
     people = {"owner": None, "assignee": [person], "observers": []}
     server.on("GET", f"{JOB}/participants", people)
+    held_job = {**cli_records.job(), "hostname": "web-1", "evidence": "accepted"}
+    server.on("GET", "/job/held", {"jobs": [held_job], "total": 1, "restored_at": None})
     server.on(
         "PUT", f"{JOB}/approve", cli_records.job(state="success", will_run=[cli_records.PLANNED])
     )

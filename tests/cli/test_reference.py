@@ -28,7 +28,9 @@ def test_the_page_names_every_command_with_its_arguments() -> None:
 
 def test_completion_knows_every_verb_and_option() -> None:
     script = completion.bash()
-    words = "list show files log cancel restart resolve hold assign release approve reject input"
+    words = (
+        "list show files log cancel restart resolve hold assign held release approve reject input"
+    )
     assert f'job) words="{words}"' in script
     assert "--follow" in script
 

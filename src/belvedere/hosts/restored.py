@@ -65,8 +65,9 @@ def mark(tx: Tx, fence: int, host_id: str | None = None) -> int:
     journal. Marks all hosts, or one."""
     condition, params = ("", ()) if host_id is None else (" and id = ?", (host_id,))
     rows = tx.rows(
-        "update hosts set restored_at = ?, restored_fence = ?, compared_at = null"
-        f" where deleted_at is null{condition} returning customer_id, id, hostname",
+        "update hosts set restored_at = ?, restored_fence = ?, compared_at = null,"
+        f" restore_evidence = '' where deleted_at is null{condition}"
+        " returning customer_id, id, hostname",
         *(tx.now, fence, *params),
     )
     events.append_all(
@@ -81,15 +82,20 @@ def mark_failover(tx: Tx, fence: int) -> None:
     tx.execute(
         "update hosts set restored_fence = ?, session = session + ?, connected_at = null,"
         # Do not overwrite a restore that was not compared yet.
-        " restored_at = case when compared_at is null then restored_at end, compared_at = null"
+        " restored_at = case when compared_at is null then restored_at end, compared_at = null,"
+        " restore_evidence = ''"
         " where deleted_at is null",
         fence,
         SESSION_GAP,
     )
 
 
-def note_compared(tx: Tx, host_id: str) -> None:
-    tx.execute("update hosts set compared_at = ? where id = ?", tx.now, host_id)
+def note_compared(tx: Tx, host_id: str, evidence: str) -> None:
+    """What the journal has shown is displayed with the held jobs of the host."""
+    tx.execute(
+        "update hosts set compared_at = ?, restore_evidence = ? where id = ?",
+        *(tx.now, evidence, host_id),
+    )
 
 
 def note_deleted(tx: Tx, fences: Sequence[tuple[str, int]]) -> None:

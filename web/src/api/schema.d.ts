@@ -2600,6 +2600,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/held": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the jobs held after a restore, with what their hosts have shown
+         * @description Level: admin.
+         */
+        get: operations["get_job_held"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/release": {
         parameters: {
             query?: never;
@@ -6282,6 +6302,38 @@ export interface components {
             status: string;
             time: string;
             version: string;
+        };
+        /**
+         * HeldJob
+         * @description A job that may have run after the backup. `evidence`: `awaited`, the agent has not connected
+         *         since the restore; `no_journal`, the agent keeps no journal or never connected; `accepted`, the
+         *         host has accepted jobs after the backup; `restarted`, the process that knows what ran was
+         *         restarted since; `rolled_back`, the host itself was restored too.
+         */
+        HeldJob: {
+            attempts: number;
+            compared_at: string | null;
+            creation_date: string;
+            /** @enum {unknown} */
+            evidence: "accepted" | "awaited" | "no_journal" | "restarted" | "rolled_back";
+            host_id: string | null;
+            hostname: string;
+            id: string;
+            name: string;
+            origin: string;
+            script_filename: string | null;
+            task_id: string | null;
+            username: string;
+            workflow_job_id: string | null;
+        };
+        /**
+         * HeldJobs
+         * @description Oldest first; `total` counts all of the organization.
+         */
+        HeldJobs: {
+            jobs: components["schemas"]["HeldJob"][];
+            restored_at: string | null;
+            total: number;
         };
         /**
          * History
@@ -15250,6 +15302,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletedHistory"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_held: {
+        parameters: {
+            query?: {
+                /** @description the last id of the previous page */
+                after?: string;
+                /** @description 1 to 500, default 100 */
+                limit?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldJobs"];
                 };
             };
             /** @description Refused. */

@@ -68,6 +68,7 @@ export async function everyPage(world: World): Promise<string[]> {
     '/scripts/new',
     `/scripts/${script}`,
     '/secrets',
+    '/jobs/held',
     '/people',
     '/audit',
     '/settings/organization',

@@ -14,6 +14,7 @@ from belvedere.client.http_client import Client
 SCAN_LIMIT = 20_000
 # The largest page that the server returns.
 MAX_PAGE = 1_000
+HELD_PAGE = 500
 
 
 def job_id(text: str) -> str:
@@ -108,6 +109,19 @@ def release(args: Args) -> object:
         answer = client.post("/job/release", {})
         count, more = count + answer["released"], answer["more"]
     return {"released": count}
+
+
+def list_held(args: Args) -> object:
+    """All of them, page by page."""
+    client = connect(args)
+    answer: Record = client.get("/job/held", {"limit": HELD_PAGE})
+    while len(answer["jobs"]) < answer["total"]:
+        last = answer["jobs"][-1]["id"]
+        jobs = client.get("/job/held", {"limit": HELD_PAGE, "after": last})["jobs"]
+        if not jobs:
+            break
+        answer["jobs"] += jobs
+    return answer
 
 
 def show_released(answer: Mapping[str, object]) -> None:
@@ -249,6 +263,13 @@ COMMANDS = (
             JOB,
             option("people", metavar="MEMBER", nargs="+", help="e-mail addresses or user names"),
         ),
+    ),
+    Command(
+        "held",
+        list_held,
+        "List the jobs that are held since the database was restored, and why each may have run.",
+        "belvedere job held",
+        job_rendering.show_held,
     ),
     Command(
         "release",

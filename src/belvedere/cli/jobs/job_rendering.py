@@ -39,6 +39,31 @@ def show_jobs(jobs: list[Record]) -> None:
     )
 
 
+EVIDENCE = {
+    "awaited": "the agent has not connected since the restore",
+    "no_journal": "the agent keeps no journal, or never connected",
+    "accepted": "the host has accepted jobs after the backup",
+    "restarted": "the agent was restarted since the backup and cannot show what ran",
+    "rolled_back": "the host was restored from a snapshot too",
+}
+
+
+def show_held(answer: Record) -> None:
+    rendering.table(
+        ("id", "job", "host", "created", "it may have run*"),
+        (
+            (
+                job["id"],
+                job["name"],
+                job["hostname"],
+                time_words.age(job["creation_date"]),
+                EVIDENCE.get(job["evidence"], job["evidence"]),
+            )
+            for job in answer["jobs"]
+        ),
+    )
+
+
 def show_job(job: Record) -> None:
     result = job.get("result") or {}
     seconds = outcome.elapsed_s(job)

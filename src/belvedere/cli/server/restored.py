@@ -7,7 +7,7 @@ from belvedere.cli.server import operator_client
 
 NEXT_STEPS = (
     "Start the server. It holds jobs that may have run since the backup.",
-    "List them: belvedere job list --held",
+    "List them: belvedere job held",
     "Release a job that has not run: belvedere job release JOB",
     "End a job that must not run: belvedere job cancel JOB",
     "Record the outcome of a job that has run: belvedere job resolve JOB OUTCOME",

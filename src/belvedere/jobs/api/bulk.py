@@ -1,4 +1,4 @@
-"""Many jobs at once over HTTP: cancel them, release those that are held after a restore, delete
+"""Many jobs at once over HTTP: cancel them, list and release those held after a restore, delete
 finished ones."""
 
 import asyncio
@@ -16,8 +16,9 @@ from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.jobs.recovery import hold
-from belvedere.rest import text_fields
+from belvedere.jobs.recovery import held_jobs, hold
+from belvedere.jobs.recovery.held_jobs import HeldJobs
+from belvedere.rest import query, text_fields
 from belvedere.rest.route import Handler, QueryTable, Reply, Route
 
 MAX_IDS = 1_000
@@ -76,6 +77,19 @@ class ReleaseResult(msgspec.Struct):
 
     released: int
     more: bool
+
+
+async def list_held(request: Request[None]) -> HeldJobs:
+    after = request.first("after") or ""
+    if after and not is_id(after):
+        raise query.invalid_query("after", "after takes the last id of the previous page.")
+    limit = query.integer("limit", request.first("limit") or str(held_jobs.DEFAULT_LIMIT))
+    if not 1 <= limit <= held_jobs.MAX_LIMIT:
+        raise query.invalid_query("limit", f"limit takes 1 to {held_jobs.MAX_LIMIT}.")
+    jobs: HeldJobs = await request.services.db.read(
+        held_jobs.list_held, request.actor, after, limit
+    )
+    return jobs
 
 
 async def release(request: Request[None]) -> JobRecord:
@@ -138,6 +152,20 @@ ROUTES = (
         body=CancelMany,
         answer=CancelResults,
         from_interface=False,
+    ),
+    Route(
+        "GET",
+        "/job/held",
+        "admin",
+        list_held,
+        "List the jobs held after a restore, with what their hosts have shown",
+        answer=HeldJobs,
+        from_interface=False,
+        compress=True,
+        query=(
+            ("after", "the last id of the previous page"),
+            ("limit", f"1 to {held_jobs.MAX_LIMIT}, default {held_jobs.DEFAULT_LIMIT}"),
+        ),
     ),
     Route(
         "PUT",

@@ -25,7 +25,9 @@ from belvedere.jobs.queues import QUEUE
 BATCH_SIZE = 500
 # Jobs that one request releases.
 MAX_RELEASED = 1_000
-_HELD = f"{IS_OPEN} and lifecycle = 'onhold' and reason = '{RESTORED}'"
+# Of the table `j`.
+HELD_AFTER_RESTORE = f"j.{IS_OPEN} and j.lifecycle = 'onhold' and j.reason = '{RESTORED}'"
+_HELD = HELD_AFTER_RESTORE.replace("j.", "")
 
 
 def hold(tx: Tx, host_id: str | None = None) -> int:

@@ -20,6 +20,9 @@ log = logging.getLogger("belvedere.restore")
 # must not use up the numbers.
 MIN_RAISE_INTERVAL: Millis = 10 * MINUTE
 MAX_EPOCHS_AHEAD = 16
+# What the first hello after a restore shows (hosts.restore_evidence).
+ACCEPTED, RESTARTED, ROLLED_BACK = "accepted", "restarted", "rolled_back"
+NOTHING_ACCEPTED = "nothing"
 _EPOCH, _RAISED, _RESTORED = "fence_epoch", "fence_raised_at", "restored"
 _TIMELINE = "timeline"
 
@@ -158,7 +161,7 @@ def hold_for_host(tx: Tx, host_id: str, fence: int) -> Restore:
         # Raised by the server: its next start must not treat it as another restore.
         installation.write(tx, _EPOCH, str(epoch_of(newest)))
     restored.mark(tx, newest, host_id)
-    restored.note_compared(tx, host_id)
+    restored.note_compared(tx, host_id, ACCEPTED)
     return _record(tx, Restore(tx.now, "journal", hold.hold(tx, host_id), host_id))
 
 
@@ -166,11 +169,19 @@ def compare(tx: Tx, host_id: str, hello: Hello, before: LastHello) -> int:
     """Release the held jobs of a host that has certainly accepted nothing since the backup."""
     if not before.is_due:
         return 0
-    restored.note_compared(tx, host_id)
+    evidence = _evidence(tx, host_id, hello, before)
+    restored.note_compared(tx, host_id, evidence)
+    return hold.release_proved(tx, host_id) if evidence == NOTHING_ACCEPTED else 0
+
+
+def _evidence(tx: Tx, host_id: str, hello: Hello, before: LastHello) -> str:
+    """What the journal shows about the time since the backup."""
     fence = highest_fence(hello)
-    if fence < before.accepted_fence or not restored.is_continuous(before, hello):
-        return 0
-    return hold.release_proved(tx, host_id) if _is_counted(tx, host_id, fence, before) else 0
+    if fence < before.accepted_fence:
+        return ROLLED_BACK
+    if not _is_counted(tx, host_id, fence, before):
+        return ACCEPTED
+    return NOTHING_ACCEPTED if restored.is_continuous(before, hello) else RESTARTED
 
 
 def _record(tx: Tx, event: Restore) -> Restore:
@@ -182,7 +193,7 @@ def _record(tx: Tx, event: Restore) -> Restore:
 def _log(event: Restore) -> None:
     log.warning(
         "database lost commits; jobs that may have run are held, see"
-        " `belvedere job list --held` evidence=%s held=%s host=%s",
+        " `belvedere job held` evidence=%s held=%s host=%s",
         event.evidence,
         event.held_jobs,
         event.host_id,

@@ -144,7 +144,7 @@ def restores(installation: Installation) -> Iterable[Finding]:
             "restore",
             f"{count} jobs have been held since the database was restored: they may have "
             f"run.{when}",
-            "Release, resolve or cancel them: belvedere job list --held.",
+            "List them with `belvedere job held`, then release, resolve or cancel each.",
         )
     else:
         yield ok("restore", f"No job is held.{when}")

@@ -88,7 +88,7 @@ export const useText = catalogue(
       journal_awaited:
         'The database was restored from a backup, or another database server took over. The server compares the journal of the agent with the database before it sends jobs. Start the agent, and check that it can reach this server.',
       jobs_held:
-        'A held job may have run after the backup. Check on the host whether it ran: release the job if it has not run, set its result if it has run, or cancel it. On the command line, belvedere job list --held lists held jobs, and belvedere job release JOB (or --all) releases them.',
+        'A held job may have run after the backup. Check on the host whether it ran: release the job if it has not run, set its result if it has run, or cancel it. On the command line, belvedere job held lists them, and belvedere job release JOB (or --all) releases them.',
       journal_rolled_back:
         'The disk of the host was probably restored from a snapshot. Jobs that the agent had at that time are lost, because nobody can know whether they ran. Check them on the host, and set their results.',
     } as Record<string, string>,
@@ -216,7 +216,7 @@ export const useText = catalogue(
       journal_awaited:
         'La base de datos se restauró de una copia, u otro servidor de base de datos tomó el relevo. El servidor compara el registro del agente con la base de datos antes de enviar trabajos. Inicia el agente y comprueba que llega a este servidor.',
       jobs_held:
-        'Un trabajo retenido puede haberse ejecutado después de la copia. Comprueba en el equipo si se ejecutó: libera el trabajo si no se ejecutó, fija su resultado si se ejecutó, o cancélalo. En la línea de comandos, belvedere job list --held muestra los trabajos retenidos y belvedere job release JOB (o --all) los libera.',
+        'Un trabajo retenido puede haberse ejecutado después de la copia. Comprueba en el equipo si se ejecutó: libera el trabajo si no se ejecutó, fija su resultado si se ejecutó, o cancélalo. En la línea de comandos, belvedere job held los muestra y belvedere job release JOB (o --all) los libera.',
       journal_rolled_back:
         'Probablemente se restauró el disco del equipo de una instantánea. Los trabajos que el agente tenía entonces están perdidos, porque nadie puede saber si se ejecutaron. Compruébalos en el equipo y fija sus resultados.',
     },

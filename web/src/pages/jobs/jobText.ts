@@ -105,6 +105,7 @@ export const useJobText = catalogue(
       canceling: 'Stop requested',
       restored:
         'The database was restored from a backup, and this job may have run since. It runs only if an admin releases it',
+      allHeld: 'Show all held jobs',
       manualHold: 'A person put it on hold. It runs when it is released',
       syncing: 'Waiting to be released.',
       lost: 'Outcome unknown: it may have run. This updates when the host reconnects, or you can set the result yourself.',
@@ -298,6 +299,7 @@ export const useJobText = catalogue(
       canceling: 'Parada solicitada',
       restored:
         'La base de datos se restauró desde una copia de seguridad y este trabajo puede haberse ejecutado desde entonces. Solo se ejecuta si un administrador lo libera',
+      allHeld: 'Ver todos los trabajos retenidos',
       manualHold: 'Una persona lo puso en espera. Se ejecuta cuando se libere',
       syncing: 'Espera a ser liberado.',
       lost: 'Resultado desconocido: quizá se ejecutó. Se actualiza cuando el equipo se reconecte, o puedes indicar tú el resultado.',

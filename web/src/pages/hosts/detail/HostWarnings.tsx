@@ -1,5 +1,6 @@
 import { Anchor, Text } from '@mantine/core'
 import type { HostWarning } from '../../../api/queries/monitoring/host'
+import { useHasLevel } from '../../../app/session'
 import { dateTime } from '../../../lib/format'
 import { AppLink } from '../../../ui/AppLink'
 import { Warning } from '../../../ui/layout/Warning'
@@ -10,6 +11,7 @@ const JOBS_TO_CHECK: Record<string, string> = { jobs_held: 'waiting', journal_ro
 
 export function HostWarnings({ hostId, warnings }: { hostId: string; warnings: HostWarning[] }) {
   const t = useText()
+  const isAdmin = useHasLevel('admin')
   return warnings.map(({ code, since, jobs, message }) => (
     <Warning key={code} title={t.warnings[code]?.(jobs) ?? code}>
       {message ? <Text size="sm">{message}</Text> : null}
@@ -19,8 +21,9 @@ export function HostWarnings({ hostId, warnings }: { hostId: string; warnings: H
       {JOBS_TO_CHECK[code] ? (
         <Anchor
           component={AppLink}
-          to="/jobs"
-          search={{ host: hostId, state: JOBS_TO_CHECK[code] }}
+          {...(code === 'jobs_held' && isAdmin
+            ? { to: '/jobs/held' }
+            : { to: '/jobs', search: { host: hostId, state: JOBS_TO_CHECK[code] } })}
           size="sm"
         >
           {t.warningLinks[code]}

@@ -11,6 +11,7 @@ import { isOver } from '../../../lib/state'
 import { useAppNavigate, useAppPath } from '../../../ui/AppLink'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { hashOf, linesInHash } from '../../../ui/log/lines/lineHash'
+import { HeldJobsPage } from '../held/HeldJobsPage'
 import { useJobText } from '../jobText'
 import { AttemptSelect } from './AttemptSelect'
 import { JobHead } from './JobHead'
@@ -34,11 +35,15 @@ const PeopleTab = lazy(() =>
 
 const TABS = ['log', 'result', 'input', 'graph', 'people', 'json'] as const
 type Tab = (typeof TABS)[number]
+/** No id: those have hexadecimal digits only. */
+const HELD = 'held'
 const SILENT = ['WorkflowJob', 'ApprovalJob', 'DummyJob', 'NotificationJob']
 
 export function JobPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const digits = shortIdIn(id)
+  // No route and chunk of its own: the first scripts contain the names of all of them.
+  if (id === HELD) return <HeldJobsPage />
   return digits ? <ShortId digits={digits} /> : <FullId id={id} />
 }
 

@@ -4,6 +4,7 @@ import { Hourglass, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { pendingQuery } from '../../../api/queries/inbox'
 import { choicesQuery, type Job, queuePositionQuery } from '../../../api/queries/job'
+import { useHasLevel } from '../../../app/session'
 import { shortId } from '../../../lib/jobId'
 import { isOver } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
@@ -38,6 +39,7 @@ export function WaitingNote({ job }: { job: Job }) {
 
 function useWhy(job: Job): ReactNode {
   const t = useJobText()
+  const isAdmin = useHasLevel('admin')
   const place = useQuery(queuePositionQuery(job)).data
   const isVote = job.waiting_reason === 'approval'
   const people = useQuery({ ...choicesQuery, enabled: isVote }).data?.people
@@ -51,6 +53,12 @@ function useWhy(job: Job): ReactNode {
       <>
         {question ? <p className="jobs-question">{question}</p> : null}
         {waits(job.waiting_reason, detail, place, t)}
+        {job.waiting_reason === 'restored' && isAdmin ? (
+          <>
+            {' '}
+            <AppLink to="/jobs/held">{t.wait.allHeld}</AppLink>
+          </>
+        ) : null}
         <HeldBy detail={detail} />
       </>
     )
