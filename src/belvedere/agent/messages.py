@@ -1,4 +1,4 @@
-"""Decoding messages of the server, and encoding messages of the agent."""
+"""Decoding messages from the server, and encoding messages to it."""
 
 from collections.abc import Sequence
 from operator import attrgetter

@@ -1,8 +1,8 @@
-"""Time in the code: integer milliseconds since 1970, passed as an argument and never read inside
-an operation.
+"""Time in the code: integer milliseconds since 1970, passed as an argument and never read inside an
+operation.
 
-Both databases compare, index and subtract integers without conversion; `iso` formats them for
-the interface.
+Both databases compare, index and subtract integers without conversion; `iso` formats them for the
+API.
 """
 
 import time

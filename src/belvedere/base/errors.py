@@ -1,4 +1,4 @@
-"""All errors that a caller of the interface may see.
+"""All errors that a caller of the API may see.
 
 Refused
   Invalid            the input is wrong; nothing was changed            400

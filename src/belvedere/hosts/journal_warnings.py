@@ -87,7 +87,7 @@ class _Row(msgspec.Struct):
     is_awaited: int
 
 
-# An agent that never connected has no journal, nor has an agent of TheEye.
+# An agent that never connected has no journal, nor has a TheEye agent.
 _IS_AWAITED = "restored_fence > 0 and compared_at is null and journal_id <> ''"
 
 

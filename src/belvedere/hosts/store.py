@@ -47,7 +47,7 @@ def listable(dialect: Dialect) -> Listable:
 
 
 _HOST = columns(HostRow)
-# (host): the registration of an agent of TheEye is no longer valid.
+# (host): the registration of a TheEye agent is no longer valid.
 delete_registration: Port[[Tx, str], None] = Port("hosts.delete_registration")
 
 
@@ -164,7 +164,7 @@ def rebind(tx: Tx, row: HostRow, fingerprint: str) -> None:
         row.id,
         row.customer_id,
     )
-    # The client of an agent of TheEye that had the host could register for it again otherwise.
+    # The client of a TheEye agent that had the host could register for it again otherwise.
     delete_registration(tx, row.id)
 
 

@@ -1,4 +1,4 @@
-"""Results of checks that agents of TheEye report, one request each."""
+"""Results of checks that TheEye agents report, one request each."""
 
 from typing import Any
 

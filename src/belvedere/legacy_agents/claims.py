@@ -1,4 +1,4 @@
-"""Claiming jobs for an agent of TheEye: operations over one transaction."""
+"""Claiming jobs for a TheEye agent: operations over one transaction."""
 
 from collections.abc import Sequence
 
@@ -82,7 +82,7 @@ def _claim(
 
 
 def _error_report(reason: str) -> Report:
-    message = f"The agent of this host is an agent of TheEye: {reason}."
+    message = f"The agent of this host is a TheEye agent: {reason}."
     return Report(ending="error", reason=NEEDS_OWN_AGENT, message=message, log="")
 
 

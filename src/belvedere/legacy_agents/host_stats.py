@@ -1,4 +1,4 @@
-"""Statistics of hosts that agents of TheEye report, and lists of processes that all agents report:
+"""Statistics of hosts that TheEye agents report, and lists of processes that all agents report:
 the latest of each type."""
 
 from typing import Any
@@ -54,7 +54,7 @@ def store_process_list(tx: Tx, host_id: str, processes: object) -> None:
 
 
 def receive_process_list(tx: Tx, host_id: str, processes: object) -> None:
-    """An agent of TheEye reports no state for its list: the list itself is a successful check."""
+    """A TheEye agent reports no state for its list: the list itself is a successful check."""
     store_process_list(tx, host_id, processes)
     rows = [
         row

@@ -1,4 +1,4 @@
-"""The result of a job that an agent of TheEye reports: `PUT /{customer}/job/{id}`."""
+"""The result of a job that a TheEye agent reports: `PUT /{customer}/job/{id}`."""
 
 import asyncio
 import hashlib

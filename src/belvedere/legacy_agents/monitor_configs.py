@@ -1,4 +1,4 @@
-"""The monitors of a host in the format that agents of TheEye read.
+"""The monitors of a host in the format that TheEye agents read.
 
 A monitor that such an agent cannot check exactly as configured is left out: the watchdog then
 reports that it has no updates. Reporting a different check would be wrong.

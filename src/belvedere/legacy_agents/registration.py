@@ -1,4 +1,4 @@
-"""Hosts with an agent of TheEye: sign-in, registration, state of their configuration."""
+"""Hosts with a TheEye agent: sign-in, registration, state of their configuration."""
 
 import asyncio
 import hashlib

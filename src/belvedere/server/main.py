@@ -1,4 +1,4 @@
-"""Runs the server: `serve` is `belvedere server`, `up` adds the first set-up and an agent."""
+"""Runs the server: `serve` is `belvedere server`, `up` adds the first setup and an agent."""
 
 import asyncio
 import contextlib

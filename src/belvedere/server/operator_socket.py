@@ -1,4 +1,4 @@
-"""Commands of the operator, by a socket that only the server's user can open.
+"""Commands of the operator, over a socket that only the server's user can open.
 
 The command line never writes to the database of a running server: it sends the command here.
 Without a running server it opens the database itself.

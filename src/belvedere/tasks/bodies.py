@@ -1,4 +1,4 @@
-"""A task as clients send it: any part of the definition, with the field names of the interface."""
+"""A task as clients send it: any part of the definition, with the field names of the API."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""A task as the interface shows it."""
+"""A task as the API returns it."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Calling webhooks over HTTP, and the inbox of their deliveries."""
+"""Calling webhooks over HTTP, and the list of their deliveries."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable

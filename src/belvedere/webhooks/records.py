@@ -1,4 +1,4 @@
-"""Webhooks and deliveries as the interface shows them."""
+"""Webhooks and deliveries as the API returns them."""
 
 from typing import Any
 

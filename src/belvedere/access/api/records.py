@@ -1,4 +1,4 @@
-"""People, tokens, sessions and the audit log as the interface shows them."""
+"""People, tokens, sessions and the audit log as the API returns them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Agents of TheEye sign in with a client id and secret: the id and the text of an enrolment
+"""TheEye agents sign in with a client id and secret: the id and the text of an enrolment
 token."""
 
 import msgspec
@@ -14,7 +14,7 @@ from belvedere.db.signals import ACCESS_CHANGED
 
 
 class LegacyClient(msgspec.Struct, frozen=True):
-    """An enrolment token that an agent of TheEye uses as its client id and secret."""
+    """An enrolment token that a TheEye agent uses as its client id and secret."""
 
     id: str
     customer_id: str

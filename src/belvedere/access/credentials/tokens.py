@@ -24,7 +24,7 @@ MAX_LIFE_S = 3_650 * DAY // SECOND
 # Enough to recognise a token in a list, too little to help a guess.
 _PREFIX_LENGTH = len(INTEGRATION) + 4
 _OWN_TEXT = re.compile(rf"{INTEGRATION}[\x21-\x7e]{{32,500}}")
-# An SQL condition on a row of `tokens`: an agent of TheEye signs in with this enrolment token.
+# An SQL condition on a row of `tokens`: a TheEye agent signs in with this enrolment token.
 is_client_in_use: Port[[], str] = Port("tokens.is_client_in_use")
 
 
@@ -109,7 +109,7 @@ def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
 
 def revoke_created_by(tx: Tx, actor: Actor, user_id: str) -> None:
     """For a member who leaves, is disabled or is no admin any more: whoever created a token knows
-    its text. Enrolment tokens that agents of TheEye sign in with are not revoked."""
+    its text. Enrolment tokens that TheEye agents sign in with are not revoked."""
     revoked = tx.all(
         Token,
         f"update tokens set revoked_at = ? where customer_id = ? and kind in (?, ?)"

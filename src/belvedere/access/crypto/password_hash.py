@@ -1,4 +1,4 @@
-"""Passwords: which are accepted, and how they are stored (Argon2id, slow on purpose)."""
+"""Passwords: which are accepted, and how they are stored (Argon2id, deliberately slow)."""
 
 import gzip
 import unicodedata

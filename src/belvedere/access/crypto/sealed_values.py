@@ -1,8 +1,8 @@
 """Values that are encrypted inside a column that also holds other values.
 
-Three formats: a JSON object whose first member is the sealed text (the members that are inside of
-it have masks as values), a text that is sealed completely, and elements of a list. A database
-without keys (`tx.sealer` is None: tools that only read) writes clear text and returns masks.
+Three formats: a JSON object whose first member is the sealed text (the members that are inside it
+have masks as values), a text that is sealed completely, and elements of a list. A database without
+keys (`tx.sealer` is None: tools that only read) writes clear text and returns masks.
 """
 
 import logging

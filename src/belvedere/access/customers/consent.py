@@ -4,7 +4,7 @@ An invitation and a provider create an account of their organization, whatever a
 has elsewhere. The membership moves to the person's own account only here: when the person, signed
 in to that account with its own password, accepts it. Where the account cannot sign in with a
 password, the provider through which the person signs in counts instead: it gives access to its own
-organization only, also after it has accepted another one. The person can decline instead.
+organization only, even after it has accepted another one. The person can decline instead.
 """
 
 import msgspec

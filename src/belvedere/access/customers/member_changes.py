@@ -1,4 +1,4 @@
-"""Changes of members. Nobody assigns a level above their own, or changes a member above it."""
+"""Changes to members. Nobody assigns a level above their own, or changes a member above it."""
 
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import one_time_links, tokens

@@ -1,4 +1,4 @@
-"""Changes of second factors by the person, by an admin, and by the operator."""
+"""Changes to second factors by the person, by an admin, and by the operator."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Limits of failed attempts. Each kind of credential has a window of its own, in memory."""
+"""Limits on failed attempts. Each kind of credential has its own window, in memory."""
 
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Sequence

@@ -1,4 +1,4 @@
-"""The cookies of a browser: its session, and the token by which it is recognised at the next
+"""The cookies of a browser: its session, and the token by which it is recognized at the next
 sign-in. Scripts on the page cannot read them."""
 
 from collections.abc import Mapping

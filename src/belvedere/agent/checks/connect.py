@@ -1,5 +1,5 @@
-"""Opening connections to what is checked: anywhere, or only out into the world where the
-organization forbids inner addresses."""
+"""Opening connections to what is checked: anywhere, or only at public addresses if the
+organization forbids internal ones."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""The directory of a file, opened one part of its path after the other.
+"""The directory of a file, opened one component of its path at a time.
 
 The agent may be root, and a directory of the path may belong to somebody else, who can put a link
 in the place of anything inside it at any moment. So every part is opened relative to the directory

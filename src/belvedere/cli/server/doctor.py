@@ -1,4 +1,4 @@
-"""`belvedere doctor`: check the installation on this machine, also while its server is running."""
+"""`belvedere doctor`: check the installation on this machine, even while its server is running."""
 
 from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Command, Record

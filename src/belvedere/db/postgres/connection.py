@@ -1,6 +1,6 @@
 """A PostgreSQL connection without the cursors of the driver, which cost more than the statements.
 
-Every statement is prepared once. Writes whose result is not read are queued and sent pipeline
+Every statement is prepared once. Writes whose result is not read are queued and sent in a pipeline
 with the next statement that needs a result: this saves half of all round trips.
 """
 

@@ -1,7 +1,7 @@
 """A time limit for reads on SQLite, which has none of its own.
 
 SQLite calls a function after every INSTRUCTIONS instructions of its virtual machine; True ends the
-statement. The cost of these calls cannot be measured.
+statement. The cost of these calls is too small to measure.
 """
 
 from collections.abc import Iterator

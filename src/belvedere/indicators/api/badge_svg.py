@@ -1,4 +1,4 @@
-"""SVG badges of indicators, for pages outside of the console."""
+"""SVG badges of indicators, for pages outside the console."""
 
 from xml.sax.saxutils import escape
 

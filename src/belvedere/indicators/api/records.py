@@ -1,4 +1,4 @@
-"""Indicator records of the interface."""
+"""Indicators as the API returns them."""
 
 from collections.abc import Sequence
 from typing import Any, cast

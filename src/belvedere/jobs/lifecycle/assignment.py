@@ -1,4 +1,4 @@
-"""The people of one job: its assignees, its own ACL, and the list of its participants."""
+"""People involved in one job: its assignees, its own ACL, and the list of its participants."""
 
 from collections.abc import Collection, Sequence
 

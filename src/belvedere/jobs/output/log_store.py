@@ -1,6 +1,6 @@
 """Output of scripts: chunks by byte offset in the log store; the middle of a long log is cut.
 
-Offsets and line numbers count the original stream, also across the cut.
+Offsets and line numbers count the original stream, even across the cut.
 """
 
 import zlib

@@ -1,4 +1,4 @@
-"""People of one job: its assignees, and the observers that its own ACL names."""
+"""People involved in one job: its assignees, and the observers that its own ACL names."""
 
 from collections.abc import Collection, Sequence
 from enum import StrEnum

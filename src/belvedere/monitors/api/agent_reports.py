@@ -1,6 +1,6 @@
-"""Endpoints for check results that agents of TheEye report, one request each.
+"""Endpoints for check results that TheEye agents report, one request each.
 
-How such a report is read is registered by the server: the package for agents of TheEye is above
+How such a report is read is registered by the server: the package for TheEye agents is above
 this one and must not be imported here.
 """
 

@@ -1,4 +1,4 @@
-"""Monitor records of the interface: definition and status in one record."""
+"""Monitors as the API returns them: definition and status in one record."""
 
 from typing import Any
 

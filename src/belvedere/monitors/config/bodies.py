@@ -227,7 +227,7 @@ def _normalize_scraper(values: dict[str, Any]) -> None:
 
 
 def _normalize_file(values: dict[str, Any], body: MonitorBody) -> None:
-    """A maintained file always has a mode: agents of TheEye would choose one themselves."""
+    """A maintained file always has a mode: TheEye agents would choose one themselves."""
     file = values.get("file")
     if isinstance(file, StoredFileBody):
         values["file"] = file.id or ""

@@ -1,4 +1,4 @@
-"""Channels, rules, messages and notifications as the interface shows them."""
+"""Channels, rules, messages and notifications as the API returns them."""
 
 import msgspec
 

@@ -68,7 +68,7 @@ class MonitorLine(msgspec.Struct):
 
 
 class _LastEvent(msgspec.Struct):
-    # A text, unless an older version or an agent of TheEye stored other JSON.
+    # A text, unless an older version or a TheEye agent stored other JSON.
     message: Any = ""
 
 

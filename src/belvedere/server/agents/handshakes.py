@@ -1,4 +1,4 @@
-"""Limits of agent connections without a session, and of new sessions for each host."""
+"""Limits on agent connections without a session, and on new sessions of each host."""
 
 import time
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Health, readiness, and the description of the interface."""
+"""Health, readiness, and the description of the API."""
 
 from dataclasses import replace
 from functools import cache

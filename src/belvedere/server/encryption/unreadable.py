@@ -1,6 +1,6 @@
 """Sealed values that no key of this installation opens: where they are, and whose they are.
 
-They stay in the database as they are. They keep an old key from being dropped until the operator
+They stay in the database unchanged. They keep an old key from being dropped until the operator
 decides, because a backup of `secret.key` or of the database may still open them.
 """
 

@@ -1,4 +1,4 @@
-"""The interface as OpenAPI 3.1, from the same table and types that check the requests."""
+"""The API as OpenAPI 3.1, from the same table and types that check the requests."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Figures that are counted in the database when the metrics are read, in one bounded read."""
+"""Metrics that are counted in the database when the metrics are read, in one bounded read."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""A listener of its own for `/-/metrics` (`BELVEDERE_METRICS_LISTEN`), for a network that clients
+"""A separate listener for `/-/metrics` (`BELVEDERE_METRICS_LISTEN`), for a network that clients
 cannot reach. One short HTTP request per connection."""
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Figures of this process and its disk. The names of the process are those of every Prometheus
+"""Metrics of this process and its disk. The names of the process are those of every Prometheus
 client."""
 
 import os

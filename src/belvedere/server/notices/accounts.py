@@ -1,5 +1,6 @@
-"""Notices about a person's own account, in the inbox and by mail: sign-ins from new places, new
-passwords, second factors, tokens. They are built from events, so no sign-in waits for them."""
+"""Notices about a person's own account, in the inbox and by mail: sign-ins from new browsers or
+networks, new passwords, second factors, tokens. They are built from events, so no sign-in waits for
+them."""
 
 from typing import Any, NamedTuple
 

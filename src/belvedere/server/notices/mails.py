@@ -1,5 +1,5 @@
 """Mails of the installation itself, if a mail server is configured: invitations, password resets,
-changes of the own account, requests for an approval, and mails of notification tasks."""
+changes to a person's account, requests for an approval, and mails of notification tasks."""
 
 from collections.abc import Callable, Sequence
 

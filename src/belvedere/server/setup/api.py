@@ -1,4 +1,4 @@
-"""Set-up of a server without an organization, over HTTP."""
+"""Setup of a server without an organization, over HTTP."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The set-up code of a server without an organization: it is in the server's log."""
+"""The setup code of a server without an organization: it is in the server's log."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""Reading the inbox, and replaying a delivery."""
+"""Reading deliveries, and replaying one."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The inbox: deliveries, their results, and their retention."""
+"""The rows of deliveries, their results, and their retention."""
 
 from collections.abc import Iterable, Sequence
 

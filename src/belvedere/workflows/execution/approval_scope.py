@@ -1,4 +1,4 @@
-"""What an approval in a workflow lets run: the steps up to the next approval, which are compared
+"""What an approval in a workflow covers: the steps up to the next approval, which are compared
 with the approved plan before they start."""
 
 from collections.abc import Collection, Iterator

@@ -1,7 +1,7 @@
 """Which fields of a recipe Belvedere cannot keep, and why. Pure.
 
 Fields that are neither read nor listed here are listed with a general reason, so that nothing is
-dropped without a word.
+dropped silently.
 """
 
 from collections.abc import Collection
