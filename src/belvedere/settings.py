@@ -64,7 +64,7 @@ class Settings:
         "",
         "BELVEDERE_METRICS_LISTEN",
         "address:port on which /-/metrics is served as well, such as 127.0.0.1:9420; without a"
-        " metrics token, everybody who can reach it may read it; empty: nowhere",
+        " metrics token, anyone who can reach it may read it; empty: nowhere",
     )
     ready: bool = _setting(True, "BELVEDERE_READY", "serve /-/ready without a credential")
     secret_rate: int = _setting(
