@@ -26,8 +26,8 @@ class Authenticator:
     def wrong(self) -> str:
         """A code of no step around now."""
         near = range(self.clock() // totp.STEP - 2, self.clock() // totp.STEP + 3)
-        taken = {totp.code_at(self.secret, step) for step in near}
-        return next(code for n in range(10) if (code := f"{n:06}") not in taken)
+        codes = {totp.code_at(self.secret, step) for step in near}
+        return next(code for n in range(10) if (code := f"{n:06}") not in codes)
 
 
 def enable_second_factor(

@@ -23,14 +23,16 @@ def anonymous() -> Actor:
 
 @pytest.fixture
 def endpoints(db: Database, keys: Keyring, clock: ManualClock) -> Endpoints:
-    made = Endpoints(None)
+    new_endpoints = Endpoints(None)
 
     async def sleep(seconds: float) -> None:
-        made.slept.append(seconds)
+        new_endpoints.slept.append(seconds)
 
     checker = PasswordChecker(LoginLimits(clock), sleep)
-    made.runtime = SimpleNamespace(db=db, keyring=keys, passwords=checker, reserved=RESERVED)
-    made.runtime.settings = Settings(url="https://belvedere.test")
-    made.runtime.heavy_reads = Lane(HeavyReads())
-    made.runtime.searches = SearchLane()
-    return made
+    new_endpoints.runtime = SimpleNamespace(
+        db=db, keyring=keys, passwords=checker, reserved=RESERVED
+    )
+    new_endpoints.runtime.settings = Settings(url="https://belvedere.test")
+    new_endpoints.runtime.heavy_reads = Lane(HeavyReads())
+    new_endpoints.runtime.searches = SearchLane()
+    return new_endpoints

@@ -54,16 +54,16 @@ class Endpoints:
             body=checked,
             customer=customer,
         )
-        found = await route.handler(request)
+        result = await route.handler(request)
         await self.runtime.passwords.wait_idle()
-        reply = found if isinstance(found, Reply) else Reply(found)
+        reply = result if isinstance(result, Reply) else Reply(result)
         text = msgspec.json.decode(msgspec.json.encode(reply.body))
         return EndpointResponse(reply.status, reply.headers, text)
 
 
 def find(door: str) -> Route:
-    (found,) = [route for route in ROUTES if f"{route.method} {route.path}" == door]
-    return found
+    (actual_route,) = [route for route in ROUTES if f"{route.method} {route.path}" == door]
+    return actual_route
 
 
 def scope(headers: dict[str, str], scheme: str) -> dict[str, Any]:

@@ -176,10 +176,10 @@ def test_the_filter_shows_what_the_rule_allows(
     ]
     for actor in people:
         where, params = visible_filter(actor, "task", "things.id", open_when_empty=open_when_empty)
-        shown = db.write_blocking(select_things, where, params)
+        items = db.write_blocking(select_things, where, params)
         allowed = {
             item
             for item, acl in zip(ids, ACLS, strict=True)
             if may_see(actor, acl, open_when_empty=open_when_empty)
         }
-        assert {item for (item,) in shown} == allowed
+        assert {item for (item,) in items} == allowed

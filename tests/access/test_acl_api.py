@@ -58,18 +58,18 @@ async def test_it_works(endpoints: Endpoints, db: Database, actors: Actors) -> N
         "acl": ["uma@acme.test", "vic@acme.test"],
         "pending": [],
     }
-    one = {"users": ["vic@acme.test"], "acl": ["vic@acme.test"], "pending": []}
+    fields = {"users": ["vic@acme.test"], "acl": ["vic@acme.test"], "pending": []}
     assert await call_route(endpoints, "GET", actors.max) == {"users": [], "acl": [], "pending": []}
-    assert await call_route(endpoints, "PUT", actors.max, {"users": ["vic"]}) == one
+    assert await call_route(endpoints, "PUT", actors.max, {"users": ["vic"]}) == fields
     assert (
         await call_route(endpoints, "PATCH", actors.max, {"users": ["uma"], "action": "add"})
         == both
     )
     assert (
         await call_route(endpoints, "PATCH", actors.max, {"users": ["uma"], "action": "remove"})
-        == one
+        == fields
     )
-    assert await call_route(endpoints, "GET", actors.max) == one
+    assert await call_route(endpoints, "GET", actors.max) == fields
     assert await call_route(endpoints, "DELETE", actors.max) == {
         "users": [],
         "acl": [],

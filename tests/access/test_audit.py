@@ -48,8 +48,8 @@ def test_fields_with_secret_names_are_left_out(value: dict[str, Any]) -> None:
 def test_our_own_credentials_are_masked_everywhere() -> None:
     for prefix in ("bvt_", "bva_", "bvs_", "bve_", "bvl_"):
         token = make_token(prefix)
-        shown = audit.without_secrets({"url": f"https://x/?y={token}&z", "all": [token]})
-        assert shown == {"url": "https://x/?y=***&z", "all": ["***"]}
+        values = audit.without_secrets({"url": f"https://x/?y={token}&z", "all": [token]})
+        assert values == {"url": "https://x/?y=***&z", "all": ["***"]}
 
 
 def test_the_rest_stays() -> None:

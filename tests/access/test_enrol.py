@@ -22,11 +22,11 @@ from people import Actors
 
 
 def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
-    made, text = db.write_blocking(create_enrolment, keys, actors.ada)
+    token, text = db.write_blocking(create_enrolment, keys, actors.ada)
     assert text.startswith("bve_")
     leave = db.write_blocking(redeem_enrolment, keys, text, "web-1", "machine")
     assert (leave.token_id, leave.customer_id, leave.customer_name) == (
-        made.id,
+        token.id,
         actors.acme.id,
         "acme",
     )
@@ -53,8 +53,8 @@ def test_it_can_be_used_as_often_as_it_allows(db: Database, keys: Keyring, actor
 async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keyring, actors: Actors) -> None:
     _, text = await db.write(create_enrolment, keys, actors.ada, "farm", 3)
     tries = (db.write(redeem_enrolment, keys, text, f"web-{n}", "x") for n in range(12))
-    found = await asyncio.gather(*tries, return_exceptions=True)
-    assert sum(isinstance(item, Unauthenticated) for item in found) == 9
+    enrolment_grants = await asyncio.gather(*tries, return_exceptions=True)
+    assert sum(isinstance(item, Unauthenticated) for item in enrolment_grants) == 9
     (listed,) = await db.read(tokens.list_active, actors.ada, tokens.ENROLMENT)
     assert listed.uses_left == 0
 
@@ -71,9 +71,9 @@ def test_it_lives_an_hour(db: Database, keys: Keyring, actors: Actors, clock: Ma
 def test_revoked_or_of_a_disabled_organization_it_is_dead(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made, revoked = db.write_blocking(create_enrolment, keys, actors.ada)
+    token, revoked = db.write_blocking(create_enrolment, keys, actors.ada)
     _, text = db.write_blocking(create_enrolment, keys, actors.ada)
-    db.write_blocking(tokens.revoke, actors.ada, made.id, tokens.ENROLMENT)
+    db.write_blocking(tokens.revoke, actors.ada, token.id, tokens.ENROLMENT)
     db.write_blocking(service.disable, actors.olga, "acme")
     for dead in (revoked, text, "bve_unknown", ""):
         with pytest.raises(Unauthenticated):
@@ -109,11 +109,11 @@ def test_uses_and_life_have_bounds(
 
 
 def test_others_do_not_revoke_it(db: Database, keys: Keyring, actors: Actors) -> None:
-    made, _ = db.write_blocking(create_enrolment, keys, actors.ada)
+    token, _ = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, actors.eve, made.id, tokens.ENROLMENT)
+        db.write_blocking(tokens.revoke, actors.eve, token.id, tokens.ENROLMENT)
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, actors.ada, made.id)
+        db.write_blocking(tokens.revoke, actors.ada, token.id)
 
 
 def test_what_an_agent_says_can_be_stored(db: Database, keys: Keyring, actors: Actors) -> None:

@@ -33,12 +33,14 @@ def invite(
 
 
 def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
-    made = invite(db, keys, actors)
-    assert made.member.invited_at is not None
-    greeting = db.write_blocking(invitations.link_details, keys, made.token)
+    invitation = invite(db, keys, actors)
+    assert invitation.member.invited_at is not None
+    greeting = db.write_blocking(invitations.link_details, keys, invitation.token)
     assert greeting is not None
     assert (greeting.email, greeting.password_hash) == ("new@acme.test", None)
-    token = db.write_blocking(invitations.accept, keys, made.token, None, HASH, "192.0.2.9").token
+    token = db.write_blocking(
+        invitations.accept, keys, invitation.token, None, HASH, "192.0.2.9"
+    ).token
     actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert (actor.level, actor.email, actor.tags) == (Level.USER, "new@acme.test", ("team:blue",))
@@ -47,20 +49,20 @@ def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
 
 
 def test_a_link_works_once(db: Database, keys: Keyring, actors: Actors) -> None:
-    made = invite(db, keys, actors)
-    db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
-    assert db.write_blocking(invitations.link_details, keys, made.token) is None
+    invitation = invite(db, keys, actors)
+    db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
+    assert db.write_blocking(invitations.link_details, keys, invitation.token) is None
     with pytest.raises(NotFound):
-        db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
+        db.write_blocking(invitations.accept, keys, invitation.token, HASH, None, "")
 
 
 def test_a_link_has_its_time(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    made = invite(db, keys, actors)
+    invitation = invite(db, keys, actors)
     clock.move(7 * DAY / SECOND)
     with pytest.raises(NotFound):
-        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
 
 
 @pytest.mark.parametrize("token", ["", "bvl_x", "nonsense"])
@@ -125,15 +127,17 @@ def test_a_token_invites_nobody(db: Database, keys: Keyring, actors: Actors) -> 
 def test_one_who_is_known_comes_with_the_password_in_use(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, actors, "eve@globex.test")
-    token = db.write_blocking(invitations.accept, keys, made.token, PASSWORD_HASH, None, "").token
+    invitation = invite(db, keys, actors, "eve@globex.test")
+    token = db.write_blocking(
+        invitations.accept, keys, invitation.token, PASSWORD_HASH, None, ""
+    ).token
     actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("acme", Level.USER)
     assert actor.user_id == actors.eve.user_id
-    kept = db.write_blocking(users.find, actors.eve.user_id)
-    assert kept is not None
-    assert kept.password_hash == PASSWORD_HASH
+    user = db.write_blocking(users.find, actors.eve.user_id)
+    assert user is not None
+    assert user.password_hash == PASSWORD_HASH
 
 
 def test_signing_in_is_refused_until_the_link_is_used(
@@ -155,13 +159,15 @@ def test_signing_in_is_refused_until_the_link_is_used(
 
 def test_a_link_dies_when_the_level_changes(db: Database, keys: Keyring, actors: Actors) -> None:
     """Max keeps the link of one whom Ada makes an admin; it must not make Max one."""
-    made = invite(db, keys, actors)
-    db.write_blocking(member_changes.change, actors.ada, made.member.id, level=Level.ADMIN)
+    invitation = invite(db, keys, actors)
+    db.write_blocking(member_changes.change, actors.ada, invitation.member.id, level=Level.ADMIN)
     with pytest.raises(NotFound):
-        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
     with pytest.raises(Forbidden):
-        db.write_blocking(password_recovery.issue_link, keys, actors.max, made.member.id)
-    link, token = db.write_blocking(password_recovery.issue_link, keys, actors.ada, made.member.id)
+        db.write_blocking(password_recovery.issue_link, keys, actors.max, invitation.member.id)
+    link, token = db.write_blocking(
+        password_recovery.issue_link, keys, actors.ada, invitation.member.id
+    )
     assert link.kind == one_time_links.INVITATION
     db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
@@ -169,66 +175,66 @@ def test_a_link_dies_when_the_level_changes(db: Database, keys: Keyring, actors:
 def test_a_link_stays_valid_when_its_creator_changes_the_level(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = db.write_blocking(
+    invitation = db.write_blocking(
         invitations.invite, keys, actors.ada, "new@acme.test", "", Level.VIEWER, []
     )
     member, new_link = db.write_blocking(
-        invitations.change_member, keys, actors.ada, made.member.id, level=Level.ADMIN
+        invitations.change_member, keys, actors.ada, invitation.member.id, level=Level.ADMIN
     )
     assert (member.level, new_link) == (Level.ADMIN, None)
-    db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+    db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
 
 
 def test_a_link_stays_valid_when_the_level_is_lowered(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, actors, level=Level.USER)
-    db.write_blocking(member_changes.change, actors.ada, made.member.id, level=Level.VIEWER)
-    db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+    invitation = invite(db, keys, actors, level=Level.USER)
+    db.write_blocking(member_changes.change, actors.ada, invitation.member.id, level=Level.VIEWER)
+    db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
 
 
 def test_whoever_makes_a_link_invalid_gets_a_new_one(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, actors)
+    invitation = invite(db, keys, actors)
     _, new_link = db.write_blocking(
-        invitations.change_member, keys, actors.ada, made.member.id, level=Level.ADMIN
+        invitations.change_member, keys, actors.ada, invitation.member.id, level=Level.ADMIN
     )
     assert new_link is not None
     with pytest.raises(NotFound):
-        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
     db.write_blocking(invitations.accept, keys, new_link[1], None, HASH, "")
 
 
 def test_disabling_an_invited_member_ends_the_invitation(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, actors)
+    invitation = invite(db, keys, actors)
     _, new_link = db.write_blocking(
-        invitations.change_member, keys, actors.max, made.member.id, enabled=False
+        invitations.change_member, keys, actors.max, invitation.member.id, enabled=False
     )
     assert new_link is None
     with pytest.raises(NotFound):
-        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
 
 
 def test_a_password_that_changed_meanwhile_accepts_nothing(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, actors, "eve@globex.test")
+    invitation = invite(db, keys, actors, "eve@globex.test")
     with pytest.raises(Conflict) as caught:
-        db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
+        db.write_blocking(invitations.accept, keys, invitation.token, HASH, None, "")
     assert caught.value.code == "password_changed"
-    assert db.write_blocking(invitations.link_details, keys, made.token) is not None
+    assert db.write_blocking(invitations.link_details, keys, invitation.token) is not None
 
 
 def test_an_invitation_that_was_never_accepted_leaves_no_trace(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = invite(db, keys, actors)
-    db.write_blocking(member_changes.remove, actors.max, made.member.id)
+    invitation = invite(db, keys, actors)
+    db.write_blocking(member_changes.remove, actors.max, invitation.member.id)
     assert db.write_blocking(users.by_identifier, "new@acme.test") is None
-    assert db.write_blocking(one_time_links.find, keys, made.token) is None
+    assert db.write_blocking(one_time_links.find, keys, invitation.token) is None
     invite(db, keys, actors)
 
 

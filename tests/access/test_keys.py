@@ -55,16 +55,16 @@ def test_a_digest_depends_on_text_and_key() -> None:
 
 
 def test_a_token_has_256_bits_behind_its_prefix() -> None:
-    made = {make_token("bvt_") for _ in range(100)}
-    assert len(made) == 100
-    assert all(re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", token) for token in made)
+    tokens = {make_token("bvt_") for _ in range(100)}
+    assert len(tokens) == 100
+    assert all(re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", token) for token in tokens)
 
 
 def test_the_first_start_makes_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
-    made = load_secret(tmp_path)
-    assert len(made) == 32
+    secret = load_secret(tmp_path)
+    assert len(secret) == 32
     assert (tmp_path / SECRET_FILE).stat().st_mode & 0o777 == 0o600
-    assert load_secret(tmp_path) == made
+    assert load_secret(tmp_path) == secret
     assert os.listdir(tmp_path) == [SECRET_FILE]
 
 

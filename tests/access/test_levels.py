@@ -28,10 +28,10 @@ def test_it_works() -> None:
     assert not Level.USER.reaches(Level.ADMIN)
 
 
-@pytest.mark.parametrize("mine", LEVEL_ORDER)
-@pytest.mark.parametrize("wanted", LEVEL_ORDER)
-def test_the_ladder_is_in_order(mine: Level, wanted: Level) -> None:
-    assert mine.reaches(wanted) is (LEVEL_ORDER.index(mine) >= LEVEL_ORDER.index(wanted))
+@pytest.mark.parametrize("level", LEVEL_ORDER)
+@pytest.mark.parametrize("expected", LEVEL_ORDER)
+def test_the_ladder_is_in_order(level: Level, expected: Level) -> None:
+    assert level.reaches(expected) is (LEVEL_ORDER.index(level) >= LEVEL_ORDER.index(expected))
 
 
 @pytest.mark.parametrize("level", LEVEL_ORDER)
@@ -41,10 +41,10 @@ def test_an_agent_is_outside_the_order_of_levels(level: Level) -> None:
     assert not level.reaches(AGENT)
 
 
-@pytest.mark.parametrize("mine", Level)
-@pytest.mark.parametrize("wanted", Level)
-def test_a_route_may_name_the_level_as_a_string(mine: Level, wanted: Level) -> None:
-    assert mine.reaches(str(wanted.value)) is mine.reaches(wanted)
+@pytest.mark.parametrize("level", Level)
+@pytest.mark.parametrize("expected", Level)
+def test_a_route_may_name_the_level_as_a_string(level: Level, expected: Level) -> None:
+    assert level.reaches(str(expected.value)) is level.reaches(expected)
 
 
 @pytest.mark.parametrize("level", Level)

@@ -31,8 +31,8 @@ async def test_it_works(
 ) -> None:
     link = await invite(endpoints, actors.max)
     assert link["link"] == f"https://belvedere.test/ui/link#{link['token']}"
-    shown = await endpoints.call(LOOK, anonymous, {"token": link["token"]})
-    assert shown.body == {
+    response = await endpoints.call(LOOK, anonymous, {"token": link["token"]})
+    assert response.body == {
         "kind": "invitation",
         "email": "new@acme.test",
         "customer_name": "acme",
@@ -72,10 +72,12 @@ async def test_an_invitation_reveals_nothing_about_other_accounts(
 ) -> None:
     """Known to the server or not: the answers differ in names and numbers only."""
     door, person = "POST /api/member", {"credential": "user"}
-    known = await endpoints.call(door, actors.eve, {**person, "user": {"email": "vic@acme.test"}})
+    response = await endpoints.call(
+        door, actors.eve, {**person, "user": {"email": "vic@acme.test"}}
+    )
     fresh = await endpoints.call(door, actors.eve, {**person, "user": {"email": "new@acme.test"}})
-    assert known.body.keys() == fresh.body.keys()
-    assert known.body["invited"] is fresh.body["invited"] is True
+    assert response.body.keys() == fresh.body.keys()
+    assert response.body["invited"] is fresh.body["invited"] is True
 
 
 @pytest.mark.parametrize("door", [ACCEPT, LOOK, RESET])
@@ -95,9 +97,11 @@ async def test_links_are_not_guessed(
 async def test_a_reset_link_sets_a_new_password(
     endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
-    made = await endpoints.call("POST /api/member/{id}/reset", actors.max, id=actors.vic.member_id)
-    assert (made.status, made.body["kind"]) == (201, "reset")
-    body = {"token": made.body["token"], "password": NEW}
+    response = await endpoints.call(
+        "POST /api/member/{id}/reset", actors.max, id=actors.vic.member_id
+    )
+    assert (response.status, response.body["kind"]) == (201, "reset")
+    body = {"token": response.body["token"], "password": NEW}
     with pytest.raises(NotFound):
         await endpoints.call(ACCEPT, anonymous, body)
     assert (await endpoints.call(RESET, anonymous, body)).status == 200
@@ -132,10 +136,10 @@ async def test_the_current_password_is_required(
 async def test_a_forgotten_password_is_answered_alike(
     endpoints: Endpoints, db: Database, actors: Actors, anonymous: Actor
 ) -> None:
-    known = await endpoints.call(RECOVER, anonymous, {"email": "vic@acme.test"})
+    response = await endpoints.call(RECOVER, anonymous, {"email": "vic@acme.test"})
     unknown = await endpoints.call(RECOVER, anonymous, {"email": "nobody@acme.test"})
     again = await endpoints.call(RECOVER, anonymous, {"email": "vic@acme.test"})
-    assert known == unknown == again
+    assert response == unknown == again
     text = await db.read(
         lambda tx: tx.value("select count(*) from events where kind = 'member.recovery_asked'")
     )

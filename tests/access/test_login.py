@@ -168,8 +168,8 @@ async def test_plain_http_is_warned_about_without_the_token(
 async def test_logging_out_ends_the_session(
     endpoints: Endpoints, keys: Keyring, actors: Actors, method: str
 ) -> None:
-    shown = {"authorization": f"Bearer {actors.tokens['vic']}"}
-    answer = await endpoints.call(f"{method} /api/session/logout", actors.vic, headers=shown)
+    fields = {"authorization": f"Bearer {actors.tokens['vic']}"}
+    answer = await endpoints.call(f"{method} /api/session/logout", actors.vic, headers=fields)
     assert answer.headers["set-cookie"].startswith("belvedere=; ")
     assert "Max-Age=0" in answer.headers["set-cookie"]
     assert await endpoints.runtime.db.read(authenticate, keys, actors.tokens["vic"]) is None
@@ -201,15 +201,15 @@ async def test_a_profile_comes_in_parts_too(endpoints: Endpoints, actors: Actors
     """As programs of the original ask for it."""
     both = {"scopes[]": ["principal", "member"]}
     answer = await endpoints.call("GET /api/session/profile", actors.vic, query=both)
-    found = answer.body
-    assert found["principal"]["email"] == "vic@acme.test"
-    assert (found["member"]["id"], found["member"]["credential"]) == (
+    body = answer.body
+    assert body["principal"]["email"] == "vic@acme.test"
+    assert (body["member"]["id"], body["member"]["credential"]) == (
         actors.vic.member_id,
         "viewer",
     )
-    assert "organization" not in found
-    one = {"scopes": ["organization,nothing"]}
-    answer = await endpoints.call("GET /api/session/profile", actors.vic, query=one)
+    assert "organization" not in body
+    fields = {"scopes": ["organization,nothing"]}
+    answer = await endpoints.call("GET /api/session/profile", actors.vic, query=fields)
     here = {"id": actors.acme.id, "name": "acme"}
     assert answer.body["organization"] == here and "member" not in answer.body
 
@@ -217,11 +217,11 @@ async def test_a_profile_comes_in_parts_too(endpoints: Endpoints, actors: Actors
 async def test_a_token_has_a_profile_too(
     endpoints: Endpoints, keys: Keyring, actors: Actors
 ) -> None:
-    made, text = await endpoints.runtime.db.write(create_token, keys, actors.ada, "ci")
+    value, text = await endpoints.runtime.db.write(create_token, keys, actors.ada, "ci")
     token = await endpoints.runtime.db.read(authenticate, keys, text)
     answer = await endpoints.call("GET /api/session/profile", token)
     assert (answer.body["id"], answer.body["username"], answer.body["email"]) == (
-        made.id,
+        value.id,
         "ci",
         "",
     )

@@ -31,8 +31,8 @@ async def test_it_works(endpoints: Endpoints, actors: Actors) -> None:
         False,
     )
     assert vic["customer_name"] == "acme"
-    one = await endpoints.call("GET /api/member/{id}", actors.vic, id=vic["id"])
-    assert one.body == vic
+    response = await endpoints.call("GET /api/member/{id}", actors.vic, id=vic["id"])
+    assert response.body == vic
 
 
 async def test_tags_come_as_pairs_and_as_texts(endpoints: Endpoints, actors: Actors) -> None:
@@ -73,32 +73,32 @@ async def test_a_member_is_removed(endpoints: Endpoints, actors: Actors) -> None
 
 
 async def test_a_token_is_shown_once(endpoints: Endpoints, keys: Keyring, actors: Actors) -> None:
-    made = await endpoints.call("POST /api/token", actors.ada, {"name": "ci", "expires_in": 60})
-    assert made.status == 200
-    assert await endpoints.runtime.db.read(authenticate, keys, made.body["token"])
+    response = await endpoints.call("POST /api/token", actors.ada, {"name": "ci", "expires_in": 60})
+    assert response.status == 200
+    assert await endpoints.runtime.db.read(authenticate, keys, response.body["token"])
     listed = await endpoints.call("GET /api/token", actors.ada)
-    (one,) = listed.body
-    assert "token" not in one
-    assert (one["id"], one["username"], one["created_by"]) == (
-        made.body["id"],
+    (item,) = listed.body
+    assert "token" not in item
+    assert (item["id"], item["username"], item["created_by"]) == (
+        response.body["id"],
         "ci",
         "ada@acme.test",
     )
-    gone = await endpoints.call("DELETE /api/token/{id}", actors.ada, id=one["id"])
-    assert (gone.status, gone.body["id"]) == (200, one["id"])
+    gone = await endpoints.call("DELETE /api/token/{id}", actors.ada, id=item["id"])
+    assert (gone.status, gone.body["id"]) == (200, item["id"])
     assert (await endpoints.call("GET /api/token", actors.ada)).body == []
 
 
 async def test_an_enrolment_is_created_listed_and_revoked(
     endpoints: Endpoints, keys: Keyring, actors: Actors
 ) -> None:
-    made = await endpoints.call("POST /api/enrolment", actors.ada, {"name": "farm", "uses": 2})
-    assert (made.status, made.body["uses_left"]) == (201, 2)
-    await endpoints.runtime.db.write(redeem_enrolment, keys, made.body["token"], "web-1", "x")
-    (one,) = (await endpoints.call("GET /api/enrolment", actors.ada)).body
-    assert (one["uses_left"], one["last_use"] is None) == (1, False)
-    assert "token" not in one
-    await endpoints.call("DELETE /api/enrolment/{id}", actors.ada, id=one["id"])
+    response = await endpoints.call("POST /api/enrolment", actors.ada, {"name": "farm", "uses": 2})
+    assert (response.status, response.body["uses_left"]) == (201, 2)
+    await endpoints.runtime.db.write(redeem_enrolment, keys, response.body["token"], "web-1", "x")
+    (item,) = (await endpoints.call("GET /api/enrolment", actors.ada)).body
+    assert (item["uses_left"], item["last_use"] is None) == (1, False)
+    assert "token" not in item
+    await endpoints.call("DELETE /api/enrolment/{id}", actors.ada, id=item["id"])
     assert (await endpoints.call("GET /api/enrolment", actors.ada)).body == []
     plain = await endpoints.call("POST /api/enrolment", actors.ada)
     assert plain.body["uses_left"] == 1

@@ -19,9 +19,9 @@ from belvedere.db.signals import ACCESS_CHANGED, Signal
 from people import Actors
 
 
-def change(db: Database, actor: Actor, target: Actor, **wanted: Any) -> Member:
+def change(db: Database, actor: Actor, target: Actor, **expected: Any) -> Member:
     return db.write_blocking(
-        lambda tx: member_changes.change(tx, actor, target.member_id, **wanted)
+        lambda tx: member_changes.change(tx, actor, target.member_id, **expected)
     )
 
 
@@ -41,8 +41,8 @@ def test_it_works(db: Database, actors: Actors) -> None:
 
 
 def test_all_members_are_listed_and_no_one_else(db: Database, actors: Actors) -> None:
-    found = db.write_blocking(memberships.list_members, actors.vic)
-    assert {item.email for item in found} == {
+    members = db.write_blocking(memberships.list_members, actors.vic)
+    assert {item.email for item in members} == {
         f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")
     }
 
@@ -113,15 +113,15 @@ def test_another_organization_finds_nobody(db: Database, actors: Actors) -> None
             db.write_blocking(member_changes.remove, actors.eve, member_id)
 
 
-@pytest.mark.parametrize("wanted", [{"level": Level.ADMIN}, {"enabled": False}, None])
+@pytest.mark.parametrize("expected", [{"level": Level.ADMIN}, {"enabled": False}, None])
 def test_the_last_owner_stays(
-    db: Database, actors: Actors, wanted: dict[str, object] | None
+    db: Database, actors: Actors, expected: dict[str, object] | None
 ) -> None:
     with pytest.raises(Conflict) as caught:
-        if wanted is None:
+        if expected is None:
             db.write_blocking(member_changes.remove, actors.olga, actors.olga.member_id)
         else:
-            change(db, actors.olga, actors.olga, **wanted)
+            change(db, actors.olga, actors.olga, **expected)
     assert caught.value.code == "last_owner"
 
 
@@ -130,13 +130,13 @@ def test_of_two_owners_one_may_go(db: Database, actors: Actors) -> None:
     assert change(db, actors.olga, actors.olga, level=Level.VIEWER).level == "viewer"
 
 
-@pytest.mark.parametrize("wanted", [{"level": Level.USER}, {"enabled": False}])
+@pytest.mark.parametrize("expected", [{"level": Level.USER}, {"enabled": False}])
 def test_a_new_level_or_being_disabled_ends_the_sessions(
-    db: Database, keys: Keyring, actors: Actors, wanted: dict[str, object]
+    db: Database, keys: Keyring, actors: Actors, expected: dict[str, object]
 ) -> None:
     signals: set[Signal] = set()
     db.on_signals = signals.update
-    change(db, actors.max, actors.vic, **wanted)
+    change(db, actors.max, actors.vic, **expected)
     assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
     assert db.write_blocking(authenticate, keys, actors.tokens["uma"]) is not None
     assert ACCESS_CHANGED in signals

@@ -22,16 +22,16 @@ def create(
 
 
 def test_it_works(db: Database, keys: Keyring) -> None:
-    made = create(db, keys, "Acme")
-    assert made.customer.name == "acme"
-    assert made.owner.level == "owner"
-    assert made.token is not None
+    new_customer = create(db, keys, "Acme")
+    assert new_customer.customer.name == "acme"
+    assert new_customer.owner.level == "owner"
+    assert new_customer.token is not None
     kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert kinds == ["customer.created", "member.added"]
 
 
 def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keyring) -> None:
-    made = db.write_blocking(
+    new_customer = db.write_blocking(
         create_customer,
         keys,
         "acme",
@@ -39,14 +39,14 @@ def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keyring) -> N
         reserved=RESERVED,
         password_hash=PASSWORD_HASH,
     )
-    assert made.token is None
+    assert new_customer.token is None
 
 
 def test_a_person_who_is_known_keeps_the_password(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     other = password_hash.digest("another-good-password")
-    made = db.write_blocking(
+    new_customer = db.write_blocking(
         create_customer,
         keys,
         "initech",
@@ -54,10 +54,10 @@ def test_a_person_who_is_known_keeps_the_password(
         reserved=RESERVED,
         password_hash=other,
     )
-    kept = db.write_blocking(users.find, made.owner.user_id)
-    assert made.owner.user_id == actors.ada.user_id
-    assert kept is not None
-    assert kept.password_hash == PASSWORD_HASH
+    user = db.write_blocking(users.find, new_customer.owner.user_id)
+    assert new_customer.owner.user_id == actors.ada.user_id
+    assert user is not None
+    assert user.password_hash == PASSWORD_HASH
 
 
 @pytest.mark.parametrize("name", ["acme", "ACME"])
@@ -114,8 +114,8 @@ def test_a_disabled_organization_lets_nobody_in(
     _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")
     assert db.write_blocking(authenticate, keys, text) is not None
     db.write_blocking(service.disable, actors.olga, "acme")
-    held = [text, *(actors.tokens[name] for name in ("olga", "ada", "max", "uma", "vic"))]
-    assert [db.write_blocking(authenticate, keys, token) for token in held] == [None] * 6
+    texts = [text, *(actors.tokens[name] for name in ("olga", "ada", "max", "uma", "vic"))]
+    assert [db.write_blocking(authenticate, keys, token) for token in texts] == [None] * 6
     assert db.write_blocking(authenticate, keys, actors.tokens["eve"]) is not None
 
 

@@ -14,11 +14,11 @@ GOOD = "larch-otter-violin"
 
 
 def test_it_works() -> None:
-    kept = password_hash.digest(GOOD)
-    assert kept.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert password_hash.matches(kept, GOOD)
-    assert not password_hash.matches(kept, GOOD + "x")
-    assert not password_hash.needs_rehash(kept)
+    digest = password_hash.digest(GOOD)
+    assert digest.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert password_hash.matches(digest, GOOD)
+    assert not password_hash.matches(digest, GOOD + "x")
+    assert not password_hash.needs_rehash(digest)
 
 
 @pytest.mark.parametrize("password", [GOOD, "x7" * 6 + "q", "ünïcödé-wörds", "y" * 60 + "z" * 68])
@@ -70,15 +70,15 @@ def test_nobody_has_the_dummy_password() -> None:
 
 
 def test_an_endless_password_is_wrong_and_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
+    texts: list[str] = []
 
-    def verify(self: PasswordHasher, kept: str, password: str) -> bool:
-        seen.append(password)
+    def verify(self: PasswordHasher, text: str, password: str) -> bool:
+        texts.append(password)
         return True
 
     monkeypatch.setattr(PasswordHasher, "verify", verify)
     assert not password_hash.matches("$argon2id$…", "x" * 1_000_000)
-    assert [len(password) for password in seen] == [password_hash.MAX_LENGTH]
+    assert [len(password) for password in texts] == [password_hash.MAX_LENGTH]
 
 
 def test_a_broken_hash_matches_nothing() -> None:

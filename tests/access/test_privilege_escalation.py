@@ -51,25 +51,25 @@ class World:
             return None
 
     def conspirator(self, n: int) -> Actor | None:
-        found = [self.run(authenticate, self.keys, token) for token in self.held_tokens]
-        live = [actor for actor in found if actor is not None]
+        items = [self.run(authenticate, self.keys, token) for token in self.held_tokens]
+        live = [actor for actor in items if actor is not None]
         return live[n % len(live)] if live else None
 
     def member(self, actor: Actor, n: int) -> memberships.Member:
-        found = self.db.write_blocking(memberships.list_members, actor)
-        return found[n % len(found)]
+        members = self.db.write_blocking(memberships.list_members, actor)
+        return members[n % len(members)]
 
     def is_theirs(self, user_id: str) -> bool:
         user = self.db.write_blocking(users.find, user_id)
         if user is not None and user.password_hash == THEIRS:
             return True
-        held = [self.run(authenticate, self.keys, token) for token in self.held_tokens]
-        return any(actor is not None and actor.user_id == user_id for actor in held)
+        items = [self.run(authenticate, self.keys, token) for token in self.held_tokens]
+        return any(actor is not None and actor.user_id == user_id for actor in items)
 
 
 def begin(db: Database, keys: Keyring) -> World:
     mark = new_id()
-    found = [
+    new_customers = [
         db.write_blocking(
             service.create_customer,
             keys,
@@ -80,7 +80,7 @@ def begin(db: Database, keys: Keyring) -> World:
         )
         for name, owner, password in (("acme", "olga", HONEST), ("globex", "eve", THEIRS))
     ]
-    acme, globex = (item.customer for item in found)
+    acme, globex = (item.customer for item in new_customers)
     world = World(db, keys, acme, globex, [f"p{n}-{mark}@x.test" for n in range(3)])
     at_acme = operator(acme)
     db.write_blocking(
@@ -96,7 +96,7 @@ def begin(db: Database, keys: Keyring) -> World:
         )
         for level in (Level.MANAGER, Level.USER, Level.VIEWER)
     ]
-    for member in (*inside, found[1].owner):
+    for member in (*inside, new_customers[1].owner):
         world.held_tokens.append(
             db.write_blocking(sessions.begin, keys, member.user_id, None, "", "")[1]
         )
@@ -107,8 +107,8 @@ def attack_invite(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is not None:
         email = world.pool[b % len(world.pool)]
-        made = world.run(invitations.invite, world.keys, actor, email, "", level, [])
-        world.held_links += [made.token] if made else []
+        invitation = world.run(invitations.invite, world.keys, actor, email, "", level, [])
+        world.held_links += [invitation.token] if invitation else []
 
 
 def attack_change(world: World, a: int, b: int, level: Level) -> None:
@@ -133,8 +133,8 @@ def attack_remove(world: World, a: int, b: int, level: Level) -> None:
 def attack_link(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is not None:
-        made = world.run(password_recovery.issue_link, world.keys, actor, world.member(actor, b).id)
-        world.held_links += [made[1]] if made else []
+        link = world.run(password_recovery.issue_link, world.keys, actor, world.member(actor, b).id)
+        world.held_links += [link[1]] if link else []
 
 
 def attack_redeem(world: World, a: int, b: int, level: Level) -> None:
@@ -147,9 +147,9 @@ def attack_redeem(world: World, a: int, b: int, level: Level) -> None:
     if greeting.kind == one_time_links.RESET:
         world.run(password_recovery.redeem_reset, world.keys, token, THEIRS, "")
     elif greeting.password_hash in (None, THEIRS):
-        seen = greeting.password_hash
-        made = world.run(invitations.accept, world.keys, token, seen, THEIRS, "")
-        world.held_tokens += [made.token] if made else []
+        password_hash = greeting.password_hash
+        result = world.run(invitations.accept, world.keys, token, password_hash, THEIRS, "")
+        world.held_tokens += [result.token] if result else []
 
 
 def attack_sign_in(world: World, a: int, b: int, level: Level) -> None:
@@ -157,8 +157,8 @@ def attack_sign_in(world: World, a: int, b: int, level: Level) -> None:
     user = world.run(users.by_identifier, names[a % len(names)])
     if user is not None and user.password_hash == THEIRS:
         place = (None, world.acme.name, world.globex.name)[b % 3]
-        made = world.run(login.sign_in, world.keys, user, None, place, "", "")
-        world.held_tokens += [made.token] if made else []
+        result = world.run(login.sign_in, world.keys, user, None, place, "", "")
+        world.held_tokens += [result.token] if result else []
 
 
 def attack_grab(world: World, a: int, b: int, level: Level) -> None:
@@ -167,8 +167,8 @@ def attack_grab(world: World, a: int, b: int, level: Level) -> None:
     if actor is None:
         return
     world.run(service.hand_over, actor, world.member(actor, b).id)
-    made = world.run(create_token, world.keys, actor, "x")
-    world.held_tokens += [made[1]] if made else []
+    token = world.run(create_token, world.keys, actor, "x")
+    world.held_tokens += [token[1]] if token else []
     world.run(create_enrolment, world.keys, actor)
     switched = world.run(sessions.renew, world.keys, actor, world.acme.id)
     world.held_tokens += [switched[1]] if switched else []
@@ -176,20 +176,22 @@ def attack_grab(world: World, a: int, b: int, level: Level) -> None:
 
 def honest_invite(world: World, a: int, b: int, level: Level) -> None:
     email = world.pool[a % len(world.pool)]
-    made = world.run(invitations.invite, world.keys, operator(world.acme), email, "", level, [])
-    world.honest_links += [made.token] if made else []
+    invitation = world.run(
+        invitations.invite, world.keys, operator(world.acme), email, "", level, []
+    )
+    world.honest_links += [invitation.token] if invitation else []
 
 
 def honest_accept(world: World, a: int, b: int, level: Level) -> None:
     """Somebody honest uses a link, also one that a conspirator made and kept a copy of."""
-    known = [*world.honest_links, *world.held_links]
-    if not known:
+    texts = [*world.honest_links, *world.held_links]
+    if not texts:
         return
-    token = known[a % len(known)]
+    token = texts[a % len(texts)]
     greeting = world.run(invitations.link_details, world.keys, token)
     if greeting is not None and greeting.password_hash in (None, HONEST):
-        seen = greeting.password_hash
-        world.run(invitations.accept, world.keys, token, seen, HONEST, "")
+        password_hash = greeting.password_hash
+        world.run(invitations.accept, world.keys, token, password_hash, HONEST, "")
 
 
 def honest_change(world: World, a: int, b: int, level: Level) -> None:

@@ -19,11 +19,11 @@ HASH = password_hash.digest("maple-heron-cello")
 
 async def at_once(*calls: Awaitable[Any]) -> list[Any]:
     """The answers; a refusal is an answer, anything else is raised."""
-    found = await asyncio.gather(*calls, return_exceptions=True)
-    for item in found:
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    for item in results:
         if isinstance(item, BaseException) and not isinstance(item, Refused):
             raise item
-    return found
+    return results
 
 
 async def owners(db: Database, actor: Actor) -> list[memberships.Member]:
@@ -32,8 +32,8 @@ async def owners(db: Database, actor: Actor) -> list[memberships.Member]:
 
 
 async def test_it_works(db: Database, actors: Actors) -> None:
-    found = await at_once(*(db.read(memberships.list_members, actors.ada) for _ in range(4)))
-    assert [len(item) for item in found] == [5] * 4
+    results = await at_once(*(db.read(memberships.list_members, actors.ada) for _ in range(4)))
+    assert [len(item) for item in results] == [5] * 4
 
 
 async def test_two_owners_who_demote_each_other_leave_one(db: Database, actors: Actors) -> None:
@@ -61,11 +61,13 @@ async def test_two_owners_who_demote_each_other_leave_one(db: Database, actors: 
 
 
 async def test_a_link_is_used_by_one_only(db: Database, keys: Keyring, actors: Actors) -> None:
-    made = await db.write(invitations.invite, keys, actors.max, "new@acme.test", "", Level.USER, [])
-    found = await at_once(
-        *(db.write(invitations.accept, keys, made.token, None, HASH, "") for _ in range(8))
+    invitation = await db.write(
+        invitations.invite, keys, actors.max, "new@acme.test", "", Level.USER, []
     )
-    assert sum(not isinstance(item, Refused) for item in found) == 1
+    results = await at_once(
+        *(db.write(invitations.accept, keys, invitation.token, None, HASH, "") for _ in range(8))
+    )
+    assert sum(not isinstance(item, Refused) for item in results) == 1
 
 
 async def test_two_invitations_of_one_address_set_two_passwords(
@@ -75,11 +77,11 @@ async def test_two_invitations_of_one_address_set_two_passwords(
         await db.write(invitations.invite, keys, who, "new@acme.test", "", Level.VIEWER, [])
         for who in (actors.max, actors.eve)
     ]
-    found = await at_once(
+    results = await at_once(
         db.write(invitations.accept, keys, here.token, None, HASH, ""),
         db.write(invitations.accept, keys, there.token, None, PASSWORD_HASH, ""),
     )
-    places = {item.session.customer_id: item.session.user_id for item in found}
+    places = {item.session.customer_id: item.session.user_id for item in results}
     assert places == {actors.acme.id: here.member.user_id, actors.globex.id: there.member.user_id}
     assert here.member.user_id != there.member.user_id
 
@@ -94,12 +96,12 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
         _, link = await db.write(
             one_time_links.create, keys, one_time_links.RESET, vic.id, actors.acme.id, "operator"
         )
-        found = await at_once(
+        results = await at_once(
             *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
             db.write(password_recovery.redeem_reset, keys, link, f"new {n}", ""),
             *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
         )
-        tokens = [item.token for item in found if isinstance(item, login.LoginResult)]
+        tokens = [item.token for item in results if isinstance(item, login.LoginResult)]
         assert [await db.read(authenticate, keys, token) for token in tokens] == [None] * len(
             tokens
         )
@@ -108,19 +110,19 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
 async def test_each_organization_invites_a_person_once(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    found = await at_once(
+    results = await at_once(
         *(
             db.write(invitations.invite, keys, who, "new@x.test", "", Level.VIEWER, [])
             for who in (actors.max, actors.ada, actors.eve, actors.olga)
         )
     )
-    made = [item for item in found if not isinstance(item, Refused)]
-    assert len(made) == 2
-    assert {item.member.customer_id for item in made} == {actors.acme.id, actors.globex.id}
+    items = [item for item in results if not isinstance(item, Refused)]
+    assert len(items) == 2
+    assert {item.member.customer_id for item in items} == {actors.acme.id, actors.globex.id}
 
 
 async def test_two_who_found_the_same_organization_make_one(db: Database, keys: Keyring) -> None:
-    found = await at_once(
+    results = await at_once(
         *(
             db.write(
                 service.create_customer,
@@ -132,7 +134,7 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
             for n in range(6)
         )
     )
-    assert sum(not isinstance(item, Refused) for item in found) == 1
+    assert sum(not isinstance(item, Refused) for item in results) == 1
 
 
 async def test_nobody_is_forgotten_while_being_invited_elsewhere(
@@ -140,9 +142,11 @@ async def test_nobody_is_forgotten_while_being_invited_elsewhere(
 ) -> None:
     for n in range(10):
         email = f"new{n}@x.test"
-        made = await db.write(invitations.invite, keys, actors.max, email, "", Level.VIEWER, [])
+        invitation = await db.write(
+            invitations.invite, keys, actors.max, email, "", Level.VIEWER, []
+        )
         await at_once(
-            db.write(member_changes.remove, actors.max, made.member.id),
+            db.write(member_changes.remove, actors.max, invitation.member.id),
             db.write(invitations.invite, keys, actors.eve, email, "", Level.VIEWER, []),
         )
         text = await db.read(memberships.list_members, actors.eve)

@@ -19,8 +19,8 @@ HASH = password_hash.digest("maple-heron-cello")
 
 
 def hash_of(db: Database, user_id: str) -> str | None:
-    found = db.write_blocking(users.find, user_id)
-    return None if found is None else found.password_hash
+    user = db.write_blocking(users.find, user_id)
+    return None if user is None else user.password_hash
 
 
 def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
@@ -69,11 +69,11 @@ def test_a_newer_link_kills_the_older(db: Database, keys: Keyring, actors: Actor
 def test_an_invitation_sets_no_password_of_a_member(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    made = db.write_blocking(
+    invitation = db.write_blocking(
         invitations.invite, keys, actors.max, "eve@globex.test", "", Level.VIEWER, []
     )
     with pytest.raises(NotFound):
-        db.write_blocking(password_recovery.redeem_reset, keys, made.token, HASH, "")
+        db.write_blocking(password_recovery.redeem_reset, keys, invitation.token, HASH, "")
 
 
 @pytest.mark.parametrize(("who", "whom"), [("max", "ada"), ("ada", "olga"), ("uma", "vic")])
@@ -107,13 +107,13 @@ def test_one_organization_does_not_set_the_password_of_another(
     member_id = next(
         item.member_id for item in db.write_blocking(sessions.list_memberships, pat.id)
     )
-    _, held = db.write_blocking(password_recovery.issue_link, keys, actors.eve, member_id)
-    made = db.write_blocking(
+    _, text = db.write_blocking(password_recovery.issue_link, keys, actors.eve, member_id)
+    invitation = db.write_blocking(
         invitations.invite, keys, actors.ada, "pat@globex.test", "", Level.ADMIN, []
     )
-    db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
+    db.write_blocking(invitations.accept, keys, invitation.token, HASH, None, "")
     with pytest.raises(NotFound):
-        db.write_blocking(password_recovery.redeem_reset, keys, held, PASSWORD_HASH, "")
+        db.write_blocking(password_recovery.redeem_reset, keys, text, PASSWORD_HASH, "")
     with pytest.raises(Forbidden) as caught:
         db.write_blocking(password_recovery.issue_link, keys, actors.eve, member_id)
     assert caught.value.code == "belongs_elsewhere"
@@ -191,9 +191,9 @@ def test_the_operator_learns_who_is_unknown(db: Database, keys: Keyring, actors:
 def test_managers_are_notified_of_a_forgotten_password(db: Database, actors: Actors) -> None:
     db.write_blocking(password_recovery.report_forgotten, "Vic@acme.test")
     db.write_blocking(password_recovery.report_forgotten, "nobody@acme.test")
-    asked = [
+    sent_events = [
         event
         for event in db.write_blocking(events.after, 0, 0)
         if event.kind == "member.recovery_asked"
     ]
-    assert [event.object_id for event in asked] == [actors.vic.member_id]
+    assert [event.object_id for event in sent_events] == [actors.vic.member_id]

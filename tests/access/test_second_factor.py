@@ -39,9 +39,9 @@ def test_it_works(db: Database, keys: Keyring, actors: Actors, clock: ManualCloc
     assert signed_in(db, keys, actors.vic).session is not None
     codes = db.write_blocking(second_factor_changes.confirm, keys, actors.vic, app.code())
     assert codes is not None and len(set(codes)) == 10
-    asked = signed_in(db, keys, actors.vic)
-    assert (asked.session, asked.token, asked.asks) == (None, "", "totp")
-    done = exchange_ticket(db, keys, asked.ticket, app.code())
+    login_result = signed_in(db, keys, actors.vic)
+    assert (login_result.session, login_result.token, login_result.asks) == (None, "", "totp")
+    done = exchange_ticket(db, keys, login_result.ticket, app.code())
     assert done is not None and done.session is not None
     assert done.session.method == "totp"
     actor = db.write_blocking(authenticate, keys, done.token)
@@ -67,10 +67,10 @@ def test_a_secret_is_sealed_and_codes_are_hashed(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     app, codes = enable_second_factor(db, keys, clock, actors.vic)
-    kept = str(db.write_blocking(lambda tx: tx.rows("select box from second_factors")))
-    kept += str(db.write_blocking(lambda tx: tx.rows("select digest from recovery_codes")))
-    assert app.secret not in kept
-    assert not [code for code in codes if code in kept or code.replace("-", "") in kept]
+    text = str(db.write_blocking(lambda tx: tx.rows("select box from second_factors")))
+    text += str(db.write_blocking(lambda tx: tx.rows("select digest from recovery_codes")))
+    assert app.secret not in text
+    assert not [code for code in codes if code in text or code.replace("-", "") in text]
 
 
 def test_a_code_counts_once(
@@ -95,11 +95,11 @@ async def test_of_many_at_once_one_gets_in(
 ) -> None:
     app, codes = enable_second_factor(db, keys, clock, actors.vic)
     for code in (app.code(), codes[0]):
-        asked = [signed_in(db, keys, actors.vic).ticket for _ in range(6)]
-        found = await asyncio.gather(
-            *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for ticket in asked)
+        tickets = [signed_in(db, keys, actors.vic).ticket for _ in range(6)]
+        login_results = await asyncio.gather(
+            *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for ticket in tickets)
         )
-        assert sum(item is not None for item in found) == 1
+        assert sum(item is not None for item in login_results) == 1
 
 
 async def test_a_ticket_is_used_by_one(
@@ -107,12 +107,12 @@ async def test_a_ticket_is_used_by_one(
 ) -> None:
     _, codes = enable_second_factor(db, keys, clock, actors.vic)
     ticket = signed_in(db, keys, actors.vic).ticket
-    found = await asyncio.gather(
+    login_results = await asyncio.gather(
         *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for code in codes[:4]),
         return_exceptions=True,
     )
-    assert sum(isinstance(item, LoginResult) for item in found) == 1
-    assert sum(isinstance(item, Unauthenticated) for item in found) == 3
+    assert sum(isinstance(item, LoginResult) for item in login_results) == 1
+    assert sum(isinstance(item, Unauthenticated) for item in login_results) == 3
 
 
 @pytest.mark.parametrize("spelt", [str, str.upper, lambda code: code.replace("-", " ")])
@@ -284,12 +284,14 @@ def test_an_invitation_does_not_pass_it_by(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     app, _ = enable_second_factor(db, keys, clock, actors.vic)
-    made = db.write_blocking(
+    invitation = db.write_blocking(
         invitations.invite, keys, actors.eve, "vic@acme.test", "", Level.VIEWER, []
     )
-    asked = db.write_blocking(invitations.accept, keys, made.token, PASSWORD_HASH, None, "")
-    assert (asked.session, asked.asks) == (None, "totp")
-    done = exchange_ticket(db, keys, asked.ticket, app.code())
+    login_result = db.write_blocking(
+        invitations.accept, keys, invitation.token, PASSWORD_HASH, None, ""
+    )
+    assert (login_result.session, login_result.asks) == (None, "totp")
+    done = exchange_ticket(db, keys, login_result.ticket, app.code())
     assert done is not None and done.session is not None
     assert done.session.customer_id == actors.globex.id
 
@@ -311,12 +313,12 @@ def test_an_organization_can_require_it(
     # Olga's session of before was by the password alone, too.
     assert {name for name, actor in alone.items() if actor is None} == {"olga", "ada", "max"}
     assert signed_in(db, keys, actors.uma).session is not None
-    asked = signed_in(db, keys, actors.max)
-    assert (asked.session, asked.asks) == (None, "setup")
-    _, secret = db.write_blocking(login.set_up_second_factor, keys, asked.ticket)
+    login_result = signed_in(db, keys, actors.max)
+    assert (login_result.session, login_result.asks) == (None, "setup")
+    _, secret = db.write_blocking(login.set_up_second_factor, keys, login_result.ticket)
     app = Authenticator(secret, clock)
-    assert exchange_ticket(db, keys, asked.ticket, app.wrong()) is None
-    done = exchange_ticket(db, keys, asked.ticket, app.code())
+    assert exchange_ticket(db, keys, login_result.ticket, app.wrong()) is None
+    done = exchange_ticket(db, keys, login_result.ticket, app.code())
     assert done is not None and len(done.recovery_codes) == 10
     actor = db.write_blocking(authenticate, keys, done.token)
     assert actor is not None and actor.member_id == actors.max.member_id

@@ -39,8 +39,8 @@ def test_every_reading_is_audited_without_the_secret(
     db.write_blocking(secret_keys.reveal, keys, actors.ada, "task", TASK)
     row = db.write_blocking(audit.list_entries, actors.ada)[0]
     assert (row.action, row.actor_name) == ("task.reveal_secret", "ada@acme.test")
-    kept = db.write_blocking(lambda tx: tx.rows("select digest, box from secret_keys"))
-    assert secret not in f"{row} {kept}"
+    items = db.write_blocking(lambda tx: tx.rows("select digest, box from secret_keys"))
+    assert secret not in f"{row} {items}"
 
 
 def test_it_opens_one_record_of_one_organization(
@@ -49,7 +49,7 @@ def test_it_opens_one_record_of_one_organization(
     secret = make(db, keys, actors)
     other = new_id()
     db.write_blocking(secret_keys.create, keys, actors.globex.id, "task", other)
-    for customer_id, object, object_id, given in [
+    for customer_id, object, object_id, text in [
         (actors.globex.id, "task", TASK, secret),
         (actors.acme.id, "workflow", TASK, secret),
         (actors.acme.id, "task", new_id(), secret),
@@ -62,10 +62,10 @@ def test_it_opens_one_record_of_one_organization(
         (actors.acme.id, "task", TASK, "\ud800\0"),
     ]:
         assert not db.write_blocking(
-            secret_keys.check, keys, customer_id, object, object_id, given
+            secret_keys.check, keys, customer_id, object, object_id, text
         ), (
             object,
-            given,
+            text,
         )
 
 

@@ -15,9 +15,9 @@ from people import Actors
 
 
 def user(db: Database, actor: Actor) -> User:
-    found = db.write_blocking(users.find, actor.user_id)
-    assert found is not None
-    return found
+    stored_user = db.write_blocking(users.find, actor.user_id)
+    assert stored_user is not None
+    return stored_user
 
 
 def join_globex(db: Database, actors: Actors, email: str) -> None:
@@ -110,8 +110,8 @@ def test_an_old_use_does_not_turn_back_a_newer(
 ) -> None:
     db.write_blocking(touch, [(actors.vic.credential_id, clock() + 5_000)])
     db.write_blocking(touch, [(actors.vic.credential_id, clock() + 1_000)])
-    (mine,) = db.write_blocking(sessions.list_active, actors.vic)
-    assert mine.used_at == clock() + 5_000
+    (session,) = db.write_blocking(sessions.list_active, actors.vic)
+    assert session.used_at == clock() + 5_000
 
 
 def test_a_refreshed_session_has_one_token_only(
@@ -143,8 +143,8 @@ def test_one_does_not_go_where_one_is_no_member(
 
 def test_one_sees_the_own_sessions_only(db: Database, keys: Keyring, actors: Actors) -> None:
     db.write_blocking(sessions.begin, keys, actors.vic.user_id, None, "192.0.2.9", "phone")
-    found = db.write_blocking(sessions.list_active, actors.vic)
-    assert [item.agent for item in found] == ["tests", "phone"]
+    actual_sessions = db.write_blocking(sessions.list_active, actors.vic)
+    assert [item.agent for item in actual_sessions] == ["tests", "phone"]
     assert len(db.write_blocking(sessions.list_active, actors.uma)) == 1
 
 

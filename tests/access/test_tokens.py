@@ -31,7 +31,7 @@ OWN = "bvt_" + "x" * 32
 
 
 def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
-    made, text = db.write_blocking(create_token, keys, actors.ada, "ci")
+    token, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     assert re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", text)
     actor = db.write_blocking(authenticate, keys, text)
     assert actor == Actor(
@@ -39,11 +39,11 @@ def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
         "acme",
         Level.ADMIN,
         "token",
-        user_id=made.id,
+        user_id=token.id,
         username="ci",
         email="",
-        credential_id=made.id,
-        source=f"token {made.id} ci",
+        credential_id=token.id,
+        source=f"token {token.id} ci",
     )
 
 
@@ -52,12 +52,12 @@ def test_the_token_text_is_not_stored(db: Database, keys: Keyring, actors: Actor
     (listed,) = db.write_blocking(tokens.list_active, actors.ada)
     assert listed.prefix == text[:8]
     assert (listed.created_by, listed.created_by_name) == (actors.ada.user_id, "ada@acme.test")
-    told = [
+    objects = [
         *db.write_blocking(events.after, 0, 0),
         *db.write_blocking(audit.list_entries, actors.ada),
     ]
     rows = db.write_blocking(lambda tx: tx.rows("select * from tokens"))
-    assert text[4:] not in f"{told} {rows}"
+    assert text[4:] not in f"{objects} {rows}"
 
 
 @pytest.mark.parametrize("who", ["max", "uma", "vic"])
@@ -106,41 +106,41 @@ def test_an_expiry_must_be_in_the_future(
 
 
 def test_a_revoked_token_is_dead(db: Database, keys: Keyring, actors: Actors) -> None:
-    made, text = db.write_blocking(create_token, keys, actors.ada, "ci")
+    token, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     signals: set[Signal] = set()
     db.on_signals = signals.update
-    db.write_blocking(tokens.revoke, actors.ada, made.id)
+    db.write_blocking(tokens.revoke, actors.ada, token.id)
     assert db.write_blocking(authenticate, keys, text) is None
     assert db.write_blocking(tokens.list_active, actors.ada) == []
     assert ACCESS_CHANGED in signals
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, actors.ada, made.id)
+        db.write_blocking(tokens.revoke, actors.ada, token.id)
 
 
 def test_others_neither_see_nor_revoke_it(db: Database, keys: Keyring, actors: Actors) -> None:
-    made, text = db.write_blocking(create_token, keys, actors.ada, "ci")
+    token, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     assert db.write_blocking(tokens.list_active, actors.eve) == []
     with pytest.raises(NotFound):
-        db.write_blocking(tokens.revoke, actors.eve, made.id)
+        db.write_blocking(tokens.revoke, actors.eve, token.id)
     assert db.write_blocking(authenticate, keys, text) is not None
 
 
 def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keyring, actors: Actors) -> None:
-    mine, text = db.write_blocking(create_token, keys, actors.ada, "ci")
+    token, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     other, _ = db.write_blocking(create_token, keys, actors.ada, "cd")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     with pytest.raises(Forbidden):
         db.write_blocking(tokens.revoke, actor, other.id)
-    db.write_blocking(tokens.revoke, actor, mine.id)
+    db.write_blocking(tokens.revoke, actor, token.id)
     assert db.write_blocking(authenticate, keys, text) is None
 
 
 def test_its_last_use_is_noted(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
-    made, _ = db.write_blocking(create_token, keys, actors.ada, "ci")
-    db.write_blocking(touch, [(made.id, clock()), (new_id(), clock())])
+    token, _ = db.write_blocking(create_token, keys, actors.ada, "ci")
+    db.write_blocking(touch, [(token.id, clock()), (new_id(), clock())])
     (listed,) = db.write_blocking(tokens.list_active, actors.ada)
     assert listed.used_at == clock()
 
@@ -169,7 +169,7 @@ def test_one_text_opens_one_organization(db: Database, keys: Keyring, actors: Ac
 
 def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, actors: Actors) -> None:
     host_id = new_id()
-    made, text = db.write_blocking(create_agent_token, keys, actors.acme.id, host_id, "web-1")
+    token, text = db.write_blocking(create_agent_token, keys, actors.acme.id, host_id, "web-1")
     assert text.startswith("bva_")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
@@ -177,16 +177,16 @@ def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, actors: Ac
     assert db.write_blocking(tokens.list_active, actors.ada) == []
     assert [
         item.id for item in db.write_blocking(tokens.list_active, actors.ada, tokens.AGENT_TOKEN)
-    ] == [made.id]
+    ] == [token.id]
 
 
 def test_a_hosts_tokens_die_together(db: Database, keys: Keyring, actors: Actors) -> None:
     host_id = new_id()
-    made = [
+    texts = [
         db.write_blocking(create_agent_token, keys, actors.acme.id, host, "web")[1]
         for host in (host_id, host_id, new_id())
     ]
     assert db.write_blocking(revoke_agent_tokens, actors.globex.id, host_id) == 0
     assert db.write_blocking(revoke_agent_tokens, actors.acme.id, host_id) == 2
-    alive = [db.write_blocking(authenticate, keys, text) is not None for text in made]
+    alive = [db.write_blocking(authenticate, keys, text) is not None for text in texts]
     assert alive == [False, False, True]

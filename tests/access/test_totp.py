@@ -49,9 +49,9 @@ def test_no_step_counts_that_is_not_later_than_the_last(after: int) -> None:
 
 
 def test_secrets_are_new_each_time() -> None:
-    made = {totp.new_secret() for _ in range(50)}
-    assert len(made) == 50
-    assert {len(base64.b32decode(secret)) for secret in made} == {20}
+    secrets = {totp.new_secret() for _ in range(50)}
+    assert len(secrets) == 50
+    assert {len(base64.b32decode(secret)) for secret in secrets} == {20}
 
 
 def test_an_app_can_read_the_address() -> None:

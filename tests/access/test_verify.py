@@ -32,20 +32,20 @@ def checker(slept: list[float]) -> PasswordChecker:
 @pytest.fixture
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Checks without their cost: the password is right when it is the hash."""
-    seen: list[str] = []
+    texts: list[str] = []
 
-    def matches(kept: str | None, password: str) -> bool:
-        seen.append(password)
-        return kept == password
+    def matches(text: str | None, password: str) -> bool:
+        texts.append(password)
+        return text == password
 
     monkeypatch.setattr(password_hash, "matches", matches)
-    return seen
+    return texts
 
 
 async def test_it_works(checker: PasswordChecker) -> None:
-    kept = await checker.digest(HERE, GOOD)
-    assert await checker.verify(HERE, "ada", kept, GOOD)
-    assert not await checker.verify(HERE, "ada", kept, "wrong")
+    digest = await checker.digest(HERE, GOOD)
+    assert await checker.verify(HERE, "ada", digest, GOOD)
+    assert not await checker.verify(HERE, "ada", digest, "wrong")
     assert not await checker.verify(HERE, "nobody", None, GOOD)
 
 
@@ -90,8 +90,10 @@ async def test_a_hundred_guesses_at_once_get_no_further_than_twenty(
     checker: PasswordChecker, checks: list[str]
 ) -> None:
     tries = (checker.verify(HERE, "ada", "right", f"guess {n}") for n in range(100))
-    found = await asyncio.gather(*tries, return_exceptions=True)
-    assert sum(isinstance(item, TooMany) for item in found) >= 100 - WRONG_PER_MINUTE - MAX_PARALLEL
+    results = await asyncio.gather(*tries, return_exceptions=True)
+    assert (
+        sum(isinstance(item, TooMany) for item in results) >= 100 - WRONG_PER_MINUTE - MAX_PARALLEL
+    )
     assert len(checks) <= WRONG_PER_MINUTE + MAX_PARALLEL
 
 
@@ -138,8 +140,8 @@ async def test_the_checks_of_one_address_do_not_keep_another_out(
     go = threading.Event()
     started: list[str] = []
 
-    def slow(kept: str, _: str) -> bool:
-        started.append(kept)
+    def slow(text: str, _: str) -> bool:
+        started.append(text)
         return go.wait(10)
 
     monkeypatch.setattr(password_hash, "matches", slow)
@@ -159,10 +161,10 @@ async def test_the_checks_of_one_address_do_not_keep_another_out(
 async def test_a_hash_of_an_older_make_is_renewed(
     checker: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = await checker.digest(HERE, GOOD)
-    assert await checker.rehash(HERE, kept, GOOD) is None
+    digest = await checker.digest(HERE, GOOD)
+    assert await checker.rehash(HERE, digest, GOOD) is None
     assert await checker.rehash(HERE, None, GOOD) is None
     monkeypatch.setattr(password_hash, "needs_rehash", lambda _: True)
-    renewed = await checker.rehash(HERE, kept, GOOD)
+    renewed = await checker.rehash(HERE, digest, GOOD)
     assert renewed is not None
     assert password_hash.matches(renewed, GOOD)

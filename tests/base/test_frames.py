@@ -36,17 +36,17 @@ def client() -> ClientProtocol:
 def decode(protocol: ServerProtocol | ClientProtocol, data: bytes) -> list[tuple[int, bytes]]:
     protocol.receive_data(data)
     assert protocol.parser_exc is None
-    found = [event for event in protocol.events_received() if isinstance(event, Frame)]
-    return [(int(frame.opcode), bytes(frame.data)) for frame in found]
+    frames = [event for event in protocol.events_received() if isinstance(event, Frame)]
+    return [(int(frame.opcode), bytes(frame.data)) for frame in frames]
 
 
 def read(data: bytes, *, masked: bool, pieces: int = 0) -> list[tuple[int, bytes]]:
     reader = Reader(masked=masked, max_size=LONGEST)
     step = pieces or len(data) or 1
-    found: list[tuple[int, bytes]] = []
+    items: list[tuple[int, bytes]] = []
     for at in range(0, len(data), step):
-        found += reader.feed(data[at : at + step])
-    return found
+        items += reader.feed(data[at : at + step])
+    return items
 
 
 @pytest.mark.parametrize("size", BORDERS)
@@ -77,8 +77,8 @@ def test_however_it_is_cut(size: int) -> None:
     assert len(text) == 1
 
 
-def parts(*said: tuple[int, bytes, bool]) -> bytes:
-    return b"".join(Frame(Opcode(op), body, fin).serialize(mask=True) for op, body, fin in said)
+def parts(*pairs: tuple[int, bytes, bool]) -> bytes:
+    return b"".join(Frame(Opcode(op), body, fin).serialize(mask=True) for op, body, fin in pairs)
 
 
 def test_a_message_in_several_frames_with_a_ping_between() -> None:
@@ -110,9 +110,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("what", BAD)
-def test_what_cannot_be_is_refused(what: str) -> None:
-    data, code = BAD[what]
+@pytest.mark.parametrize("text", BAD)
+def test_what_cannot_be_is_refused(text: str) -> None:
+    data, code = BAD[text]
     for pieces in (0, 50_000):
         with pytest.raises(FrameError) as refusal:
             read(data, masked=True, pieces=pieces)

@@ -54,13 +54,13 @@ def by_hand(values: list[str], stream: bytes) -> bytes:
             if stream[at : at + len(form)] == form:
                 hidden[at : at + len(form)] = [True] * len(form)
                 joined[at + 1 : at + len(form)] = [True] * (len(form) - 1)
-    shown = bytearray()
+    data = bytearray()
     for at, byte in enumerate(stream):
         if not hidden[at]:
-            shown.append(byte)
+            data.append(byte)
         elif not joined[at]:
-            shown += MARK
-    return bytes(shown)
+            data += MARK
+    return bytes(data)
 
 
 def cut(stream: bytes, places: list[int]) -> list[bytes]:
@@ -96,10 +96,12 @@ def streams(draw: st.DrawFn, values: list[str]) -> bytes:
 def test_pieces_make_no_difference(data: st.DataObject) -> None:
     values = data.draw(st.lists(secrets, min_size=1, max_size=4))
     stream = data.draw(streams(values))
-    shown = mask(values, *cut(stream, data.draw(cuts)))
-    assert shown == mask(values, stream) == by_hand(values, stream)
+    masked_text = mask(values, *cut(stream, data.draw(cuts)))
+    assert masked_text == mask(values, stream) == by_hand(values, stream)
     if b"*" not in stream:
-        assert not [form for value in values for form in encoded_forms(value) if form in shown]
+        assert not [
+            form for value in values for form in encoded_forms(value) if form in masked_text
+        ]
 
 
 @hypothesis.given(st.data())
@@ -111,8 +113,8 @@ def test_the_sieve_finds_the_same(data: st.DataObject) -> None:
     assert len({form for value in values for form in encoded_forms(value)}) > MAX_SEARCHED_FORMS
     pieces = cut(stream, data.draw(cuts))
     with mock.patch.object(masking, "INDEX_AFTER_BYTES", data.draw(st.integers(0, 50))):
-        shown = mask(values, *pieces)
-    assert shown == mask(values, stream) == by_hand(values, stream)
+        masked_text = mask(values, *pieces)
+    assert masked_text == mask(values, stream) == by_hand(values, stream)
 
 
 many = st.lists(st.text("abc", min_size=4, max_size=9), min_size=8, max_size=12, unique=True)
@@ -144,10 +146,10 @@ def test_it_is_hidden_within_a_longer_base64(ahead: int, behind: int) -> None:
     """As the password in the header of a request is."""
     raw = SECRET.encode()
     letters = base64.b64encode(b"u" * ahead + raw + b"!" * behind)
-    shown = mask([SECRET], letters)
+    masked_text = mask([SECRET], letters)
     # What stays are the neighbours, and at most four bits of the secret at either end.
-    assert shown.count(MARK) == 1
-    assert len(shown) - len(MARK) <= 4 * (ahead + behind) / 3 + 6
+    assert masked_text.count(MARK) == 1
+    assert len(masked_text) - len(MARK) <= 4 * (ahead + behind) / 3 + 6
 
 
 def test_every_line_of_a_key_is_hidden() -> None:
@@ -245,8 +247,11 @@ def test_what_programs_make_of_a_secret_is_hidden(value: str, size: int) -> None
     for text in written_by_programs(value):
         data = f"begin {text} end".encode()
         pieces = [data[at : at + size] for at in range(0, len(data), size)]
-        shown = mask([value], *pieces)
-        assert MARK in shown and len(shown) <= len(b"begin ** *** ** end") + 6, (text, shown)
+        masked_text = mask([value], *pieces)
+        assert MARK in masked_text and len(masked_text) <= len(b"begin ** *** ** end") + 6, (
+            text,
+            masked_text,
+        )
 
 
 @pytest.mark.parametrize(
@@ -266,9 +271,9 @@ def test_what_bash_prints_of_a_secret_is_hidden(value: str, leftover: bytes) -> 
         capture_output=True,
         check=True,
     )
-    shown = mask([value], ran.stderr + ran.stdout)
-    assert shown.count(MARK) >= 4, shown
-    assert leftover not in shown, shown
+    masked_text = mask([value], ran.stderr + ran.stdout)
+    assert masked_text.count(MARK) >= 4, masked_text
+    assert leftover not in masked_text, masked_text
 
 
 def test_the_number_of_forms_is_bounded() -> None:

@@ -122,9 +122,12 @@ def test_a_name_is_no_address(text: str) -> None:
     ],
 )
 def test_a_network_can_be_allowed(address: str, is_allowed: bool) -> None:
-    found = networks.parse_address(address)
-    assert found is not None
-    assert networks.may_call(found, networks.parse_networks("10.1.0.0/16, fd12::/64")) is is_allowed
+    ip_address = networks.parse_address(address)
+    assert ip_address is not None
+    assert (
+        networks.may_call(ip_address, networks.parse_networks("10.1.0.0/16, fd12::/64"))
+        is is_allowed
+    )
 
 
 def test_what_is_no_network_is_named() -> None:

@@ -87,11 +87,11 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
     assert {"create", "claim", "list of waiting jobs"} <= {
         verb["name"] for verb in result["queue"]["verbs"]
     }
-    kept = {
+    fields = {
         process["name"]: process["cpu_percent"]
         for process in result["history"]["idle"]["processes"]
     }
-    assert kept["server"] > 0
+    assert fields["server"] > 0
     is_missed = any(not goal["is_met"] for goal in result["goals"])
     assert ran.status == int(is_missed and not result["is_machine_busy"])
     assert list((tmp_path / "place").iterdir()) == []

@@ -558,9 +558,14 @@ def test_it_works(
 ) -> None:
     ran = belvedere(*words.split())
     assert (ran.status, shown in ran.out) == (0, True), ran
-    asked = server.asked[-1]
-    assert (asked.method, asked.path, asked.query, asked.body) == call
-    assert asked.is_strict == (asked.body is not None)
+    recorded_request = server.asked[-1]
+    assert (
+        recorded_request.method,
+        recorded_request.path,
+        recorded_request.query,
+        recorded_request.body,
+    ) == call
+    assert recorded_request.is_strict == (recorded_request.body is not None)
 
 
 @pytest.mark.parametrize("words", [row[0] for row in CALLS if "--json" not in row[0]])
@@ -584,11 +589,11 @@ def test_every_remote_command_is_in_the_table() -> None:
         if any("--server" in each.option_strings for each in page.parser._actions)
     }
     # It asks for a time that nobody can know before.
-    told = {row[0] for row in CALLS} | {"monitor history"}
+    texts = {row[0] for row in CALLS} | {"monitor history"}
     missing = [
         path
         for path in remote - elsewhere - {"agent", "bench", "doctor"}
-        if not any(words == path or words.startswith(f"{path} ") for words in told)
+        if not any(words == path or words.startswith(f"{path} ") for words in texts)
     ]
     assert missing == []
 

@@ -21,14 +21,14 @@ def no_retry_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def jobs(server: FakeServer, *ends: tuple[str, str, int, list[str]]) -> None:
     """(hostname, state, code, pieces of output) for each."""
-    made = []
+    items = []
     for job_id, (hostname, state, code, pieces) in zip(IDS, ends, strict=False):
-        made.append(cli_records.job(id=job_id, hostname=hostname, name="exec uptime"))
+        items.append(cli_records.job(id=job_id, hostname=hostname, name="exec uptime"))
         over = cli_records.finished_job(state, code, id=job_id, hostname=hostname)
         server.on("GET", f"/job/{job_id}", over)
-        said = [("output", json.dumps(text), str(n)) for n, text in enumerate(pieces)]
-        server.on("GET", f"/job/{job_id}/log", stream(*said, END))
-    server.on("POST", "/exec", {"jobs": made})
+        actual_items = [("output", json.dumps(text), str(n)) for n, text in enumerate(pieces)]
+        server.on("GET", f"/job/{job_id}/log", stream(*actual_items, END))
+    server.on("POST", "/exec", {"jobs": items})
 
 
 def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:

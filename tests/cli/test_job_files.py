@@ -31,8 +31,8 @@ def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> N
     assert status == 0
     assert (tmp_path / "got" / "report.txt").read_bytes() == CONTENT
     # What is there is not overwritten.
-    status, said = save(belvedere, tmp_path / "got")
-    assert status == 1 and "already exists" in said
+    status, file_id = save(belvedere, tmp_path / "got")
+    assert status == 1 and "already exists" in file_id
 
 
 def test_an_incomplete_download_is_deleted(
@@ -40,8 +40,8 @@ def test_an_incomplete_download_is_deleted(
 ) -> None:
     server.on("GET", PATH, [FOUND])
     server.on("GET", f"{PATH}/report.txt", CannedResponse(raw=[CONTENT[:4]]))
-    status, said = save(belvedere, tmp_path)
-    assert status == 1 and "incomplete or damaged" in said
+    status, file_id = save(belvedere, tmp_path)
+    assert status == 1 and "incomplete or damaged" in file_id
     assert list(tmp_path.iterdir()) == []
 
 
@@ -50,6 +50,6 @@ def test_a_server_cannot_choose_where_it_lands(
     belvedere: Belvedere, server: FakeServer, tmp_path: Path, name: str
 ) -> None:
     server.on("GET", PATH, [{**FOUND, "name": name}])
-    status, said = save(belvedere, tmp_path / "got")
-    assert status == 1 and "not a valid file name" in said
+    status, file_id = save(belvedere, tmp_path / "got")
+    assert status == 1 and "not a valid file name" in file_id
     assert not (tmp_path / "evil").exists()

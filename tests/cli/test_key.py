@@ -14,8 +14,8 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
     assert anonymous(*CREATE, *data).status == 0
     before = key_file.load(tmp_path / "data")
     assert "first" in anonymous("key", "show", *data).out
-    said = anonymous("key", "rotate", *data)
-    assert said.status == 0 and "Old keys dropped: 1" in said.out, said.err
+    pair = anonymous("key", "rotate", *data)
+    assert pair.status == 0 and "Old keys dropped: 1" in pair.out, pair.err
     after = key_file.load(tmp_path / "data")
     assert list(after.seals) != list(before.seals) and after.hash == before.hash
     record = json.loads(anonymous("key", "show", "--json", *data).out)

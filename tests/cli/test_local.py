@@ -53,8 +53,8 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> Offline:
     """What would have been done to the database itself."""
     done: Offline = []
 
-    def record_call(found: Any, path: str, payload: dict[str, Any]) -> dict[str, Any]:
-        done.append((str(found.folder), path, payload))
+    def record_call(item: Any, path: str, payload: dict[str, Any]) -> dict[str, Any]:
+        done.append((str(item.folder), path, payload))
         return FOUNDED
 
     monkeypatch.setattr(operator_socket, "offline", record_call)
@@ -103,8 +103,8 @@ def test_without_a_server_the_database_is_opened(
     anonymous: Belvedere, data: Path, offline: Offline
 ) -> None:
     assert anonymous(*WORDS, "--data", str(data)).status == 0
-    told = (str(data), "/organization", {"name": "acme", "email": "ada@acme.example"})
-    assert offline == [told]
+    pair = (str(data), "/organization", {"name": "acme", "email": "ada@acme.example"})
+    assert offline == [pair]
 
 
 def test_a_socket_that_nobody_answers_is_passed_by(

@@ -109,12 +109,12 @@ def test_only_the_command_that_is_called_is_imported() -> None:
 def test_a_refusal_is_one_line_with_the_fields_at_fault(
     belvedere: Belvedere, server: FakeServer
 ) -> None:
-    told = {
+    body = {
         "code": "missing_arguments",
         "message": "An argument is missing.",
         "errors": [{"field": "task_arguments[0]", "message": "is required"}],
     }
-    server.on("GET", "/host", CannedResponse(told, 400))
+    server.on("GET", "/host", CannedResponse(body, 400))
     ran = belvedere("host", "list")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err == "belvedere: An argument is missing.\n  task_arguments[0]: is required\n"
@@ -169,8 +169,8 @@ def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[st
         raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
 
     assert dispatch.run_guarded(lack_module) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("belvedere: apsw is not installed; ") and "pip install belvedere" in said
+    err = capsys.readouterr().err
+    assert err.startswith("belvedere: apsw is not installed; ") and "pip install belvedere" in err
 
 
 def test_a_machine_that_says_no_is_one_line(anonymous: Belvedere) -> None:
@@ -201,6 +201,6 @@ def test_a_module_with_its_own_ways_is_registered_and_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     module = ModuleType("bench")
-    module.register = lambda made: made.add_argument("--jobs", type=int)  # type: ignore[attr-defined]
+    module.register = lambda item: item.add_argument("--jobs", type=int)  # type: ignore[attr-defined]
     module.run = lambda args: args.jobs  # type: ignore[attr-defined]
     assert dispatch.perform("bench", module, ["--jobs", "7"]) == 7

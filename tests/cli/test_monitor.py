@@ -19,8 +19,8 @@ def prepare(server: FakeServer) -> None:
         "up": 0.9,
         "values": {"ms": {"avg": 12.5, "min": 10.0, "max": 20.0}},
     }
-    found = {"uptime": 90.0, "known": 80.0, "checks": 10, "points": [point]}
-    server.on("GET", f"{PATH}/history", found)
+    fields = {"uptime": 90.0, "known": 80.0, "checks": 10, "points": [point]}
+    server.on("GET", f"{PATH}/history", fields)
 
 
 def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:

@@ -44,8 +44,8 @@ def test_the_environment_wins_over_the_login(home: Path, monkeypatch: pytest.Mon
 def test_an_option_wins_over_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BELVEDERE_SERVER", "https://two.example")
     monkeypatch.setenv("BELVEDERE_CUSTOMER", "globex")
-    found = profile.current(arguments(server="https://three.example", customer="initech"))
-    assert (found.server, found.customer) == ("https://three.example", "initech")
+    login_profile = profile.current(arguments(server="https://three.example", customer="initech"))
+    assert (login_profile.server, login_profile.customer) == ("https://three.example", "initech")
 
 
 def test_a_credential_is_never_shown_to_another_server(home: Path) -> None:

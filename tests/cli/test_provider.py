@@ -12,8 +12,8 @@ def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("POST", PATH, FOUND)
     ran = belvedere(*ADD, "--domain", "acme.example", stdin="s3cret\n")
     assert (ran.status, ran.out) == (0, f"{FOUND['callback']}\n")
-    (sent,) = server.bodies("POST", PATH)
-    assert sent == {
+    (body,) = server.bodies("POST", PATH)
+    assert body == {
         "name": "Google",
         "issuer": "https://accounts.google.com",
         "client_id": "ours",
@@ -26,8 +26,8 @@ def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
 def test_a_public_client_has_no_secret(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("POST", PATH, FOUND)
     assert belvedere(*ADD, "--public", "--level", "user").status == 0
-    (sent,) = server.bodies("POST", PATH)
-    assert (sent["client_secret"], sent["level"]) == ("", "user")
+    (body,) = server.bodies("POST", PATH)
+    assert (body["client_secret"], body["level"]) == ("", "user")
 
 
 def test_a_secret_cannot_be_a_word_of_the_command_line(belvedere: Belvedere) -> None:

@@ -15,7 +15,7 @@ def test_it_works() -> None:
 
 
 def test_every_command_has_a_help_that_is_a_sentence() -> None:
-    assert [path for path, told in reference.commands() if not told.endswith(".")] == []
+    assert [path for path, text in reference.commands() if not text.endswith(".")] == []
 
 
 def test_the_page_names_every_command_with_its_arguments() -> None:

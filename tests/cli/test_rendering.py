@@ -100,9 +100,9 @@ def test_a_name_cannot_steer_the_terminal(terminal: Drawn) -> None:
 
 def test_an_empty_list_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     job_rendering.show_jobs([])
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "belvedere run" in told.err
+    pair = capsys.readouterr()
+    assert pair.out == ""
+    assert "belvedere run" in pair.err
 
 
 def test_what_is_not_set_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:

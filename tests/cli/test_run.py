@@ -166,8 +166,8 @@ def test_a_shared_name_lists_the_hosts(belvedere: Belvedere, server: FakeServer)
     server.on("GET", "/task", two)
     ran = belvedere("run", "deploy")
     assert ran.status == 2
-    told = "belvedere: 2 tasks are named 'deploy'; choose one with --host: web-1, web-2\n"
-    assert ran.err == told
+    text = "belvedere: 2 tasks are named 'deploy'; choose one with --host: web-1, web-2\n"
+    assert ran.err == text
     assert belvedere("run", "deploy", "--host", "web-2").status == 0
     assert server.bodies("POST", "/job")[0]["task"] == "65a0000000000000000000a2"
 
@@ -187,7 +187,7 @@ def test_a_host_without_the_task_is_reported(belvedere: Belvedere) -> None:
 
 def test_a_wrong_name_suggests_the_right_one(belvedere: Belvedere, server: FakeServer) -> None:
     server.on(
-        "GET", "/task", lambda asked: CannedResponse([] if asked.query else [cli_records.task()])
+        "GET", "/task", lambda item: CannedResponse([] if item.query else [cli_records.task()])
     )
     ran = belvedere("run", "deplyo")
     assert (ran.status, ran.err) == (

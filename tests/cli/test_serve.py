@@ -14,27 +14,35 @@ SECRETS = ("secret_key", "admin_password", "access_token")
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, settings.Settings]]:
     """What would have been started."""
-    seen: list[tuple[str, settings.Settings]] = []
+    items: list[tuple[str, settings.Settings]] = []
 
     def note(name: str, status: int) -> None:
-        def record_start(found: settings.Settings) -> int:
-            seen.append((name, found))
+        def record_start(actual_settings: settings.Settings) -> int:
+            items.append((name, actual_settings))
             return status
 
         monkeypatch.setattr(main, name, record_start)
 
     note("up", 0)
     note("serve", 3)
-    return seen
+    return items
 
 
 def test_it_works(anonymous: Belvedere, starts: list[tuple[str, settings.Settings]]) -> None:
     words = "up --data /d --host 0.0.0.0 --port 9 --no-agent --no-demo --url https://b.example"
     assert anonymous(*words.split()).status == 0
-    name, found = starts[0]
+    name, actual_settings = starts[0]
     assert name == "up"
-    assert (found.data, found.host, found.port) == ("/d", "0.0.0.0", 9)
-    assert (found.agent, found.demo, found.base_url) == (False, False, "https://b.example")
+    assert (actual_settings.data, actual_settings.host, actual_settings.port) == (
+        "/d",
+        "0.0.0.0",
+        9,
+    )
+    assert (actual_settings.agent, actual_settings.demo, actual_settings.base_url) == (
+        False,
+        False,
+        "https://b.example",
+    )
 
 
 def test_the_exit_status_is_the_servers(
@@ -53,7 +61,10 @@ def test_the_environment_applies_without_an_option(
     monkeypatch.setenv("BELVEDERE_DEMO", "0")
     anonymous("up")
     anonymous("up", "--port", "8")
-    assert [(found.port, found.demo) for _, found in starts] == [(7, False), (8, False)]
+    assert [(actual_settings.port, actual_settings.demo) for _, actual_settings in starts] == [
+        (7, False),
+        (8, False),
+    ]
 
 
 @pytest.mark.parametrize("each", serve.COMMANDS, ids=lambda each: each.name)

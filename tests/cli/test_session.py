@@ -32,8 +32,8 @@ def saved_config(home: Path) -> Any:
 def test_it_works(anonymous: Belvedere, server: FakeServer, home: Path) -> None:
     words = ("login", "--server", server.url, "--email", "ada@acme.example")
     ran = anonymous(*words, stdin="correct horse\n")
-    told = f"Signed in to {server.url} as ada@acme.example, organization acme.\n"
-    assert (ran.status, ran.out) == (0, told)
+    text = f"Signed in to {server.url} as ada@acme.example, organization acme.\n"
+    assert (ran.status, ran.out) == (0, text)
     login = {"email": "ada@acme.example", "password": "correct horse"}
     assert server.bodies("POST", "/api/auth/login") == [login]
     assert saved_config(home) == {"server": server.url, "customer": "acme", "token": "bvs_new"}

@@ -29,25 +29,25 @@ SAFE = (
 def on_terminal(server: FakeServer, home: Path, *words: str, **env: str) -> tuple[str, str]:
     """What arrives at the terminal on standard output, and what on standard error."""
     main, sub = pty.openpty()
-    given = {**os.environ, "BELVEDERE_SERVER": server.url, "BELVEDERE_TOKEN": "t", **env}
+    body = {**os.environ, "BELVEDERE_SERVER": server.url, "BELVEDERE_TOKEN": "t", **env}
     if "NO_COLOR" not in env:
-        given.pop("NO_COLOR", None)
+        body.pop("NO_COLOR", None)
     command = [sys.executable, "-m", "belvedere.cli.main", *words]
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=sub, stderr=subprocess.PIPE, env=given
+        command, stdin=subprocess.DEVNULL, stdout=sub, stderr=subprocess.PIPE, env=body
     ) as process:
         os.close(sub)
-        seen = bytearray()
+        data = bytearray()
         try:
             while piece := os.read(main, 65_536):
-                seen += piece
+                data += piece
         except OSError:
             # The other end is closed.
             pass
         os.close(main)
         assert process.stderr is not None
         text = process.stderr.read().decode()
-    return seen.decode().replace("\r\n", "\n"), text
+    return data.decode().replace("\r\n", "\n"), text
 
 
 @pytest.fixture
@@ -78,9 +78,9 @@ def test_an_error_of_the_server_has_no_controls(server: FakeServer, home: Path) 
     message = "gone \x1b]0;owned\x07\x1b[2J\x9b1A"
     refused = {"statusCode": 404, "code": "not_found", "message": message, "request_id": "r"}
     server.answers["GET", f"/job/{JOB}"] = [CannedResponse(refused, 404)]
-    out, said = on_terminal(server, home, "job", "show", JOB)
-    assert out == "" and "gone" in said
-    assert not {"\x1b", "\x07", "\x9b"} & set(said)
+    out, text = on_terminal(server, home, "job", "show", JOB)
+    assert out == "" and "gone" in text
+    assert not {"\x1b", "\x07", "\x9b"} & set(text)
 
 
 def test_names_in_tables_have_no_controls(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,29 +93,32 @@ def test_names_in_tables_have_no_controls(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_split_sequence_is_recognised_wherever_it_is_split() -> None:
     for cut in range(len(HOSTILE) + 1):
-        kept = Filter()
-        assert kept.feed(HOSTILE[:cut]) + kept.feed(HOSTILE[cut:]) == SAFE
+        actual_filter = Filter()
+        assert actual_filter.feed(HOSTILE[:cut]) + actual_filter.feed(HOSTILE[cut:]) == SAFE
     single = Filter()
     assert "".join(map(single.feed, HOSTILE)) == SAFE
 
 
 def test_what_never_ends_hides_one_line_and_holds_no_memory() -> None:
-    kept = Filter()
-    assert kept.feed("a\x1b]0;") == "a"
+    actual_filter = Filter()
+    assert actual_filter.feed("a\x1b]0;") == "a"
     for _ in range(1_000):
-        assert kept.feed("x" * 1_000) == ""
-    assert len(kept._pending) <= 1
-    assert kept.feed("\nnext") == "\nnext"
-    kept = Filter()
-    assert len(kept.feed("\x1b[" + "1;" * 100_000)) <= 200_000 and len(kept._pending) <= 80
+        assert actual_filter.feed("x" * 1_000) == ""
+    assert len(actual_filter._pending) <= 1
+    assert actual_filter.feed("\nnext") == "\nnext"
+    actual_filter = Filter()
+    assert (
+        len(actual_filter.feed("\x1b[" + "1;" * 100_000)) <= 200_000
+        and len(actual_filter._pending) <= 80
+    )
 
 
 def test_a_colour_does_not_outlive_the_output() -> None:
-    kept = Filter()
-    kept.feed("\x1b[31mred")
-    assert kept.finish() == "\x1b[0m"
-    kept.feed("\x1b[0m")
-    assert kept.finish() == ""
+    actual_filter = Filter()
+    actual_filter.feed("\x1b[31mred")
+    assert actual_filter.finish() == "\x1b[0m"
+    actual_filter.feed("\x1b[0m")
+    assert actual_filter.finish() == ""
 
 
 def test_a_carriage_return_cannot_overwrite_a_line() -> None:

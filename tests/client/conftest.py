@@ -15,5 +15,5 @@ def server() -> Iterator[fake_server.FakeServer]:
 
 @pytest.fixture
 def client(server: fake_server.FakeServer) -> Iterator[Client]:
-    with Client(server.url, "bvt_x", "acme") as made:
-        yield made
+    with Client(server.url, "bvt_x", "acme") as new_client:
+        yield new_client

@@ -49,16 +49,16 @@ def test_it_comes_back_after_each_cut_and_misses_nothing(
         CannedResponse("restarting", 503, media_type="text/plain"),
         stream(*lines[3:], ("end", "{}", "7")),
     )
-    seen = [event.data for event in until_end(client)]
-    assert seen == [f"line {n}\n" for n in range(1, 7)]
+    chunks = [event.data for event in until_end(client)]
+    assert chunks == [f"line {n}\n" for n in range(1, 7)]
     resumed = [request.headers.get("Last-Event-ID") for request in server.asked]
     assert resumed == [None, "2", "3", "3", "3"]
 
 
 def test_an_id_alone_moves_the_place_to_resume_from(server: FakeServer, client: Client) -> None:
-    seen = ("job.created", "{}", "1.1")
+    pair = ("job.created", "{}", "1.1")
     only_id = b"id: 1.7\n\n"
-    server.on("GET", "/-/events", stream(seen, end=only_id), stream(("job.ended", "{}", "1.8")))
+    server.on("GET", "/-/events", stream(pair, end=only_id), stream(("job.ended", "{}", "1.8")))
     events = follow(client, "/-/events", sleep=lambda _: None)
     assert [event.kind for event in islice(events, 2)] == ["job.created", "job.ended"]
     assert [request.headers.get("Last-Event-ID") for request in server.asked] == [None, "1.7"]

@@ -15,11 +15,11 @@ from fake_server import CannedResponse, FakeServer
 def test_it_works(server: FakeServer, client: Client) -> None:
     server.on("POST", "/job", {"id": "1", "lifecycle": "ready"})
     assert client.post("/job", {"task": "t"}) == {"id": "1", "lifecycle": "ready"}
-    asked = server.asked[0]
-    assert asked.body == {"task": "t"}
-    assert asked.query == {"customer": "acme"}
-    assert asked.headers["Authorization"] == "Bearer bvt_x"
-    assert asked.headers["Content-Type"] == "application/json"
+    recorded_request = server.asked[0]
+    assert recorded_request.body == {"task": "t"}
+    assert recorded_request.query == {"customer": "acme"}
+    assert recorded_request.headers["Authorization"] == "Bearer bvt_x"
+    assert recorded_request.headers["Content-Type"] == "application/json"
 
 
 def test_it_repeats_a_query_parameter_for_each_value(server: FakeServer, client: Client) -> None:

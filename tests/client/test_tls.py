@@ -22,7 +22,7 @@ def certificate(folder: Path) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "belvedere test")])
     now = datetime.now(UTC)
-    made = (
+    new_certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -42,7 +42,7 @@ def certificate(folder: Path) -> Path:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    path.write_bytes(secret + made.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(secret + new_certificate.public_bytes(serialization.Encoding.PEM))
     return path
 
 

@@ -24,12 +24,12 @@ ANSWERS = {
 class Oracle(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", "0")))
-        said = ANSWERS.get(self.path, self.path.encode() + b" " + body)
+        response = ANSWERS.get(self.path, self.path.encode() + b" " + body)
         self.send_response(307 if self.path == "/away" else 400 if body else 200)
         self.send_header("Location", "http://127.0.0.1:1/")
-        self.send_header("Content-Length", str(len(said)))
+        self.send_header("Content-Length", str(len(response)))
         self.end_headers()
-        self.wfile.write(said)
+        self.wfile.write(response)
 
     do_POST = do_GET
 
@@ -61,34 +61,44 @@ async def pool(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
 
 async def test_it_works() -> None:
     with oracle() as url:
-        async with pool() as made:
-            told = await made.send(EgressRequest(url=f"{url}/", method="GET"))
-            assert (told.status, told.text, told.fault) == (200, '{"a": "ä"}', "")
-            told = await made.send(EgressRequest(url=f"{url}/x", method="POST", payload="a=1"))
-            assert (told.status, told.text) == (400, "/x a=1")
+        async with pool() as new_pool:
+            egress_result = await new_pool.send(EgressRequest(url=f"{url}/", method="GET"))
+            assert (egress_result.status, egress_result.text, egress_result.fault) == (
+                200,
+                '{"a": "ä"}',
+                "",
+            )
+            egress_result = await new_pool.send(
+                EgressRequest(url=f"{url}/x", method="POST", payload="a=1")
+            )
+            assert (egress_result.status, egress_result.text) == (400, "/x a=1")
             # A redirect is an answer.
-            assert (await made.send(EgressRequest(url=f"{url}/away", method="GET"))).status == 307
+            assert (
+                await new_pool.send(EgressRequest(url=f"{url}/away", method="GET"))
+            ).status == 307
 
 
 async def test_an_answer_has_a_largest_size() -> None:
     with oracle() as url:
-        async with pool() as made:
-            assert len((await made.send(EgressRequest(url=f"{url}/whole", method="GET"))).text) > 0
-            told = await made.send(EgressRequest(url=f"{url}/large", method="GET"))
-            assert "longer than" in told.fault and told.text == ""
+        async with pool() as new_pool:
+            assert (
+                len((await new_pool.send(EgressRequest(url=f"{url}/whole", method="GET"))).text) > 0
+            )
+            egress_result = await new_pool.send(EgressRequest(url=f"{url}/large", method="GET"))
+            assert "longer than" in egress_result.fault and egress_result.text == ""
 
 
 async def test_an_internal_address_is_called_only_if_allowed() -> None:
     with oracle() as url:
-        async with pool(networks="") as made:
-            told = await made.send(EgressRequest(url=f"{url}/", method="GET"))
-            assert "internal network" in told.fault and told.status == 0
+        async with pool(networks="") as new_pool:
+            egress_result = await new_pool.send(EgressRequest(url=f"{url}/", method="GET"))
+            assert "internal network" in egress_result.fault and egress_result.status == 0
 
 
 @pytest.mark.parametrize("url", ["", "x", "http://", "https://a:b@example.com/", "http://[::"])
 async def test_an_invalid_address_is_refused(url: str) -> None:
-    async with pool() as made:
-        assert (await made.send(EgressRequest(url=url, method="GET"))).fault
+    async with pool() as new_pool:
+        assert (await new_pool.send(EgressRequest(url=url, method="GET"))).fault
 
 
 def test_plain_http_is_allowed_only_to_internal_networks() -> None:

@@ -38,34 +38,36 @@ def signed_request(url: str) -> EgressRequest:
 async def test_it_works() -> None:
     """A signed POST, checked as a receiver would."""
     with http_sink() as sink:
-        async with pool() as made:
-            assert (await made.send(signed_request(sink.url))).is_done
-    (got,) = sink.got
-    assert (got.path, json.loads(got.body)) == ("/hook", {"title": "x"})
-    expected = hmac.new(b"s3cret", b"1700." + got.body, hashlib.sha256).hexdigest()
-    assert got.headers["x-belvedere-signature"] == f"t=1700,sha256={expected}"
-    assert got.headers["idempotency-key"] == "m1"
-    assert got.headers["content-type"] == "application/json"
+        async with pool() as new_pool:
+            assert (await new_pool.send(signed_request(sink.url))).is_done
+    (received_message,) = sink.got
+    assert (received_message.path, json.loads(received_message.body)) == ("/hook", {"title": "x"})
+    expected = hmac.new(b"s3cret", b"1700." + received_message.body, hashlib.sha256).hexdigest()
+    assert received_message.headers["x-belvedere-signature"] == f"t=1700,sha256={expected}"
+    assert received_message.headers["idempotency-key"] == "m1"
+    assert received_message.headers["content-type"] == "application/json"
 
 
 async def test_a_service_that_the_library_knows_gets_title_and_text() -> None:
     with http_sink() as sink:
-        async with pool() as made:
+        async with pool() as new_pool:
             url = sink.url.replace("http", "json")
-            sent = await made.send(
+            egress_result = await new_pool.send(
                 EgressRequest(url=url, title="T", body="B & <b>", severity="CRITICAL")
             )
-            assert sent.is_done, sent.fault
+            assert egress_result.is_done, egress_result.fault
     record = json.loads(sink.got[0].body)
     assert (record["title"], record["message"], record["type"]) == ("T", "B & <b>", "failure")
 
 
 async def test_mail_goes_through_a_mail_server() -> None:
     with mail_sink() as sink:
-        async with pool() as made:
+        async with pool() as new_pool:
             url = f"mailto://127.0.0.1:{sink.port}?from=b@acme.test&to=ada@acme.test&mode=insecure"
-            sent = await made.send(EgressRequest(url=url, title="Down", body="web-1 is down"))
-            assert sent.is_done, sent.fault
+            egress_result = await new_pool.send(
+                EgressRequest(url=url, title="Down", body="web-1 is down")
+            )
+            assert egress_result.is_done, egress_result.fault
     assert "ada@acme.test" in sink.got[0].headers["to"]
     assert b"Subject: Down" in sink.got[0].body
 
@@ -73,15 +75,15 @@ async def test_mail_goes_through_a_mail_server() -> None:
 async def test_the_installations_mail_goes_to_one_person_and_anywhere() -> None:
     """The operator's own mail server often stands beside the server."""
     with mail_sink() as sink:
-        async with pool(networks="") as made:
+        async with pool(networks="") as new_pool:
             url = (
                 f"mailto://127.0.0.1:{sink.port}?from=b@acme.test&to=other@acme.test&mode=insecure"
             )
             request = EgressRequest(
                 url=url, to="uma@acme.test", title="t", body="b", is_operators=True
             )
-            sent = await made.send(request)
-            assert sent.is_done, sent.fault
+            egress_result = await new_pool.send(request)
+            assert egress_result.is_done, egress_result.fault
     assert len(sink.got) == 1 and "uma@acme.test" in sink.got[0].headers["to"]
 
 
@@ -99,16 +101,16 @@ def bait_request(scheme: str, host: str, port: int) -> EgressRequest:
 async def test_a_trap_inside_is_never_called() -> None:
     """By our own code or the library's, under whatever name."""
     with http_sink() as trap:
-        async with pool(networks="") as made:
+        async with pool(networks="") as new_pool:
             for scheme in ("http", "json", "mailto"):
                 for host in HOSTS:
-                    outcome = await made.send(bait_request(scheme, host, trap.port))
+                    outcome = await new_pool.send(bait_request(scheme, host, trap.port))
                     assert not outcome.is_done, (scheme, host)
                     if host in ("127.0.0.1", "localhost"):
                         assert (outcome.fault, outcome.for_good) == (INNER, True)
             # It would have been met: the same address with the network allowed.
-            made.networks = LOOPBACK
-            assert (await made.send(bait_request("http", "127.0.0.1", trap.port))).is_done
+            new_pool.networks = LOOPBACK
+            assert (await new_pool.send(bait_request("http", "127.0.0.1", trap.port))).is_done
     assert trap.calls == 1
 
 
@@ -118,32 +120,32 @@ async def test_a_redirect_leads_no_further_inside(scheme: str) -> None:
     with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
         sink.answers = [trap.url]
         url = sink.url.replace("http", scheme)
-        async with pool(networks="127.0.0.2") as made:
+        async with pool(networks="127.0.0.2") as new_pool:
             request = (
                 signed_request(url)
                 if scheme == "http"
                 else EgressRequest(url=url, title="t", body="b")
             )
-            outcome = await made.send(request)
-    said = INNER if scheme == "json" else "The receiver responded with 307."
-    assert (outcome.fault, sink.calls, trap.calls) == (said, 1, 0)
+            outcome = await new_pool.send(request)
+    text = INNER if scheme == "json" else "The receiver responded with 307."
+    assert (outcome.fault, sink.calls, trap.calls) == (text, 1, 0)
 
 
 async def test_an_allowed_network_opens_nothing_else() -> None:
     with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
-        async with pool(networks="127.0.0.2/32") as made:
-            assert (await made.send(signed_request(sink.url))).is_done
-            assert (await made.send(signed_request(trap.url))).fault == INNER
-            assert (await made.send(signed_request(sink.url))).is_done
+        async with pool(networks="127.0.0.2/32") as new_pool:
+            assert (await new_pool.send(signed_request(sink.url))).is_done
+            assert (await new_pool.send(signed_request(trap.url))).fault == INNER
+            assert (await new_pool.send(signed_request(sink.url))).is_done
     assert trap.calls == 0
 
 
 async def test_a_refusal_is_reported() -> None:
     with http_sink() as sink:
-        async with pool() as made:
+        async with pool() as new_pool:
             for status in (500, 404, 429, 410, 302):
                 sink.answers = [status]
-                outcome = await made.send(signed_request(sink.url))
+                outcome = await new_pool.send(signed_request(sink.url))
                 assert outcome.fault == f"The receiver responded with {status}."
                 assert outcome.for_good is (status == 410)
 
@@ -152,46 +154,46 @@ async def test_a_receiver_that_never_responds_times_out() -> None:
     """And the worker with it; the next message goes out with another."""
     with http_sink() as sink:
         sink.silent.set()
-        async with pool(limit_s=1.0) as made:
-            outcome = await made.send(signed_request(sink.url))
+        async with pool(limit_s=1.0) as new_pool:
+            outcome = await new_pool.send(signed_request(sink.url))
             assert outcome.fault == "The receiver did not respond within 1 s."
             sink.silent.clear()
-            made.limit_s = 30.0
-            assert (await made.send(signed_request(sink.url))).is_done
+            new_pool.limit_s = 30.0
+            assert (await new_pool.send(signed_request(sink.url))).is_done
 
 
 async def test_a_crashed_worker_is_replaced() -> None:
     with http_sink() as sink:
         sink.silent.set()
-        async with pool() as made:
-            waits = asyncio.create_task(made.send(signed_request(sink.url)))
+        async with pool() as new_pool:
+            waits = asyncio.create_task(new_pool.send(signed_request(sink.url)))
             await asyncio.to_thread(sink.came.wait, 30)
-            (worker,) = made.out
+            (worker,) = new_pool.out
             worker.process.kill()
             assert (await waits).fault == "The egress worker crashed before it sent the message."
             sink.silent.clear()
-            assert (await made.send(signed_request(sink.url))).is_done
+            assert (await new_pool.send(signed_request(sink.url))).is_done
 
 
 async def test_an_address_is_known_without_a_call() -> None:
     slack = "https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
-    known = {
+    fields = {
         "https://example.com/x?y=1": "Webhook",
         slack: "Slack",
         "mailtos://user:word@example.com": "E-Mail",
         "ntfy://topic": "ntfy",
     }
-    async with pool(networks="") as made:
-        for url, service in known.items():
-            found = await made.of("").check(url)
-            assert (found.service, found.is_done) == (service, True)
+    async with pool(networks="") as new_pool:
+        for url, service in fields.items():
+            egress_result = await new_pool.of("").check(url)
+            assert (egress_result.service, egress_result.is_done) == (service, True)
 
 
 async def test_an_invalid_address_is_reported() -> None:
-    async with pool() as made:
+    async with pool() as new_pool:
         for url in NO_ADDRESSES:
-            found = await made.of("").check(url)
-            assert found.fault and not found.service, url
+            egress_result = await new_pool.of("").check(url)
+            assert egress_result.fault and not egress_result.service, url
 
 
 NO_ADDRESSES = (
@@ -214,8 +216,8 @@ async def test_files_of_the_server_stay_where_they_are() -> None:
     """Some services of the library take templates and keys from files."""
     with http_sink() as sink:
         url = f"workflows://127.0.0.1:{sink.port}/abcd/efgh/?template=/etc/passwd&verify=no"
-        async with pool() as made:
-            outcome = await made.send(EgressRequest(url=url, title="t", body="b"))
+        async with pool() as new_pool:
+            outcome = await new_pool.send(EgressRequest(url=url, title="t", body="b"))
     assert outcome.fault == "A channel may not access files of the server."
     assert sink.got == []
 
@@ -223,9 +225,9 @@ async def test_files_of_the_server_stay_where_they_are() -> None:
 async def test_an_error_reveals_no_secret() -> None:
     with http_sink() as sink:
         sink.answers = [500]
-        async with pool() as made:
+        async with pool() as new_pool:
             url = f"json://user:canaryword@127.0.0.1:{sink.port}/canarypath?+x=canaryvalue"
-            outcome = await made.send(EgressRequest(url=url, title="t", body="b"))
+            outcome = await new_pool.send(EgressRequest(url=url, title="t", body="b"))
     assert outcome.fault and "canary" not in outcome.fault
 
 
@@ -239,8 +241,8 @@ def test_only_addresses_of_the_network_are_connected_to(address: object) -> None
 
 def test_the_server_itself_never_loads_the_library() -> None:
     """Its memory stays as it is, whatever channels there are."""
-    said = "import sys, belvedere.server.main; print({'apprise', 'requests'} & set(sys.modules))"
-    ran = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    text = "import sys, belvedere.server.main; print({'apprise', 'requests'} & set(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "set()"
 
 

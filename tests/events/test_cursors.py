@@ -31,9 +31,9 @@ def test_it_works(db: Database, actors: Actors, read: str) -> None:
         explain = "explain query plan" if tx.dialect.name == "sqlite" else "explain"
         recording = RecordingTx(tx)
         READS[read](recording)
-        asked = [(sql, params) for sql, params in recording.statements if "from events" in sql]
-        assert asked
-        return [str(tx.rows(f"{explain} {sql}", *params)) for sql, params in asked]
+        items = [(sql, params) for sql, params in recording.statements if "from events" in sql]
+        assert items
+        return [str(tx.rows(f"{explain} {sql}", *params)) for sql, params in items]
 
     for plan in db.write_blocking(plans):
         # SQLite calls a walk along the table's own order a scan, too; without a sort it ends early.

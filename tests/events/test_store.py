@@ -37,12 +37,12 @@ def purge(db: Database, *consumers: str) -> None:
 @pytest.mark.parametrize("gone", ["object_id = 'h3'", "object_id > 'h1'", "id > 0", "at > 0"])
 def test_no_id_comes_twice_whatever_is_deleted(db: Database, gone: str) -> None:
     """A reader goes on behind the last one it has seen: the next must be beyond it."""
-    seen = [db.write_blocking(append_event, name) for name in ("h1", "h2", "h3")]
+    actual_events = [db.write_blocking(append_event, name) for name in ("h1", "h2", "h3")]
     cursor = db.write_blocking(events.newest)
-    assert cursor[1] == seen[-1]
+    assert cursor[1] == actual_events[-1]
     for _ in range(2):
         db.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))
-    assert db.write_blocking(append_event, "h4") > seen[-1]
+    assert db.write_blocking(append_event, "h4") > actual_events[-1]
     assert [event.object_id for event in db.write_blocking(events.after, *cursor)] == ["h4"]
 
 
@@ -51,8 +51,10 @@ def test_nothing_of_a_deleted_one_is_left(db: Database) -> None:
         db.write_blocking(append_event, name)
     db.write_blocking(lambda tx: tx.execute("delete from events"))
     assert db.write_blocking(list_objects) == []
-    left = db.write_blocking(lambda tx: tx.rows("select kind, object, object_id, data from events"))
-    assert left in ([], [("", "", "", "{}")])
+    remaining = db.write_blocking(
+        lambda tx: tx.rows("select kind, object, object_id, data from events")
+    )
+    assert remaining in ([], [("", "", "", "{}")])
 
 
 def test_forgetting_has_an_end_and_spares_none_but_the_newest(

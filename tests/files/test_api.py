@@ -25,23 +25,35 @@ def call(db: Database, keys: Keyring) -> Caller:
 
 
 async def test_it_works(call: Caller, actors: Actors) -> None:
-    made = (await call(actors.ada, "POST", "/file", raw=UPLOAD, headers=FORM)).body
-    assert (made["filename"], made["_type"], made["_id"]) == ("h.sh", "Script", made["id"])
+    response = (await call(actors.ada, "POST", "/file", raw=UPLOAD, headers=FORM)).body
+    assert (response["filename"], response["_type"], response["_id"]) == (
+        "h.sh",
+        "Script",
+        response["id"],
+    )
     for word in ("file", "script"):
-        assert (await call(actors.max, "GET", f"/{word}")).body == [made]
-        one = await call(actors.max, "GET", f"/{word}/{{id}}", object_id=made["id"])
-        assert one.body == {**made, "content_schema": None}
-        got = await call(actors.max, "GET", f"/{word}/{{id}}/download", object_id=made["id"])
-        assert (got.body, got.media_type) == (b"#!/bin/sh\n", "application/octet-stream")
-        assert got.headers["ETag"] == f'"{made["sha256"]}"'
-        assert got.headers["Content-Disposition"] == "attachment; filename*=UTF-8''h.sh"
+        assert (await call(actors.max, "GET", f"/{word}")).body == [response]
+        handler_reply = await call(actors.max, "GET", f"/{word}/{{id}}", object_id=response["id"])
+        assert handler_reply.body == {**response, "content_schema": None}
+        actual_handler_reply = await call(
+            actors.max, "GET", f"/{word}/{{id}}/download", object_id=response["id"]
+        )
+        assert (actual_handler_reply.body, actual_handler_reply.media_type) == (
+            b"#!/bin/sh\n",
+            "application/octet-stream",
+        )
+        assert actual_handler_reply.headers["ETag"] == f'"{response["sha256"]}"'
+        assert (
+            actual_handler_reply.headers["Content-Disposition"]
+            == "attachment; filename*=UTF-8''h.sh"
+        )
 
 
 async def test_changes_versions_and_deletion(call: Caller, actors: Actors) -> None:
-    sent = json.dumps({"filename": "a.json", "source": "{}", "tags": ["x"]}).encode()
-    made = (await call(actors.ada, "POST", "/file", raw=sent, headers=JSON)).body
-    assert (made["_type"], made["mimetype"]) == ("File", "application/json")
-    file_id = made["id"]
+    data = json.dumps({"filename": "a.json", "source": "{}", "tags": ["x"]}).encode()
+    response = (await call(actors.ada, "POST", "/file", raw=data, headers=JSON)).body
+    assert (response["_type"], response["mimetype"]) == ("File", "application/json")
+    file_id = response["id"]
     path = "/file/{id}"
     raw = b'{"description": "new"}'
     changed = (await call(actors.ada, "PUT", path, object_id=file_id, raw=raw, headers=JSON)).body
@@ -52,8 +64,8 @@ async def test_changes_versions_and_deletion(call: Caller, actors: Actors) -> No
     assert (loaded.body["filename"], loaded.body["size"]) == ("a.json", 10)
     with pytest.raises(Invalid):
         await call(actors.ada, "PUT", f"{path}/upload", object_id=file_id, raw=raw, headers=JSON)
-    kept = (await call(actors.max, "GET", f"{path}/versions", object_id=file_id)).body
-    assert [item["version"] for item in kept] == [3, 2, 1]
+    actual_response = (await call(actors.max, "GET", f"{path}/versions", object_id=file_id)).body
+    assert [item["version"] for item in actual_response] == [3, 2, 1]
     old = await call(
         actors.max, "GET", f"{path}/download", object_id=file_id, query={"version": ["1"]}
     )

@@ -105,16 +105,16 @@ def test_an_agent_downloads_only_its_own_host_s_work(
     host_id = db.write_blocking(use, actors.ada, file.id)
     other_file = db.write_blocking(create, actors.ada, FileChange(filename="b.sh", content=NEW))
     other_host = db.write_blocking(use, actors.ada, other_file.id, "web-2")
-    mine = agent(actors.acme.id, host_id)
-    assert db.write_blocking(download, mine, file.id).data == OLD
+    own_actor = agent(actors.acme.id, host_id)
+    assert db.write_blocking(download, own_actor, file.id).data == OLD
     for actor, file_id in (
-        (mine, other_file.id),
+        (own_actor, other_file.id),
         (agent(actors.acme.id, other_host), file.id),
         (agent(actors.globex.id, host_id), file.id),
-        (mine, MISSING),
+        (own_actor, MISSING),
     ):
         with pytest.raises(NotFound) as refusal:
             db.write_blocking(download, actor, file_id)
         assert refusal.value.message == "There is no such file."
     with pytest.raises(Forbidden):
-        db.write_blocking(show, mine, file.id)
+        db.write_blocking(show, own_actor, file.id)

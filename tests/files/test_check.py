@@ -8,9 +8,9 @@ from belvedere.files.syntax_check import check, language_of
 
 
 def test_it_works() -> None:
-    found = check("def f(:\n  pass\n", "a.py")
-    assert (found.checked, found.language) == (True, "python")
-    (fault,) = found.faults
+    checked = check("def f(:\n  pass\n", "a.py")
+    assert (checked.checked, checked.language) == (True, "python")
+    (fault,) = checked.faults
     assert (fault.line, fault.column > 0, bool(fault.message)) == (1, True, True)
     assert check("def f():\n  pass\n", "a.py").faults == []
 
@@ -38,8 +38,8 @@ def test_the_language_follows_from_the_command(
 
 
 def test_what_nobody_can_read_is_not_checked() -> None:
-    found = check("if (", "a.ps1")
-    assert (found.checked, found.faults) == (False, [])
+    checked = check("if (", "a.ps1")
+    assert (checked.checked, checked.faults) == (False, [])
 
 
 def test_a_shell_script_is_read() -> None:
@@ -85,9 +85,9 @@ def test_nothing_is_run(runas: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_hostile_source_hurts_nobody(source: str) -> None:
-    found = check(source, "a.py")
-    assert found.checked
-    assert all(fault.line >= 1 and fault.column >= 1 for fault in found.faults)
+    checked = check(source, "a.py")
+    assert checked.checked
+    assert all(fault.line >= 1 and fault.column >= 1 for fault in checked.faults)
 
 
 def test_deep_json_hurts_nobody() -> None:

@@ -20,32 +20,32 @@ SCRIPT = FileChange(filename="hello.sh", content=b"#!/bin/sh\necho hello\n")
 
 
 def test_it_works(db: Database, actors: Actors) -> None:
-    made = db.write_blocking(create, actors.ada, SCRIPT)
-    shown = to_record(db.write_blocking(show, actors.max, made.id), "acme")
-    assert (shown.id, shown.also_id, shown.kind) == (made.id, made.id, "Script")
-    assert (shown.filename, shown.extension, shown.size) == ("hello.sh", "sh", 21)
-    assert shown.md5 == hashlib.md5(b"#!/bin/sh\necho hello\n").hexdigest()
-    assert db.write_blocking(download, actors.max, made.id).data == SCRIPT.content
+    file = db.write_blocking(create, actors.ada, SCRIPT)
+    actual_file = to_record(db.write_blocking(show, actors.max, file.id), "acme")
+    assert (actual_file.id, actual_file.also_id, actual_file.kind) == (file.id, file.id, "Script")
+    assert (actual_file.filename, actual_file.extension, actual_file.size) == ("hello.sh", "sh", 21)
+    assert actual_file.md5 == hashlib.md5(b"#!/bin/sh\necho hello\n").hexdigest()
+    assert db.write_blocking(download, actors.max, file.id).data == SCRIPT.content
 
 
 def test_it_writes_an_event_and_an_audit_entry(db: Database, actors: Actors) -> None:
-    made = db.write_blocking(create, actors.ada, SCRIPT)
-    assert [e.kind for e in db.write_blocking(events.for_object, made.id)] == ["file.created"]
-    kept = db.write_blocking(versions, actors.max, made.id)
-    assert [(item.version, item.created_by) for item in kept] == [(1, "ada@acme.test")]
+    file = db.write_blocking(create, actors.ada, SCRIPT)
+    assert [e.kind for e in db.write_blocking(events.for_object, file.id)] == ["file.created"]
+    file_versions = db.write_blocking(versions, actors.max, file.id)
+    assert [(item.version, item.created_by) for item in file_versions] == [(1, "ada@acme.test")]
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff\xfe", bytes(range(256)) * 300])
 def test_any_bytes_come_back_unchanged(db: Database, actors: Actors, content: bytes) -> None:
-    made = db.write_blocking(create, actors.ada, FileChange(filename="data.bin", content=content))
-    assert made.kind == "File"
-    assert db.write_blocking(download, actors.ada, made.id).data == content
+    file = db.write_blocking(create, actors.ada, FileChange(filename="data.bin", content=content))
+    assert file.kind == "File"
+    assert db.write_blocking(download, actors.ada, file.id).data == content
 
 
 def test_equal_contents_are_stored_once(db: Database, actors: Actors) -> None:
-    one = db.write_blocking(create, actors.ada, SCRIPT)
+    file = db.write_blocking(create, actors.ada, SCRIPT)
     two = db.write_blocking(create, actors.eve, SCRIPT)
-    assert one.sha256 == two.sha256
+    assert file.sha256 == two.sha256
     assert db.write_blocking(lambda tx: tx.value("select count(*) from blobs")) == 1
 
 
@@ -57,7 +57,7 @@ def test_contents_are_found_by_their_hash(db: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "file_change",
     [
         FileChange(filename="a.sh"),
         FileChange(content=b"x"),
@@ -69,9 +69,9 @@ def test_contents_are_found_by_their_hash(db: Database) -> None:
         FileChange(filename="a", content=bytes(MAX_CONTENT + 1)),
     ],
 )
-def test_bad_input_keeps_nothing(db: Database, actors: Actors, given: FileChange) -> None:
+def test_bad_input_keeps_nothing(db: Database, actors: Actors, file_change: FileChange) -> None:
     with pytest.raises(Invalid):
-        db.write_blocking(create, actors.ada, given)
+        db.write_blocking(create, actors.ada, file_change)
     assert db.write_blocking(lambda tx: tx.value("select count(*) from files")) == 0
     assert db.write_blocking(lambda tx: tx.value("select count(*) from blobs")) == 0
 
@@ -80,20 +80,20 @@ def test_only_admins_store_and_managers_read(db: Database, actors: Actors) -> No
     for actor in (actors.max, actors.uma, actors.vic):
         with pytest.raises(Forbidden):
             db.write_blocking(create, actor, SCRIPT)
-    made = db.write_blocking(create, actors.ada, SCRIPT)
+    file = db.write_blocking(create, actors.ada, SCRIPT)
     listing = read({}, FILES)
     for actor in (actors.uma, actors.vic):
         for verb in (show, download, versions):
             with pytest.raises(Forbidden):
-                db.write_blocking(verb, actor, made.id)
+                db.write_blocking(verb, actor, file.id)
         with pytest.raises(Forbidden):
             db.write_blocking(list_page, actor, listing)
 
 
 @pytest.mark.parametrize("verb", [show, download, versions])
 def test_what_is_another_s_is_not_there(db: Database, actors: Actors, verb: object) -> None:
-    made = db.write_blocking(create, actors.ada, SCRIPT)
-    pairs: list[tuple[Actor, str]] = [(actors.eve, made.id), (actors.ada, MISSING)]
+    file = db.write_blocking(create, actors.ada, SCRIPT)
+    pairs: list[tuple[Actor, str]] = [(actors.eve, file.id), (actors.ada, MISSING)]
     for actor, file_id in pairs:
         with pytest.raises(NotFound) as refusal:
             db.write_blocking(verb, actor, file_id)  # type: ignore[arg-type]

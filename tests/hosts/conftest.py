@@ -15,7 +15,7 @@ Enrol = Callable[..., Enrolment]
 
 
 def hello(fingerprint: str = "machine-1", **more: object) -> Hello:
-    said: dict[str, object] = {
+    body: dict[str, object] = {
         "hostname": "web-1",
         "agent_version": "0.1.0",
         "fingerprint": fingerprint,
@@ -27,7 +27,7 @@ def hello(fingerprint: str = "machine-1", **more: object) -> Hello:
         "ip": "192.0.2.7",
         **more,
     }
-    return Hello(**said)  # type: ignore[arg-type]
+    return Hello(**body)  # type: ignore[arg-type]
 
 
 @pytest.fixture

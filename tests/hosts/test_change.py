@@ -25,9 +25,9 @@ def test_it_works(db: Database, actors: Actors, enrol_host: Enrol) -> None:
     host_id = enrol_host().host_id
     host_change = HostChange(hostname="db-1", tags=["blue", "rack:7"], enable=False, draining=True)
     changed = db.write_blocking(change, actors.ada, host_id, host_change)
-    shown = to_record(db.write_blocking(show, actors.vic, host_id), "acme")
-    assert (shown.hostname, shown.tags, shown.version) == ("db-1", ["blue", "rack:7"], 2)
-    assert (shown.enable, shown.disabled, shown.draining) == (False, True, True)
+    host = to_record(db.write_blocking(show, actors.vic, host_id), "acme")
+    assert (host.hostname, host.tags, host.version) == ("db-1", ["blue", "rack:7"], 2)
+    assert (host.enable, host.disabled, host.draining) == (False, True, True)
     assert changed.version == 2
 
 
@@ -77,7 +77,7 @@ def test_a_stale_change_is_refused(db: Database, actors: Actors, enrol_host: Enr
 
 
 @pytest.mark.parametrize(
-    "given",
+    "host_change",
     [
         HostChange(hostname="a/b"),
         HostChange(tags=[""]),
@@ -87,11 +87,11 @@ def test_a_stale_change_is_refused(db: Database, actors: Actors, enrol_host: Enr
     ],
 )
 def test_bad_input_changes_nothing(
-    db: Database, actors: Actors, enrol_host: Enrol, given: HostChange
+    db: Database, actors: Actors, enrol_host: Enrol, host_change: HostChange
 ) -> None:
     host_id = enrol_host().host_id
     with pytest.raises(Invalid):
-        db.write_blocking(change, actors.ada, host_id, given)
+        db.write_blocking(change, actors.ada, host_id, host_change)
     assert db.write_blocking(show, actors.ada, host_id).version == 1
 
 
@@ -116,19 +116,19 @@ def test_only_admins_change_and_only_their_own(
 def test_a_deleted_host_is_not_found_and_its_agent_is_refused(
     db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol
 ) -> None:
-    made = enrol_host()
+    enrolment = enrol_host()
 
     def change_signals(tx: Tx) -> set[Signal]:
-        delete(tx, actors.ada, made.host_id)
+        delete(tx, actors.ada, enrolment.host_id)
         return set(tx.signals)
 
-    assert {host_ready(made.host_id), ACCESS_CHANGED} <= db.write_blocking(change_signals)
-    assert db.write_blocking(authenticate, keys, made.token) is None
+    assert {host_ready(enrolment.host_id), ACCESS_CHANGED} <= db.write_blocking(change_signals)
+    assert db.write_blocking(authenticate, keys, enrolment.token) is None
     with pytest.raises(NotFound):
-        db.write_blocking(show, actors.ada, made.host_id)
+        db.write_blocking(show, actors.ada, enrolment.host_id)
     with pytest.raises(NotFound):
-        db.write_blocking(delete, actors.ada, made.host_id)
-    assert db.write_blocking(events.for_object, made.host_id)[-1].kind == "host.deleted"
+        db.write_blocking(delete, actors.ada, enrolment.host_id)
+    assert db.write_blocking(events.for_object, enrolment.host_id)[-1].kind == "host.deleted"
 
 
 def test_lists_are_filtered_and_sealed_off(db: Database, actors: Actors, enrol_host: Enrol) -> None:

@@ -19,20 +19,20 @@ from .conftest import Enrol, hello
 
 
 def test_it_works(db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol) -> None:
-    made = enrol_host("web-1")
-    assert (made.hostname, made.customer) == ("web-1", "acme")
-    actor = db.write_blocking(authenticate, keys, made.token)
+    enrolment = enrol_host("web-1")
+    assert (enrolment.hostname, enrolment.customer) == ("web-1", "acme")
+    actor = db.write_blocking(authenticate, keys, enrolment.token)
     assert actor is not None
-    assert (actor.level, actor.host_id) == (Level.AGENT, made.host_id)
-    host = db.write_blocking(show, actors.vic, made.host_id)
+    assert (actor.level, actor.host_id) == (Level.AGENT, enrolment.host_id)
+    host = db.write_blocking(show, actors.vic, enrolment.host_id)
     assert (host.hostname, host.state, host.ip) == ("web-1", "offline", ADDRESS)
 
 
 def test_it_writes_an_event_and_an_audit_entry(db: Database, enrol_host: Enrol) -> None:
-    made = enrol_host()
-    kinds = [event.kind for event in db.write_blocking(events.for_object, made.host_id)]
+    enrolment = enrol_host()
+    kinds = [event.kind for event in db.write_blocking(events.for_object, enrolment.host_id)]
     assert kinds == ["host.created"]
-    rows = db.write_blocking(_audit, made.host_id)
+    rows = db.write_blocking(_audit, enrolment.host_id)
     assert rows == [("host.create", ADDRESS, "agent")]
 
 
@@ -114,8 +114,8 @@ def test_the_organization_is_the_token_s(
 ) -> None:
     enrol_host("web-1")
     _, text = db.write_blocking(create_enrolment, keys, actors.eve)
-    made = db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
-    assert made.customer == "globex"
+    enrolment = db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
+    assert enrolment.customer == "globex"
     assert db.write_blocking(store.find_by_name, actors.globex.id, "web-1") is not None
 
 

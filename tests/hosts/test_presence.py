@@ -37,9 +37,13 @@ def kinds(db: Database, host_id: str) -> list[str]:
 def test_it_works(db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol) -> None:
     host_id = enrol_host().host_id
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
-    found = host(db, actors, host_id)
-    assert (found.state, found.session, found.slots) == ("online", session, 16)
-    assert (found.os_name, found.ip, found.agent_version) == ("Linux", "192.0.2.7", "0.1.0")
+    stored_host = host(db, actors, host_id)
+    assert (stored_host.state, stored_host.session, stored_host.slots) == ("online", session, 16)
+    assert (stored_host.os_name, stored_host.ip, stored_host.agent_version) == (
+        "Linux",
+        "192.0.2.7",
+        "0.1.0",
+    )
     clock.move(10)
     assert db.write_blocking(record_heartbeats, [(host_id, session, clock.now)]) == []
     assert host(db, actors, host_id).seen_at == clock.now
@@ -153,9 +157,14 @@ def test_text_from_an_agent_is_cleaned(db: Database, actors: Actors, enrol_host:
         os_name="a\0b\ud800", os_version="x" * 9_000, slots=10**9, ip="", info={"a": "\0" * 70_000}
     )
     db.write_blocking(connect, host_id, odd, ADDRESS)
-    found = host(db, actors, host_id)
-    assert "\0" not in found.os_name
-    assert (len(found.os_version), found.slots, found.ip, found.info) == (256, 1_000, ADDRESS, "{}")
+    stored_host = host(db, actors, host_id)
+    assert "\0" not in stored_host.os_name
+    assert (len(stored_host.os_version), stored_host.slots, stored_host.ip, stored_host.info) == (
+        256,
+        1_000,
+        ADDRESS,
+        "{}",
+    )
 
 
 def test_a_hello_that_was_overtaken_by_a_later_one_does_not_count(
@@ -221,9 +230,9 @@ def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrol_hos
     host_id = enrol_host().host_id
 
     def send_hello(number: int, *, is_saved: bool = True, highest: int = 9) -> int:
-        said = hello(greeting=number, is_saved=is_saved, highest=highest)
-        doubt = db.write_blocking(doubtful_until, host_id, said)
-        db.write_blocking(connect, host_id, said, ADDRESS)
+        actual_hello = hello(greeting=number, is_saved=is_saved, highest=highest)
+        doubt = db.write_blocking(doubtful_until, host_id, actual_hello)
+        db.write_blocking(connect, host_id, actual_hello, ADDRESS)
         return doubt
 
     send_hello(5)

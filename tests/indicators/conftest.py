@@ -23,7 +23,7 @@ def body(**fields: Any) -> IndicatorBody:
 @pytest.fixture
 def make(db: Database, actors: Actors) -> Make:
     def create(title: str = "Queue", type: str = "counter", **more: Any) -> IndicatorRow:
-        sent = body(title=title, type=type, **more)
-        return db.write_blocking(service.create, actors.ada, sent).row
+        indicator = body(title=title, type=type, **more)
+        return db.write_blocking(service.create, actors.ada, indicator).row
 
     return create

@@ -84,9 +84,9 @@ def test_old_values_grow_thin(db: Database, clock: ManualClock, make: Make) -> N
     now = clock()
     fill(db, row, now - 2 * HOUR, now, 5 * SECOND)
     settle(db)
-    kept = moments(db, row)
-    young = [at for at in kept if at >= now - HOUR]
-    old = [at for at in kept if at < now - HOUR]
+    actual_moments = moments(db, row)
+    young = [at for at in actual_moments if at >= now - HOUR]
+    old = [at for at in actual_moments if at < now - HOUR]
     assert len(young) == 720
     assert len(old) == 60
     # The last of its minute.
@@ -98,8 +98,8 @@ def test_very_old_values_are_deleted(db: Database, clock: ManualClock, make: Mak
     now = clock()
     fill(db, row, now - 32 * DAY, now - 29 * DAY, 10 * MINUTE)
     settle(db)
-    kept = moments(db, row)
-    assert kept and min(kept) >= now - 30 * DAY
+    actual_moments = moments(db, row)
+    assert actual_moments and min(actual_moments) >= now - 30 * DAY
 
 
 def test_what_was_thinned_is_not_looked_at_again(
@@ -154,5 +154,5 @@ def test_a_deleted_one_is_dropped_after_a_day(
     clock.move(DAY / SECOND + 1)
     settle(db)
     assert db.write_blocking(acl_of, actors.acme.id, "indicator", row.id) == []
-    left = db.write_blocking(lambda tx: tx.rows("select id from indicators"))
-    assert left == [(other.id,)]
+    remaining = db.write_blocking(lambda tx: tx.rows("select id from indicators"))
+    assert remaining == [(other.id,)]

@@ -15,11 +15,11 @@ NOW = 1_700_000_000_000
 
 
 def row(type: str = "text", value: model.IndicatorValue = "fine", **more: object) -> IndicatorRow:
-    made = model.new_row("0" * 24, "1" * 24, "2" * 24, NOW)
+    indicator = model.new_row("0" * 24, "1" * 24, "2" * 24, NOW)
     fields = {"title": "Queue", "type": type, "state": "normal", "severity": "HIGH", **more}
-    made = msgspec.structs.replace(made, **fields)
-    model.write_value(made, value)
-    return made
+    indicator = msgspec.structs.replace(indicator, **fields)
+    model.write_value(indicator, value)
+    return indicator
 
 
 def test_it_works() -> None:
@@ -48,8 +48,8 @@ def test_the_bar_is_clamped_but_the_value_is_not(value: float, part: float) -> N
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_every_value_gives_a_valid_image(title: str, value: str) -> None:
-    made = row()
-    made.title, made.text_value = title, value
-    found = xml.dom.minidom.parseString(badge_svg.draw_indicator(made, NOW))
-    names = {node.tagName for node in found.getElementsByTagName("*")}
+    indicator = row()
+    indicator.title, indicator.text_value = title, value
+    document = xml.dom.minidom.parseString(badge_svg.draw_indicator(indicator, NOW))
+    names = {node.tagName for node in document.getElementsByTagName("*")}
     assert names == {"svg", "title", "rect", "g", "text"}

@@ -21,18 +21,18 @@ async def test_it_works(db: Database, actors: Actors, make: Make) -> None:
     """1,000 increments from 16 callers: every one counts, and each caller sees its own step."""
     counter = make(value=0)
     waiting = iter(range(STEPS))
-    seen: list[float] = []
+    numbers: list[float] = []
 
     async def call() -> None:
         for _ in waiting:
-            shown = await db.write_batched(
+            indicator = await db.write_batched(
                 count_batch, CounterRequest(actors.ada, "id", counter.id, Action.INCREASE)
             )
-            assert isinstance(shown, queries.IndicatorView)
-            seen.append(float(shown.row.summary))
+            assert isinstance(indicator, queries.IndicatorView)
+            numbers.append(float(indicator.row.summary))
 
     await asyncio.gather(*(call() for _ in range(CALLERS)))
-    assert sorted(seen) == list(range(1, STEPS + 1))
+    assert sorted(numbers) == list(range(1, STEPS + 1))
     text = await db.read(queries.show, actors.ada, counter.id)
     assert (text.row.value, text.row.version) == (STEPS, STEPS + 1)
 
@@ -79,8 +79,8 @@ def test_a_step_is_a_word_of_its_source(
     db: Database, actors: Actors, make: Make, action: Action
 ) -> None:
     counter = make(ttl=1_000)
-    (shown,) = db.write_blocking(
+    (indicator,) = db.write_blocking(
         count_batch, [CounterRequest(actors.ada, "id", counter.id, action)]
     )
-    assert isinstance(shown, queries.IndicatorView)
-    assert shown.row.stale_at == shown.row.pushed_at + 1_000
+    assert isinstance(indicator, queries.IndicatorView)
+    assert indicator.row.stale_at == indicator.row.pushed_at + 1_000

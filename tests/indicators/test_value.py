@@ -64,31 +64,31 @@ class TagCollector(HTMLParser):
 
 def test_it_works() -> None:
     text = "<h3>Shifts</h3><table><tr><td style='color:red'>Ada</td></tr></table>"
-    kept = html.sanitize(text)
-    assert kept.startswith("<h3>Shifts</h3><table>") and 'style="color:red"' in kept
-    assert html.sanitize(kept) == kept
-    assert html.to_text(kept) == "Shifts Ada"
+    actual_text = html.sanitize(text)
+    assert actual_text.startswith("<h3>Shifts</h3><table>") and 'style="color:red"' in actual_text
+    assert html.sanitize(actual_text) == actual_text
+    assert html.to_text(actual_text) == "Shifts Ada"
     assert html.sanitize(f'<img src="{PICTURE}" alt="x">') == f'<img src="{PICTURE}" alt="x">'
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_active_content_is_removed(text: str) -> None:
-    kept = html.sanitize(f"<p>before</p>{text}")
-    seen = TagCollector(kept)
-    assert seen.tags <= html.TAGS
-    for name, value in seen.attributes:
-        assert not name.startswith("on") and name not in ("id", "class"), kept
-        assert "evil.test" not in value and "position" not in value, kept
-        assert name not in ("href", "src", "action", "data", "srcdoc"), kept
-    assert "before" in html.to_text(kept)
-    assert html.sanitize(kept) == kept or "<a" in kept
+    actual_text = html.sanitize(f"<p>before</p>{text}")
+    tag_collector = TagCollector(actual_text)
+    assert tag_collector.tags <= html.TAGS
+    for name, value in tag_collector.attributes:
+        assert not name.startswith("on") and name not in ("id", "class"), actual_text
+        assert "evil.test" not in value and "position" not in value, actual_text
+        assert name not in ("href", "src", "action", "data", "srcdoc"), actual_text
+    assert "before" in html.to_text(actual_text)
+    assert html.sanitize(actual_text) == actual_text or "<a" in actual_text
 
 
 def test_a_link_opens_outside_and_sends_no_referrer() -> None:
-    seen = TagCollector(
+    tag_collector = TagCollector(
         html.sanitize('<a href="https://status.test/?a=1&amp;b=2" target="_top">x</a>')
     )
-    assert dict(seen.attributes) == {
+    assert dict(tag_collector.attributes) == {
         "href": "https://status.test/?a=1&b=2",
         "target": "_blank",
         "rel": "noopener noreferrer",
@@ -118,29 +118,31 @@ def test_a_long_table_is_not_deep() -> None:
 
 
 def test_a_chart_comes_back_as_it_was() -> None:
-    given = Chart([ChartSeries("a", [1, None, 2.5])], "bar", labels=["x", "y", "z"], unit="ms")
-    text = chart.encode_chart(given)
-    assert chart.decode_chart(text) == given
+    input_chart = Chart(
+        [ChartSeries("a", [1, None, 2.5])], "bar", labels=["x", "y", "z"], unit="ms"
+    )
+    text = chart.encode_chart(input_chart)
+    assert chart.decode_chart(text) == input_chart
     # The command line has only texts.
     assert chart.encode_chart(text) == text
-    assert chart.last_value(given) == 2.5
+    assert chart.last_value(input_chart) == 2.5
     assert (chart.last_value(chart.EMPTY), chart.encode_chart(chart.EMPTY) != "") == ("", True)
     assert chart.last_value(Chart([ChartSeries("a", [7, None])])) == 7
 
 
-@pytest.mark.parametrize("given", [10**30, -(10**30), 2**64, 2**53 + 1])
-def test_a_very_large_number_is_stored_as_the_nearest(given: int) -> None:
-    (kept,) = (
-        chart.decode_chart(chart.encode_chart(Chart([ChartSeries("a", [given])]))).series[0].values
+@pytest.mark.parametrize("number", [10**30, -(10**30), 2**64, 2**53 + 1])
+def test_a_very_large_number_is_stored_as_the_nearest(number: int) -> None:
+    (value,) = (
+        chart.decode_chart(chart.encode_chart(Chart([ChartSeries("a", [number])]))).series[0].values
     )
-    assert kept == float(given)
+    assert value == float(number)
 
 
 TIMES = ["2026-01-31T08:00:00Z", "2026-01-31T09:00:00Z"]
 
 
 @pytest.mark.parametrize(
-    "given, field",
+    "item, field",
     [
         ("{", "value"),
         ("[]", "value"),
@@ -170,7 +172,7 @@ TIMES = ["2026-01-31T08:00:00Z", "2026-01-31T09:00:00Z"]
         (Chart([ChartSeries("a", [-1.2345678901234567e-100] * 500)] * 8), "value"),
     ],
 )
-def test_a_chart_that_cannot_be_drawn_is_refused(given: object, field: str) -> None:
+def test_a_chart_that_cannot_be_drawn_is_refused(item: object, field: str) -> None:
     with pytest.raises(Invalid) as refused:
-        chart.encode_chart(given)
+        chart.encode_chart(item)
     assert refused.value.faults[0].field == field, msgspec.json.encode(refused.value.faults)

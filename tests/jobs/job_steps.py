@@ -61,8 +61,8 @@ class JobSteps:
 
     # What happens
 
-    def create_job(self, wanted: JobRequest) -> CreatedJob:
-        [answer] = self.db.write_blocking(create, [wanted])
+    def create_job(self, expected: JobRequest) -> CreatedJob:
+        [answer] = self.db.write_blocking(create, [expected])
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -91,13 +91,13 @@ class JobSteps:
     ) -> ResyncResult:
         """The agent says Hello; its session counts from now on."""
         host = host_id or self.host_id
-        held: Any = [JournaledAttempt(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
+        items: Any = [JournaledAttempt(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
         name = "web-1" if host == self.host_id else "web-2"
-        hello = Hello(name, "1", name, journal, "boot-1", slots, held)
+        hello = Hello(name, "1", name, journal, "boot-1", slots, items)
         session = self.db.write_blocking(presence.connect, host, hello, "")
         if host == self.host_id:
             self.session = session
-        return self.db.write_blocking(resync.resync_host, host, journal, held)
+        return self.db.write_blocking(resync.resync_host, host, journal, items)
 
     def claim(self) -> list[Claimed]:
         return self.db.write_blocking(queue.claim, self.host_id, self.session)

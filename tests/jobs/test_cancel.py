@@ -12,11 +12,15 @@ from jobs.job_steps import MISSING, JobSteps
 def test_it_works(steps: JobSteps) -> None:
     job = steps.create()
     steps.clock.move(1)
-    found = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
-    assert found == steps.job(job.id)
-    assert (found.lifecycle, found.state, found.ran) == ("canceled", "canceled", "no")
-    assert (found.canceled_by, found.trigger_name) == ("ada@acme.test", "canceled")
-    assert found.ended_at == steps.clock.now
+    stored_job = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert stored_job == steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.ran) == (
+        "canceled",
+        "canceled",
+        "no",
+    )
+    assert (stored_job.canceled_by, stored_job.trigger_name) == ("ada@acme.test", "canceled")
+    assert stored_job.ended_at == steps.clock.now
     assert steps.kinds(job.id) == ["created", "canceled"]
 
 
@@ -33,9 +37,9 @@ def test_a_running_job_stays_until_its_agent_confirms(steps: JobSteps) -> None:
     job = steps.assign()
     signals: list[set[Signal]] = []
     steps.db.on_signals = lambda emitted: signals.append(set(emitted))
-    found = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
-    assert (found.lifecycle, found.state) == ("assigned", "in_progress")
-    assert found.cancel_requested_at == steps.clock.now
+    stored_job = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert (stored_job.lifecycle, stored_job.state) == ("assigned", "in_progress")
+    assert stored_job.cancel_requested_at == steps.clock.now
     assert jobs_canceled(steps.host_id) in signals[-1]
     steps.end(job.fence, "canceled", code=143, signal="SIGTERM")
     assert steps.status(job.id) == "terminated/canceled"
@@ -66,8 +70,8 @@ def test_an_agent_that_never_answers_leaves_it_lost_not_cancelled(steps: JobStep
 def test_a_cancelled_wait_for_a_retry_says_that_it_ran(steps: JobSteps) -> None:
     job = steps.assign(steps.task(retry={"times": 1, "delay": 60_000}))
     steps.end(job.fence, code=1)
-    found = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
-    assert (found.lifecycle, found.ran) == ("canceled", "yes")
+    stored_job = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    assert (stored_job.lifecycle, stored_job.ran) == ("canceled", "yes")
 
 
 # The wrong moment, the wrong person.

@@ -14,19 +14,19 @@ def test_it_works(steps: JobSteps) -> None:
     steps.connect()
     steps.clock.move(3)
     [claimed] = steps.claim()
-    found = steps.job(job.id)
-    names = found.__struct_fields__
-    assert all(getattr(found, name) == getattr(claimed.job, name) for name in names)
-    assert (found.lifecycle, found.state, found.version, found.attempts) == (
+    stored_job = steps.job(job.id)
+    names = stored_job.__struct_fields__
+    assert all(getattr(stored_job, name) == getattr(claimed.job, name) for name in names)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.version, stored_job.attempts) == (
         "assigned",
         "in_progress",
         2,
         1,
     )
-    assert found.assigned_at == steps.clock.now
-    assert found.deadline_at == steps.clock.now + 7_000 + 5_000
+    assert stored_job.assigned_at == steps.clock.now
+    assert stored_job.deadline_at == steps.clock.now + 7_000 + 5_000
     [attempt] = steps.attempts(job.id)
-    assert (attempt.fence, attempt.number, attempt.state) == (found.fence, 1, "live")
+    assert (attempt.fence, attempt.number, attempt.state) == (stored_job.fence, 1, "live")
     assert (attempt.session, attempt.journal_id) == (steps.session, "journal-1")
     assert steps.kinds(job.id) == ["created", "assigned"]
     assert (claimed.arguments, claimed.spec.timeout, claimed.customer_name) == ("[]", 7_000, "acme")

@@ -28,9 +28,9 @@ def test_it_works(steps: JobSteps) -> None:
     job = steps.assign()
     steps.report_started(job.fence)
     steps.end(job.fence)
-    found = steps.job(job.id)
+    stored_job = steps.job(job.id)
     folded = consistency.replay(steps.events(job.id))
-    assert folded == ReplayedJob("finished", "normal", found.fence, 4)
+    assert folded == ReplayedJob("finished", "normal", stored_job.fence, 4)
     assert check(steps) == []
 
 
@@ -46,8 +46,8 @@ def test_all_that_can_happen_adds_up(steps: JobSteps) -> None:
     returned = steps.assign()
     steps.connect({})
     steps.db.write_blocking(actions.cancel, steps.actors.ada, returned.id)
-    asked = steps.assign()
-    steps.db.write_blocking(actions.cancel, steps.actors.ada, asked.id)
+    job = steps.assign()
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
     steps.connect({})
     steps.create(steps.task(type="dummy"))
     steps.create(lifecycle="onhold")
@@ -132,11 +132,11 @@ def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) ->
 
 
 def test_a_log_without_its_job_is_a_stray(steps: JobSteps, logs: Database) -> None:
-    kept, gone = steps.create().id, steps.create().id
-    for fence, job_id in ((1, kept), (2, gone)):
+    object_id, gone = steps.create().id, steps.create().id
+    for fence, job_id in ((1, object_id), (2, gone)):
         logs.write_blocking(joblog.append, [LogPiece(fence, job_id, 0, 0, b"x")])
     ids = logs.write_blocking(consistency.jobs_with_logs, "", 10)
-    assert ids == sorted([kept, gone])
+    assert ids == sorted([object_id, gone])
     assert steps.db.write_blocking(consistency.orphaned_logs, ids) == []
     steps.db.write_blocking(retention.delete_jobs, [gone])
     assert steps.db.write_blocking(consistency.orphaned_logs, ids) == [

@@ -19,14 +19,14 @@ NAME = {"type": "input", "label": "name"}
 
 def test_it_works(steps: JobSteps) -> None:
     task_id = steps.task(task_arguments=[NAME])
-    made = steps.create_job(JobRequest(steps.actors.ada, task_id, ["Ada"]))
-    job = steps.job(made.job.id)
-    assert job == made.job
+    created_job = steps.create_job(JobRequest(steps.actors.ada, task_id, ["Ada"]))
+    job = steps.job(created_job.job.id)
+    assert job == created_job.job
     assert (job.lifecycle, job.state, job.version, job.fence) == ("ready", "in_progress", 1, 0)
     assert (job.task_id, job.task_version, job.host_id) == (task_id, 1, steps.host_id)
     assert (job.ran, job.attempts, job.ended_at) == ("no", 0, None)
     assert (job.user_id, job.email) == (steps.actors.ada.user_id, "ada@acme.test")
-    assert steps.heavy(job.id).arguments == made.arguments == '["Ada"]'
+    assert steps.heavy(job.id).arguments == created_job.arguments == '["Ada"]'
     assert steps.kinds(job.id) == ["created"]
 
 
@@ -55,16 +55,16 @@ def test_it_rings_the_host_of_a_ready_job_only(steps: JobSteps) -> None:
 # First lifecycles.
 
 
-@pytest.mark.parametrize("asked", ["onhold", "syncing", "ready"])
-def test_a_script_job_starts_with_the_requested_lifecycle(steps: JobSteps, asked: str) -> None:
-    job = steps.create(lifecycle=asked)
-    assert (job.lifecycle, job.state) == (asked, "in_progress")
+@pytest.mark.parametrize("text", ["onhold", "syncing", "ready"])
+def test_a_script_job_starts_with_the_requested_lifecycle(steps: JobSteps, text: str) -> None:
+    job = steps.create(lifecycle=text)
+    assert (job.lifecycle, job.state) == (text, "in_progress")
 
 
-@pytest.mark.parametrize("asked", ["assigned", "finished", "started", "nonsense", "READY"])
-def test_it_refuses_any_other_beginning(steps: JobSteps, asked: str) -> None:
+@pytest.mark.parametrize("text", ["assigned", "finished", "started", "nonsense", "READY"])
+def test_it_refuses_any_other_beginning(steps: JobSteps, text: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        steps.create(lifecycle=asked)
+        steps.create(lifecycle=text)
     assert refusal.value.code == "invalid_lifecycle"
 
 
@@ -165,12 +165,12 @@ def test_the_secret_key_replaces_a_level(steps: JobSteps) -> None:
 def test_a_wrong_secret_and_a_missing_task_look_the_same(steps: JobSteps) -> None:
     task_id, other = steps.task(), steps.task(name="other")
     secret = secret_of(steps, task_id)
-    said = set()
+    result = set()
     for expected, key in ((task_id, "0" * 64), (other, secret), (MISSING, secret), ("x", secret)):
         with pytest.raises(Forbidden) as refusal:
             steps.create_job(by_secret(steps, expected, key))
-        said.add((refusal.value.code, refusal.value.message))
-    assert len(said) == 1
+        result.add((refusal.value.code, refusal.value.message))
+    assert len(result) == 1
 
 
 # Sets.
@@ -193,10 +193,10 @@ def test_a_refused_one_harms_no_other(steps: JobSteps) -> None:
 
 def test_jobs_of_one_batch_are_reported_in_order(steps: JobSteps) -> None:
     task_id = steps.task()
-    made = steps.db.write_blocking(
+    created_jobs = steps.db.write_blocking(
         create, [JobRequest(steps.actors.ada, task_id, None) for _ in range(5)]
     )
-    ids = [answer.job.id for answer in made if isinstance(answer, CreatedJob)]
+    ids = [answer.job.id for answer in created_jobs if isinstance(answer, CreatedJob)]
     assert ids == sorted(set(ids))
     assert all(steps.kinds(job_id) == ["created"] for job_id in ids)
 

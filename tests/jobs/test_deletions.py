@@ -94,30 +94,30 @@ def test_a_lost_job_is_kept_until_it_is_resolved(steps: JobSteps) -> None:
 
 
 def test_it_can_be_narrowed_to_one_task(steps: JobSteps) -> None:
-    mine, other = steps.task(), steps.task(name="other")
-    gone, stays = end_job(steps, mine), end_job(steps, other)
-    assert delete(steps, "Task", mine) == 1
+    task_id, other = steps.task(), steps.task(name="other")
+    gone, stays = end_job(steps, task_id), end_job(steps, other)
+    assert delete(steps, "Task", task_id) == 1
     purge(steps)
     assert list_ids(steps) == [stays]
     assert gone not in list_ids(steps)
 
 
 def test_a_long_history_is_hidden_and_deleted_in_steps(steps: JobSteps) -> None:
-    mine, other = steps.task(), steps.task(name="other")
-    ids = [end_job(steps, mine) for _ in range(5)]
+    task_id, other = steps.task(), steps.task(name="other")
+    ids = [end_job(steps, task_id) for _ in range(5)]
     stays = end_job(steps, other)
-    assert delete(steps, "Task", mine) == 5
+    assert delete(steps, "Task", task_id) == 5
     assert list_ids(steps) == [*ids[2:], stays]
     assert [sees(steps, job_id) for job_id in (*ids, stays)] == [False] * 5 + [True]
     assert list_visible(steps) == [stays]
-    assert progress(steps, mine) == DeletionProgress(2, 5)
+    assert progress(steps, task_id) == DeletionProgress(2, 5)
     steps.clock.move(1)
-    later = end_job(steps, mine)
+    later = end_job(steps, task_id)
     assert sees(steps, later)
     assert steps.db.write_blocking(deletion_steps.run_next)
-    assert progress(steps, mine) == DeletionProgress(4, 5)
+    assert progress(steps, task_id) == DeletionProgress(4, 5)
     purge(steps)
-    assert (list_ids(steps), progress(steps, mine)) == ([stays, later], None)
+    assert (list_ids(steps), progress(steps, task_id)) == ([stays, later], None)
 
 
 def test_a_second_request_includes_what_ended_meanwhile(steps: JobSteps) -> None:

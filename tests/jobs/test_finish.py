@@ -15,9 +15,17 @@ def test_it_works(steps: JobSteps) -> None:
     job = steps.assign()
     steps.clock.move(2)
     outcome = steps.end(job.fence, lastline='{"state": "ok", "output": ["a", 1]}', log="hello\n")
-    found = steps.job(job.id)
-    assert (outcome.status, found.lifecycle, found.state) == ("counted", "finished", "success")
-    assert (found.ran, found.trigger_name, found.ended_at) == ("yes", "success", steps.clock.now)
+    stored_job = steps.job(job.id)
+    assert (outcome.status, stored_job.lifecycle, stored_job.state) == (
+        "counted",
+        "finished",
+        "success",
+    )
+    assert (stored_job.ran, stored_job.trigger_name, stored_job.ended_at) == (
+        "yes",
+        "success",
+        steps.clock.now,
+    )
     heavy = steps.heavy(job.id)
     assert (heavy.output, heavy.log) == ('["a","1"]', "hello\n")
     assert heavy.result is not None and json.loads(heavy.result)["code"] == 0
@@ -129,9 +137,13 @@ def test_a_bad_end_with_retries_left_is_tried_again(steps: JobSteps) -> None:
     waits = []
     for _ in range(2):
         steps.end(steps.job(job.id).fence, code=1)
-        found = steps.job(job.id)
-        assert (found.lifecycle, found.state, found.ended_at) == ("ready", "in_progress", None)
-        waits.append(found.not_before_at - steps.clock.now)
+        stored_job = steps.job(job.id)
+        assert (stored_job.lifecycle, stored_job.state, stored_job.ended_at) == (
+            "ready",
+            "in_progress",
+            None,
+        )
+        waits.append(stored_job.not_before_at - steps.clock.now)
         steps.clock.move(60)
         steps.claim()
     assert waits == [1_000, 3_000]
@@ -164,8 +176,8 @@ def test_a_retry_reaches_its_verdict_even_if_it_waited_longer_than_the_queue_all
     task_id = steps.task(retry={"times": 1, "delay": 60_000}, expires=2_000)
     job = steps.assign(task_id)
     steps.end(job.fence, code=1)
-    found = steps.job(job.id)
-    assert found.expires_at >= found.not_before_at + 2_000
+    stored_job = steps.job(job.id)
+    assert stored_job.expires_at >= stored_job.not_before_at + 2_000
 
 
 def test_however_steep_its_delay_a_retry_comes_within_a_day(steps: JobSteps) -> None:
@@ -247,9 +259,13 @@ def test_a_lost_attempt_leaves_a_maybe_behind(steps: JobSteps) -> None:
 def test_a_script_that_was_cancelled_before_it_began_never_ran(steps: JobSteps) -> None:
     job = steps.assign()
     steps.end(job.fence, "canceled", reason="not_started")
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.state, found.ran) == ("terminated", "canceled", "no")
-    assert (found.started_at, steps.heavy(job.id).result) == (None, None)
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.ran) == (
+        "terminated",
+        "canceled",
+        "no",
+    )
+    assert (stored_job.started_at, steps.heavy(job.id).result) == (None, None)
 
 
 # Lost, and found again.
@@ -260,14 +276,14 @@ def test_a_lost_job_becomes_what_it_was(steps: JobSteps) -> None:
     assert (job.reason, job.trigger_name, job.ran) == ("keeper_lost", "lost", "maybe")
     steps.clock.move(60)
     assert steps.end(job.fence, code=4).status == "counted"
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.state, found.reconciled, found.ran) == (
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.reconciled, stored_job.ran) == (
         "finished",
         "failure",
         1,
         "yes",
     )
-    assert found.ended_at == steps.clock.now
+    assert stored_job.ended_at == steps.clock.now
     assert steps.kinds(job.id) == ["created", "assigned", "lost", "reconciled"]
 
 

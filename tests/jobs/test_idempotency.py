@@ -31,9 +31,9 @@ def test_it_works(steps: JobSteps) -> None:
 def test_twice_in_one_set_is_still_one_job(steps: JobSteps) -> None:
     task_id = steps.task()
     answers = steps.db.write_blocking(create, [keyed_request(steps, task_id) for _ in range(3)])
-    made = [answer for answer in answers if isinstance(answer, CreatedJob)]
-    assert len({item.job.id for item in made}) == 1
-    assert [item.replayed for item in made] == [False, True, True]
+    created_jobs = [answer for answer in answers if isinstance(answer, CreatedJob)]
+    assert len({item.job.id for item in created_jobs}) == 1
+    assert [item.replayed for item in created_jobs] == [False, True, True]
 
 
 def test_another_body_is_refused(steps: JobSteps) -> None:

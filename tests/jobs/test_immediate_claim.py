@@ -67,9 +67,9 @@ class ClaimServer:
         return list(self.db.write_blocking(self.links.create, expected))
 
     def create(self, task_id: str, **rest: Any) -> JobRow:
-        [made] = self.request(task_id, **rest)
-        assert isinstance(made, CreatedJob), made
-        return made.job
+        [item] = self.request(task_id, **rest)
+        assert isinstance(item, CreatedJob), item
+        return item.job
 
 
 @pytest.fixture
@@ -82,51 +82,56 @@ def check_consistent(steps: JobSteps) -> None:
 
 
 def test_it_works(steps: JobSteps, claim_server: ClaimServer) -> None:
-    made = claim_server.create(steps.task(timeout=7_000))
-    assert (made.lifecycle, made.version, made.fence, made.attempts) == ("ready", 1, 0, 0)
-    job = steps.job(made.id)
+    new_job = claim_server.create(steps.task(timeout=7_000))
+    assert (new_job.lifecycle, new_job.version, new_job.fence, new_job.attempts) == (
+        "ready",
+        1,
+        0,
+        0,
+    )
+    job = steps.job(new_job.id)
     assert (job.lifecycle, job.version, job.attempts) == ("assigned", 2, 1)
     assert (job.assigned_at, job.deadline_at) == (steps.clock.now, steps.clock.now + 12_000)
-    [attempt] = steps.attempts(made.id)
+    [attempt] = steps.attempts(new_job.id)
     assert (attempt.fence, attempt.number, attempt.state) == (job.fence, 1, "live")
     assert (attempt.session, attempt.journal_id) == (steps.session, "journal-1")
     [order] = claim_server.link.given
-    assert (order.job_id, order.fence) == (made.id, job.fence)
+    assert (order.job_id, order.fence) == (new_job.id, job.fence)
     check_consistent(steps)
 
 
 def test_it_writes_the_events_of_two_transitions(
     steps: JobSteps, claim_server: ClaimServer
 ) -> None:
-    made = claim_server.create(steps.task())
-    told = [
+    job = claim_server.create(steps.task())
+    items = [
         (event.kind, (data := msgspec.json.decode(event.data))["lifecycle"], data["version"])
-        for event in steps.db.write_blocking(for_object, made.id)
+        for event in steps.db.write_blocking(for_object, job.id)
     ]
-    assert told == [("job.created", "ready", 1), ("job.assigned", "assigned", 2)]
+    assert items == [("job.created", "ready", 1), ("job.assigned", "assigned", 2)]
 
 
 def test_it_is_the_very_row_that_two_writes_would_leave(
     steps: JobSteps, claim_server: ClaimServer
 ) -> None:
     task_id = steps.task()
-    made = claim_server.create(task_id)
+    new_job = claim_server.create(task_id)
     claim_server.links.remove(cast(Any, claim_server.link))
     later = steps.create(task_id)
     steps.claim()
     own = {"id", "fence"}
-    one, two = (
+    record, two = (
         {k: v for k, v in msgspec.structs.asdict(steps.job(job.id)).items() if k not in own}
-        for job in (made, later)
+        for job in (new_job, later)
     )
-    assert one == two
-    assert steps.heavy(made.id) == steps.heavy(later.id)
+    assert record == two
+    assert steps.heavy(new_job.id) == steps.heavy(later.id)
 
 
 def test_it_ends_like_any_other(steps: JobSteps, claim_server: ClaimServer) -> None:
-    made = claim_server.create(steps.task())
+    job = claim_server.create(steps.task())
     assert steps.end(claim_server.link.given[0].fence).status == "counted"
-    assert steps.status(made.id) == "finished/normal"
+    assert steps.status(job.id) == "finished/normal"
     check_consistent(steps)
 
 
@@ -149,9 +154,9 @@ def test_older_ones_and_the_new_one_fill_the_places_in_order(steps: JobSteps) ->
     task_id = steps.task()
     old = [steps.create(task_id).id for _ in range(2)]
     office = ClaimServer(steps, steps.db, slots=3)
-    made = [answer.job.id for answer in office.request(task_id, task_id)]
-    assert office.link.job_ids == [*old, made[0]]
-    assert steps.status(made[1]) == "ready/in_progress"
+    ids = [answer.job.id for answer in office.request(task_id, task_id)]
+    assert office.link.job_ids == [*old, ids[0]]
+    assert steps.status(ids[1]) == "ready/in_progress"
 
 
 def test_one_that_may_not_start_yet_is_no_reason_to_wait(steps: JobSteps) -> None:
@@ -166,12 +171,12 @@ def test_one_that_may_not_start_yet_is_no_reason_to_wait(steps: JobSteps) -> Non
 def test_it_never_fills_more_than_the_slots(steps: JobSteps) -> None:
     task_id = steps.task()
     office = ClaimServer(steps, steps.db, slots=2)
-    made = [answer.job.id for answer in office.request(*[task_id] * 5)]
-    assert office.link.job_ids == made[:2]
+    ids = [answer.job.id for answer in office.request(*[task_id] * 5)]
+    assert office.link.job_ids == ids[:2]
     office.create(task_id)
-    assert office.link.job_ids == made[:2]
+    assert office.link.job_ids == ids[:2]
     steps.end(office.link.given[0].fence)
-    assert office.link.job_ids == made[:3]
+    assert office.link.job_ids == ids[:3]
     check_consistent(steps)
 
 
@@ -179,12 +184,12 @@ def test_a_task_at_its_limit_waits_and_others_do_not(
     steps: JobSteps, claim_server: ClaimServer
 ) -> None:
     narrow, wide = steps.task(concurrency=1), steps.task(name="wide")
-    made = [answer.job.id for answer in claim_server.request(narrow, narrow, wide)]
-    assert claim_server.link.job_ids == [made[0], made[2]]
+    ids = [answer.job.id for answer in claim_server.request(narrow, narrow, wide)]
+    assert claim_server.link.job_ids == [ids[0], ids[2]]
     again = claim_server.create(narrow)
     assert steps.status(again.id) == "ready/in_progress"
     steps.end(claim_server.link.given[0].fence)
-    assert claim_server.link.job_ids == [made[0], made[2], made[1]]
+    assert claim_server.link.job_ids == [ids[0], ids[2], ids[1]]
     check_consistent(steps)
 
 
@@ -277,10 +282,10 @@ def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
             await asyncio.gather(steps.db.write(create_and_refuse), join(), return_exceptions=True)
         )
 
-    fault, made = asyncio.run(run())
+    fault, value = asyncio.run(run())
     assert isinstance(fault, Refused)
-    assert claim_server.link.job_ids == [made.job.id]
-    assert steps.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == [(made.job.id,)]
+    assert claim_server.link.job_ids == [value.job.id]
+    assert steps.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == [(value.job.id,)]
     assert len(steps.db.write_blocking(lambda tx: tx.rows("select fence from attempts"))) == 1
 
 
@@ -306,10 +311,10 @@ def test_an_order_that_cannot_be_built_does_not_prevent_creation(
 ) -> None:
     task_id = steps.task()
     with mock.patch("belvedere.server.agents.registry.order_of", side_effect=ValueError):
-        made = claim_server.create(task_id)
-    assert steps.status(made.id) == "ready/in_progress" and steps.attempts(made.id) == []
+        job = claim_server.create(task_id)
+    assert steps.status(job.id) == "ready/in_progress" and steps.attempts(job.id) == []
     again = claim_server.create(task_id)
-    assert claim_server.link.job_ids == [made.id, again.id]
+    assert claim_server.link.job_ids == [job.id, again.id]
     check_consistent(steps)
 
 
@@ -341,8 +346,8 @@ def test_two_servers_at_once_never_pass_the_slots(steps: JobSteps, second_db: Da
         assert 1 <= len(fences) <= 3
         ends = [ReceivedReport(steps.host_id, fence, Report("exit")) for fence in fences]
         steps.db.write_blocking(finish, ends)
-    given = [order.fence for office in offices for order in office.link.given]
-    assert len(given) == len(set(given))
+    input_fences = [order.fence for office in offices for order in office.link.given]
+    assert len(input_fences) == len(set(input_fences))
     check_consistent(steps)
 
 
@@ -355,6 +360,6 @@ def test_one_key_at_two_servers_makes_one_job(steps: JobSteps, second_db: Databa
         answers = at_once(
             [partial(office.request, task_id, idempotency_key=key) for office in offices * 3]
         )
-        assert len({made.job.id for [made] in answers}) == 1
+        assert len({value.job.id for [value] in answers}) == 1
     assert len(offices[0].link.given) + len(offices[1].link.given) == 10
     check_consistent(steps)

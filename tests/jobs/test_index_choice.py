@@ -16,11 +16,11 @@ def plan(db: Database, actors: Actors, query: dict[str, list[str]]) -> str:
     def read(tx: Tx) -> str:
         listing = filters.read(query, pages.listable(db.dialect))
         way = index_choice.choose_index(tx, actors.acme.id, listing, 100)
-        asked = clauses(way.rest)
-        text = f"select j.name from jobs j where {way.text}{asked.where}"
+        sent_clauses = clauses(way.rest)
+        text = f"select j.name from jobs j where {way.text}{sent_clauses.where}"
         text += f" order by {way.order}j.id desc limit 9"
         explain = "explain query plan" if db.dialect.name == "sqlite" else "explain"
-        return str(tx.rows(f"{explain} {text}", *way.params, *asked.params))
+        return str(tx.rows(f"{explain} {text}", *way.params, *sent_clauses.params))
 
     return db.write_blocking(read)
 
@@ -46,5 +46,5 @@ def test_it_works(db: Database, actors: Actors, query: dict[str, list[str]], ind
     # While the table is empty, these two may cost PostgreSQL the same.
     alike = ("jobs_ended_badly", "jobs_of_customer")
     expected = alike if db.dialect.name == "postgres" and index in alike else index.split("|")
-    found = plan(db, actors, query)
-    assert any(name in found for name in expected), found
+    actual_plan = plan(db, actors, query)
+    assert any(name in actual_plan for name in expected), actual_plan

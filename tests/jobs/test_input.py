@@ -15,9 +15,9 @@ def test_it_works(steps: JobSteps) -> None:
     job = steps.create(task_id, lifecycle="onhold")
     signals: list[set[Signal]] = []
     steps.db.on_signals = lambda emitted: signals.append(set(emitted))
-    found = steps.db.write_blocking(actions.give_input, steps.actors.ada, job.id, ["Ada"])
-    assert found == steps.job(job.id)
-    assert (found.lifecycle, found.state) == ("ready", "in_progress")
+    stored_job = steps.db.write_blocking(actions.give_input, steps.actors.ada, job.id, ["Ada"])
+    assert stored_job == steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state) == ("ready", "in_progress")
     assert steps.heavy(job.id).arguments == '["Ada"]'
     assert steps.kinds(job.id) == ["created", "ready"]
     assert host_ready(steps.host_id) in signals[-1]
@@ -28,9 +28,13 @@ def test_it_works(steps: JobSteps) -> None:
 def test_a_dummy_is_over_with_its_input(steps: JobSteps) -> None:
     task_id = steps.task(type="dummy", task_arguments=[NAME])
     job = steps.create(task_id, origin="workflow")
-    found = steps.db.write_blocking(actions.give_input, steps.actors.ada, job.id, ["x"])
-    assert (found.lifecycle, found.state, found.trigger_name) == ("finished", "success", "success")
-    assert (steps.heavy(job.id).output, found.ended_at) == ('["x"]', steps.clock.now)
+    stored_job = steps.db.write_blocking(actions.give_input, steps.actors.ada, job.id, ["x"])
+    assert (stored_job.lifecycle, stored_job.state, stored_job.trigger_name) == (
+        "finished",
+        "success",
+        "success",
+    )
+    assert (steps.heavy(job.id).output, stored_job.ended_at) == ('["x"]', steps.clock.now)
     assert steps.kinds(job.id) == ["created", "finished"]
 
 
@@ -79,8 +83,8 @@ def test_input_by_others_is_refused(steps: JobSteps) -> None:
 
 def test_a_synced_job_may_run(steps: JobSteps) -> None:
     job = steps.create(lifecycle="syncing")
-    found = steps.db.write_blocking(actions.sync, steps.actors.ada, job.id)
-    assert (found.lifecycle, steps.kinds(job.id)) == ("ready", ["created", "ready"])
+    stored_job = steps.db.write_blocking(actions.sync, steps.actors.ada, job.id)
+    assert (stored_job.lifecycle, steps.kinds(job.id)) == ("ready", ["created", "ready"])
     steps.connect()
     assert len(steps.claim()) == 1
 

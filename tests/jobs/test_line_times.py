@@ -15,9 +15,9 @@ FENCE, JOB = 7, "a" * 24
 
 
 def times(logs: Database, first: int = 1) -> LineTimes:
-    found: Any = SimpleNamespace(small=None, fence=FENCE)
+    simple_namespace: Any = SimpleNamespace(small=None, fence=FENCE)
     services: Any = SimpleNamespace(logs=logs)
-    return asyncio.run(log_lines.times(services, found, first))
+    return asyncio.run(log_lines.times(services, simple_namespace, first))
 
 
 def add(logs: Database, at: int, line: int, data: bytes) -> None:
@@ -33,14 +33,14 @@ def test_it_works(logs: Database) -> None:
     add(logs, 14, 3, b"fo")
     add(logs, 16, 3, b"ur")
     marks = times(logs).marks
-    assert [one.line for one in marks] == [1, 2, 4] and times(logs, 3).marks == marks[2:]
-    assert len({one.at for one in marks}) == 3
+    assert [mark.line for mark in marks] == [1, 2, 4] and times(logs, 3).marks == marks[2:]
+    assert len({first_mark.at for first_mark in marks}) == 3
 
 
 def test_what_was_cut_out_has_no_mark(logs: Database) -> None:
     add(logs, 0, 0, b"one\n")
     add(logs, 100, 20, b"last\n")
-    assert [one.line for one in times(logs).marks] == [1, 21]
+    assert [mark.line for mark in times(logs).marks] == [1, 21]
 
 
 def test_older_pieces_do_not_know(logs: Database) -> None:
@@ -54,5 +54,7 @@ def test_many_marks_come_in_pages(logs: Database, monkeypatch: Any) -> None:
     for n in range(3):
         add(logs, n, n, b"\n")
     page = times(logs)
-    assert [one.line for one in page.marks] == [1, 2] and page.next == 3
-    assert [one.line for one in times(logs, 3).marks] == [3] and times(logs, 3).next is None
+    assert [mark.line for mark in page.marks] == [1, 2] and page.next == 3
+    assert [first_mark.line for first_mark in times(logs, 3).marks] == [3] and times(
+        logs, 3
+    ).next is None

@@ -20,26 +20,26 @@ def add(logs: Database, at: int, data: bytes, line: int = 0, fence: int = FENCE)
 
 
 def log(logs: Database) -> Log:
-    found = logs.write_blocking(joblog.find, FENCE)
-    assert found is not None
-    return found
+    actual_log = logs.write_blocking(joblog.find, FENCE)
+    assert actual_log is not None
+    return actual_log
 
 
 def text(logs: Database, start: int = 0) -> bytes:
-    found = logs.write_blocking(joblog.chunks, FENCE, start, 10_000)
-    return b"".join(data for _, _, data in joblog.pieces(found, start))
+    chunks = logs.write_blocking(joblog.chunks, FENCE, start, 10_000)
+    return b"".join(data for _, _, data in joblog.pieces(chunks, start))
 
 
 def test_it_works(logs: Database) -> None:
     assert add(logs, 0, b"one\ntwo\n") == 8
     assert add(logs, 8, b"three", line=2) == 13
     assert text(logs) == b"one\ntwo\nthree"
-    found = log(logs)
-    assert (found.bytes_seen, found.bytes_kept, found.lines_seen) == (13, 13, 2)
-    assert not found.is_complete
+    actual_log = log(logs)
+    assert (actual_log.bytes_seen, actual_log.bytes_kept, actual_log.lines_seen) == (13, 13, 2)
+    assert not actual_log.is_complete
     logs.write_blocking(joblog.close, joblog.LogEnd(FENCE, JOB, 13, 3, "ab"))
-    found = log(logs)
-    assert (found.is_complete, found.lines_total, found.sha256) == (True, 3, "ab")
+    actual_log = log(logs)
+    assert (actual_log.is_complete, actual_log.lines_total, actual_log.sha256) == (True, 3, "ab")
 
 
 def test_what_was_there_already_is_skipped(logs: Database) -> None:
@@ -65,8 +65,8 @@ def test_a_gap_is_marked_and_counted(logs: Database) -> None:
     add(logs, 0, b"start\n")
     assert add(logs, 1_000, b"end\n", line=40) == 1_004
     assert text(logs) == b"start\n" + joblog.gap_text(6, 1_000) + b"end\n"
-    found = log(logs)
-    assert (found.bytes_kept, found.lines_seen) == (10, 41)
+    actual_log = log(logs)
+    assert (actual_log.bytes_kept, actual_log.lines_seen) == (10, 41)
     logs.write_blocking(joblog.close, joblog.LogEnd(FENCE, JOB, 1_004, 41, ""))
     assert not log(logs).is_complete
 
@@ -81,8 +81,8 @@ def test_reading_can_begin_anywhere(logs: Database) -> None:
 def test_each_chunk_has_its_offset_and_line(logs: Database) -> None:
     add(logs, 0, b"a\nb\n")
     add(logs, 4, b"c\n", line=2)
-    found = logs.write_blocking(joblog.chunks, FENCE, 2, 100)
-    assert list(joblog.pieces(found, 2)) == [(4, 1, b"b\n"), (6, 2, b"c\n")]
+    chunks = logs.write_blocking(joblog.chunks, FENCE, 2, 100)
+    assert list(joblog.pieces(chunks, 2)) == [(4, 1, b"b\n"), (6, 2, b"c\n")]
 
 
 def test_the_tail_is_the_end_of_the_stored_log(logs: Database) -> None:
@@ -101,13 +101,13 @@ def test_the_middle_goes_head_and_tail_stay(
     stream = b"".join(b"%04d\n" % n for n in range(200))
     for at in range(0, len(stream), 10):
         add(logs, at, stream[at : at + 10], line=at // 5)
-    found = log(logs)
-    assert found.bytes_seen == len(stream) == 1_000
-    assert found.bytes_kept <= 100
-    shown = text(logs)
-    assert shown.startswith(stream[:20])
-    assert shown.endswith(stream[-80:])
-    assert joblog.gap_text(20, 1_000 - 80) in shown
+    actual_log = log(logs)
+    assert actual_log.bytes_seen == len(stream) == 1_000
+    assert actual_log.bytes_kept <= 100
+    data = text(logs)
+    assert data.startswith(stream[:20])
+    assert data.endswith(stream[-80:])
+    assert joblog.gap_text(20, 1_000 - 80) in data
     assert add(logs, 0, stream) == len(stream)
 
 
@@ -118,8 +118,8 @@ def test_what_comes_behind_a_lost_piece_is_refused(logs: Database) -> None:
         LogPiece(FENCE, JOB, 8, 2, b"3", after=8),
     ]
     other = LogPiece(8, JOB, 0, 0, b"x")
-    one, two, three = logs.write_blocking(joblog.append, [*behind, other])
-    assert isinstance(one, Unavailable) and isinstance(two, Unavailable) and three == 1
+    number, two, three = logs.write_blocking(joblog.append, [*behind, other])
+    assert isinstance(number, Unavailable) and isinstance(two, Unavailable) and three == 1
     again = [LogPiece(FENCE, JOB, 0, 0, b"one\n"), *behind]
     assert logs.write_blocking(joblog.append, again) == [9, 9, 9]
     assert [chunk.at_byte for chunk in logs.write_blocking(joblog.chunks, FENCE, 0)] == [0, 4, 8]
@@ -150,8 +150,10 @@ def test_files_of_a_job_are_forgotten_with_them(logs: Database) -> None:
             artifacts.append, [artifacts.ArtifactPiece(fence, job_id, 0, 0, b"content")]
         )
     logs.write_blocking(joblog.delete, [JOB])
-    left = logs.write_blocking(lambda tx: tx.rows("select distinct fence from job_file_chunks"))
-    assert left == [(9,)]
+    remaining = logs.write_blocking(
+        lambda tx: tx.rows("select distinct fence from job_file_chunks")
+    )
+    assert remaining == [(9,)]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the rule is not the engine's
@@ -168,14 +170,14 @@ def test_any_cuts_and_repeats_give_the_stream_as_produced(
     """Connections break anywhere and send again from anywhere below what the server lacks."""
     logs.write_blocking(joblog.delete, [JOB])
     bounds = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    sent = list(zip(bounds, bounds[1:], strict=False))
+    items = list(zip(bounds, bounds[1:], strict=False))
     for again in repeats:
-        if again < len(sent):
-            sent.insert(again + 1, sent[max(0, again - 1)])
-    for start, end in sent:
+        if again < len(items):
+            items.insert(again + 1, items[max(0, again - 1)])
+    for start, end in items:
         add(logs, start, stream[start:end], stream[:start].count(b"\n"), fence)
-    found = logs.write_blocking(joblog.chunks, fence, 0, 10_000)
-    assert b"".join(chunk.data for chunk in found) == stream
-    kept = logs.write_blocking(joblog.find, fence)
-    assert kept is not None
-    assert (kept.bytes_seen, kept.lines_seen) == (len(stream), stream.count(b"\n"))
+    chunks = logs.write_blocking(joblog.chunks, fence, 0, 10_000)
+    assert b"".join(chunk.data for chunk in chunks) == stream
+    actual_log = logs.write_blocking(joblog.find, fence)
+    assert actual_log is not None
+    assert (actual_log.bytes_seen, actual_log.lines_seen) == (len(stream), stream.count(b"\n"))

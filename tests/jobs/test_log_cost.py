@@ -29,8 +29,8 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fill(logs: Database, lines: int) -> Database:
-    seen = logs.write_blocking(joblog.find, FENCE)
-    start = seen.lines_seen if seen is not None else 0
+    log = logs.write_blocking(joblog.find, FENCE)
+    start = log.lines_seen if log is not None else 0
     pieces = [LogPiece(FENCE, JOB, n * len(LINE), n, LINE) for n in range(start, lines)]
     logs.write_blocking(joblog.append, pieces)
     if logs.dialect.name == "postgres":
@@ -65,10 +65,10 @@ def test_every_line_is_found_by_its_number(logs: Database) -> None:
 def test_lines_are_found_across_a_gap(logs: Database) -> None:
     for at, line in ((0, 0), (7, 1), (900_000, 50), (900_007, 51), (2_000_000, 90)):
         logs.write_blocking(joblog.append, [LogPiece(FENCE, JOB, at, line, LINE)])
-    found = [
+    lines = [
         logs.write_blocking(joblog.find_line, FENCE, line) for line in (0, 1, 2, 50, 51, 52, 90, 91)
     ]
-    assert found == [0, 0, 7, 7, 900_000, 900_007, 900_007, 2_000_000]
+    assert lines == [0, 0, 7, 7, 900_000, 900_007, 900_007, 2_000_000]
 
 
 def test_marks_of_a_long_line_in_many_chunks_come_in_pages(logs: Database) -> None:

@@ -15,8 +15,8 @@ def chunks(data: bytes, cuts: list[int]) -> list[Chunk]:
     ]
 
 
-def search(data: bytes, cuts: list[int], wanted: str) -> list[tuple[int, int, str]]:
-    looking = LogSearch(wanted, 1_000)
+def search(data: bytes, cuts: list[int], expected: str) -> list[tuple[int, int, str]]:
+    looking = LogSearch(expected, 1_000)
     for chunk in chunks(data, cuts):
         looking.feed(chunk)
     looking.end_line()
@@ -54,13 +54,13 @@ def test_it_finds_what_is_there_wherever_it_was_cut(
 def test_it_goes_on_from_any_byte(text: str, cuts: list[int], since: int) -> None:
     data = text.encode()
     looking = LogSearch("a", 1_000, since)
-    kept = chunks(data, cuts)
-    before = [chunk for chunk in kept if chunk.at_byte < since][-1:]
+    actual_chunks = chunks(data, cuts)
+    before = [chunk for chunk in actual_chunks if chunk.at_byte < since][-1:]
     for chunk in before:
         # As a search begins that reads from the database.
         looking.walk.start = looking.walk.at = chunk.at_byte
         looking.walk.before = chunk.at_line
-    for chunk in (*before, *(chunk for chunk in kept if chunk.at_byte >= since)):
+    for chunk in (*before, *(chunk for chunk in actual_chunks if chunk.at_byte >= since)):
         looking.feed(chunk)
     looking.end_line()
     hits = [(hit.line, hit.offset, hit.text) for hit in looking.hits.lines]

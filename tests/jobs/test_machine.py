@@ -86,12 +86,12 @@ class Jobs(RuleBasedStateMachine):
         asked=st.sampled_from(["ready", "ready", "onhold", "syncing"]),
     )
     def create(self, kind: str, asked: str) -> None:
-        made = self.steps.create(self.tasks[kind], lifecycle=asked)
+        new_job = self.steps.create(self.tasks[kind], lifecycle=asked)
         first = {"approval": "onhold", "dummy": "finished"}.get(kind, asked)
-        job = Job(made.id, kind, first, self.now + EXPIRES)
+        job = Job(new_job.id, kind, first, self.now + EXPIRES)
         if kind == "dummy":
             job.state = "success"
-        self.jobs[made.id] = job
+        self.jobs[new_job.id] = job
 
     @rule(kinds=st.lists(st.sampled_from(RUN), min_size=1, max_size=3))
     def create_and_claim(self, kinds: list[str]) -> None:
@@ -106,7 +106,7 @@ class Jobs(RuleBasedStateMachine):
         running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
         narrow = sum(job.kind == "narrow" for job in running)
         expected: list[Any] = []
-        for job in sorted(self.jobs.values(), key=lambda one: one.id):
+        for job in sorted(self.jobs.values(), key=lambda item: item.id):
             if job.lifecycle != "ready" or job.not_before > self.now:
                 continue
             if len(running) + len(expected) == SLOTS or (job.kind == "narrow" and narrow == 1):
@@ -114,10 +114,12 @@ class Jobs(RuleBasedStateMachine):
             narrow += job.kind == "narrow"
             expected.append(job)
         claimed = self.steps.db.write_blocking(queue.claim, self.host_id, self.session)
-        assert [one.job.id for one in claimed] == [job.id for job in expected]
-        for job, one in zip(expected, claimed, strict=True):
-            assert one.job.fence > max([0, *(other.fence for other in self.jobs.values())])
-            job.claim(one.job.fence, self.journal, self.now)
+        assert [claimed_record.job.id for claimed_record in claimed] == [job.id for job in expected]
+        for job, first_claimed in zip(expected, claimed, strict=True):
+            assert first_claimed.job.fence > max(
+                [0, *(other.fence for other in self.jobs.values())]
+            )
+            job.claim(first_claimed.job.fence, self.journal, self.now)
 
     @rule(number=picks)
     def start(self, number: int) -> None:
@@ -155,18 +157,20 @@ class Jobs(RuleBasedStateMachine):
         if is_new or not self.journal:
             self.journal = f"{self.name}-{self.now}-{len(self.jobs)}-{self.session}"
         running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
-        known = {job.fence for n, job in enumerate(running) if held >> n & 1}
-        entries = [JournaledAttempt(fence, "live") for fence in sorted(known)]
+        fences = {job.fence for n, job in enumerate(running) if held >> n & 1}
+        entries = [JournaledAttempt(fence, "live") for fence in sorted(fences)]
         hello = Hello(self.name, "1", self.name, self.journal, "boot", SLOTS, entries)
         self.session = self.steps.db.write_blocking(presence.connect, self.host_id, hello, "")
         self.seen_at = self.now
-        told = self.steps.db.write_blocking(resync.resync_host, self.host_id, self.journal, entries)
-        cancelled = sorted(job.fence for job in running if job.fence in known and job.cancel)
-        assert sorted(told.live) == sorted(known)
-        assert sorted(told.cancel) == cancelled
-        assert told.stop == []
+        resync_result = self.steps.db.write_blocking(
+            resync.resync_host, self.host_id, self.journal, entries
+        )
+        cancelled = sorted(job.fence for job in running if job.fence in fences and job.cancel)
+        assert sorted(resync_result.live) == sorted(fences)
+        assert sorted(resync_result.cancel) == cancelled
+        assert resync_result.stop == []
         for job in self.jobs.values():
-            job.meet(self.journal, job.fence in known, self.now)
+            job.meet(self.journal, job.fence in fences, self.now)
 
     @rule()
     def beat(self) -> None:

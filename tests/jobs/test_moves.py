@@ -43,12 +43,12 @@ stop       started    terminated  canceled
 
 
 def allowed_moves() -> set[tuple[str, str, str, str]]:
-    found = set()
+    result = set()
     for line in ALLOWED.split("\n"):
         if line:
             trigger, before, after, *states = line.split()
-            found |= {(trigger, before, after, state) for state in states}
-    return found
+            result |= {(trigger, before, after, state) for state in states}
+    return result
 
 
 def job(lifecycle: str, state: str) -> JobRow:
@@ -74,8 +74,8 @@ def test_it_works() -> None:
     ):
         place = "lost" if (before, had) == ("terminated", "lost") else str(before)
         expected = place != "terminated" and (trigger, place, str(after), str(state)) in table
-        told = f"{trigger}: {before}/{had} to {after}/{state}"
-        assert may(trigger, job(before, had), after, state) is expected, told
+        text = f"{trigger}: {before}/{had} to {after}/{state}"
+        assert may(trigger, job(before, had), after, state) is expected, text
 
 
 def test_a_refusal_names_the_state_of_the_job() -> None:

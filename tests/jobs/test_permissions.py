@@ -31,8 +31,8 @@ def by_id(steps: JobSteps, job_id: str) -> set[str]:
 
 def in_lists(steps: JobSteps, job_id: str) -> set[str]:
     def lists(tx: Any, actor: Actor) -> bool:
-        seen, params = permissions.visible_filter(actor, tx.dialect)
-        sql = f"select 1 from jobs j where j.id = ? and j.customer_id = ? and {seen}"
+        text, params = permissions.visible_filter(actor, tx.dialect)
+        sql = f"select 1 from jobs j where j.id = ? and j.customer_id = ? and {text}"
         return tx.row(sql, job_id, actor.customer_id, *params) is not None
 
     return {name for name in ALL if steps.db.write_blocking(lists, getattr(steps.actors, name))}
@@ -114,12 +114,12 @@ def test_the_acl_of_a_job_replaces_that_of_its_task(
 
 def test_another_organizations_id_is_like_a_missing_one(steps: JobSteps) -> None:
     job = steps.create()
-    told = set()
+    result = set()
     for job_id in (job.id, MISSING, "nonsense"):
         with pytest.raises(NotFound) as refusal:
             steps.db.write_blocking(permissions.require_visible, steps.actors.eve, job_id)
-        told.add((refusal.value.code, refusal.value.message))
-    assert len(told) == 1
+        result.add((refusal.value.code, refusal.value.message))
+    assert len(result) == 1
 
 
 def test_an_agent_sees_the_jobs_of_its_own_host_only(steps: JobSteps) -> None:

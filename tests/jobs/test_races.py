@@ -69,7 +69,7 @@ def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(steps: JobSt
     for _ in range(40):
         for item in at_once([claim] * THREADS):
             assert isinstance(item, list), item
-            claimed += [one.job.id for one in item]
+            claimed += [first_item.job.id for first_item in item]
         running = steps.db.write_blocking(
             lambda tx: tx.rows("select task_id, fence from jobs where lifecycle = 'assigned'")
         )
@@ -104,11 +104,11 @@ def test_claimers_of_different_hosts_get_different_fences(steps: JobSteps) -> No
             (lambda host_id=host_id: steps.db.write_blocking(queue.claim, host_id, 1))
             for host_id in hosts
         ]
-        got = at_once(calls)  # type: ignore[arg-type]
-        assert all(isinstance(item, list) for item in got), got
-        taken = [(item.job.host_id, item.job.fence) for some in got for item in some]
-        fences += [fence for _, fence in taken]
-        ends = [ReceivedReport(host, fence, Report("exit")) for host, fence in taken]
+        results = at_once(calls)  # type: ignore[arg-type]
+        assert all(isinstance(item, list) for item in results), results
+        items = [(item.job.host_id, item.job.fence) for some in results for item in some]
+        fences += [fence for _, fence in items]
+        ends = [ReceivedReport(host, fence, Report("exit")) for host, fence in items]
         steps.db.write_blocking(finish, ends)
     assert len(fences) == len(set(fences)) == THREADS * 10
     check_consistent(steps)
@@ -121,8 +121,10 @@ def test_of_two_reports_one_counts(steps: JobSteps) -> None:
         reports = [
             ReceivedReport(steps.host_id, job.fence, Report("exit", code=n)) for n in range(4)
         ]
-        got = at_once([partial(steps.db.write_blocking, finish, [report]) for report in reports])
-        words = sorted(outcome.status for [outcome] in got)
+        results = at_once(
+            [partial(steps.db.write_blocking, finish, [report]) for report in reports]
+        )
+        words = sorted(outcome.status for [outcome] in results)
         assert words == ["counted", "late", "late", "late"]
     check_consistent(steps)
 
@@ -158,14 +160,14 @@ def test_cancel_and_claim_have_one_winner(steps: JobSteps) -> None:
                 partial(steps.db.write_blocking, actions.cancel, steps.actors.ada, job.id),
             ]
         )
-        found = steps.job(job.id)
+        stored_job = steps.job(job.id)
         assert not isinstance(canceled, Exception)
-        if found.lifecycle == "assigned":
-            assert found.cancel_requested_at is not None
+        if stored_job.lifecycle == "assigned":
+            assert stored_job.cancel_requested_at is not None
             assert [item.job.id for item in claimed] == [job.id]
-            steps.end(found.fence, "canceled")
+            steps.end(stored_job.fence, "canceled")
         else:
-            assert (found.lifecycle, claimed) == ("canceled", [])
+            assert (stored_job.lifecycle, claimed) == ("canceled", [])
     check_consistent(steps)
 
 
@@ -187,11 +189,19 @@ def test_resolve_and_a_late_result_have_one_winner(steps: JobSteps) -> None:
                 ),
             ]
         )
-        found = steps.job(job.id)
+        stored_job = steps.job(job.id)
         if isinstance(resolved, Conflict):
-            assert (outcome.status, found.state, found.reconciled) == ("counted", "failure", 1)
+            assert (outcome.status, stored_job.state, stored_job.reconciled) == (
+                "counted",
+                "failure",
+                1,
+            )
         else:
-            assert (outcome.status, found.state, found.reconciled) == ("late", "success", 0)
+            assert (outcome.status, stored_job.state, stored_job.reconciled) == (
+                "late",
+                "success",
+                0,
+            )
     check_consistent(steps)
 
 
@@ -218,14 +228,14 @@ def test_approve_and_reject_have_one_winner(steps: JobSteps) -> None:
     task_id = steps.task(type="approval", approvers=["uma@acme.test", "max@acme.test"])
     for _ in range(30):
         job = steps.create(task_id)
-        got = at_once(
+        results = at_once(
             [
                 partial(steps.db.write_blocking, votes.approve, steps.actors.uma, job.id),
                 partial(steps.db.write_blocking, votes.reject, steps.actors.max, job.id),
             ]
         )
-        [won] = [item for item in got if not isinstance(item, Exception)]
-        [refused] = [item for item in got if isinstance(item, Exception)]
+        [won] = [item for item in results if not isinstance(item, Exception)]
+        [refused] = [item for item in results if isinstance(item, Exception)]
         assert isinstance(refused, Conflict)
         assert steps.job(job.id) == won
     check_consistent(steps)
@@ -242,11 +252,11 @@ def test_a_hundred_requests_with_one_key_make_one_job(steps: JobSteps) -> None:
         )
         return steps.db.write_blocking(create, [expected])[0]
 
-    got = [item for _ in range(13) for item in at_once([create_job] * THREADS)]
-    made = [item for item in got if isinstance(item, CreatedJob)]
-    assert len(made) == len(got) == 104
-    assert len({item.job.id for item in made}) == 1
-    assert [item.replayed for item in made].count(False) == 1
+    items = [item for _ in range(13) for item in at_once([create_job] * THREADS)]
+    created_jobs = [item for item in items if isinstance(item, CreatedJob)]
+    assert len(created_jobs) == len(items) == 104
+    assert len({item.job.id for item in created_jobs}) == 1
+    assert [item.replayed for item in created_jobs].count(False) == 1
     assert steps.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 1
 
 
@@ -255,12 +265,12 @@ def test_a_returning_agent_and_an_end_leave_one_truth(steps: JobSteps) -> None:
     for _ in range(25):
         job = steps.assign(task_id)
         end = ReceivedReport(steps.host_id, job.fence, Report("exit"))
-        got = at_once(
+        results = at_once(
             [
                 partial(_end, steps, end),
                 partial(steps.connect, {job.fence: "ended"}),
             ]
         )
-        assert not any(isinstance(item, Refused) for item in got), got
+        assert not any(isinstance(item, Refused) for item in results), results
         assert steps.status(job.id) == "finished/normal"
     check_consistent(steps)

@@ -20,13 +20,21 @@ def unreachable(steps: JobSteps) -> str:
 def test_it_works(steps: JobSteps) -> None:
     job = steps.lose()
     steps.clock.move(5)
-    found = steps.db.write_blocking(
+    stored_job = steps.db.write_blocking(
         actions.resolve, steps.actors.ada, job.id, "success", "I looked."
     )
-    assert found == steps.job(job.id)
-    assert (found.lifecycle, found.state, found.trigger_name) == ("finished", "success", "success")
-    assert (found.resolved_by, found.reason, found.ran) == ("ada@acme.test", "I looked.", "maybe")
-    assert found.ended_at == steps.clock.now
+    assert stored_job == steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.trigger_name) == (
+        "finished",
+        "success",
+        "success",
+    )
+    assert (stored_job.resolved_by, stored_job.reason, stored_job.ran) == (
+        "ada@acme.test",
+        "I looked.",
+        "maybe",
+    )
+    assert stored_job.ended_at == steps.clock.now
     assert steps.kinds(job.id)[-1] == "resolved"
     audited = steps.db.write_blocking(
         lambda tx: tx.rows("select object_id from audit where action = 'job.resolve'")
@@ -42,14 +50,18 @@ def test_the_outcome_is_the_one_that_was_set(
     steps: JobSteps, outcome: str, state: str, trigger: str
 ) -> None:
     job = steps.lose()
-    found = steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, outcome, "")
-    assert (found.state, found.trigger_name, found.reason) == (state, trigger, "keeper_lost")
+    stored_job = steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, outcome, "")
+    assert (stored_job.state, stored_job.trigger_name, stored_job.reason) == (
+        state,
+        trigger,
+        "keeper_lost",
+    )
 
 
 def test_a_job_of_an_unreachable_agent_can_be_resolved(steps: JobSteps) -> None:
     job_id = unreachable(steps)
-    found = steps.db.write_blocking(actions.resolve, steps.actors.ada, job_id, "failure", "")
-    assert (found.lifecycle, found.unreachable_at, found.ran) == ("finished", None, "maybe")
+    job = steps.db.write_blocking(actions.resolve, steps.actors.ada, job_id, "failure", "")
+    assert (job.lifecycle, job.unreachable_at, job.ran) == ("finished", None, "maybe")
     assert [attempt.state for attempt in steps.attempts(job_id)] == ["resolved"]
 
 

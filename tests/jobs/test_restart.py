@@ -56,14 +56,14 @@ def test_a_lost_job_can_be_restarted(steps: JobSteps) -> None:
 def test_the_same_key_restarts_once(steps: JobSteps) -> None:
     job_id = end_job(steps, steps.task())
     once = IdempotencyKey("PUT /job/{id}/restart", "k", "digest")
-    made = [
+    created_jobs = [
         steps.create_job(
             steps.db.write_blocking(actions.restart, steps.actors.ada, job_id, None, once)
         )
         for _ in range(2)
     ]
-    assert made[0].job.id == made[1].job.id
-    assert [item.replayed for item in made] == [False, True]
+    assert created_jobs[0].job.id == created_jobs[1].job.id
+    assert [item.replayed for item in created_jobs] == [False, True]
 
 
 def test_it_refuses_a_job_that_is_not_over(steps: JobSteps) -> None:

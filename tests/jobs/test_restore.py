@@ -57,8 +57,8 @@ def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(steps: JobSteps)
     job = steps.assign()
     restore_database(steps)
     reunite(steps)
-    found = steps.job(job.id)
-    assert (found.state, found.ran) == ("lost", "maybe")
+    stored_job = steps.job(job.id)
+    assert (stored_job.state, stored_job.ran) == ("lost", "maybe")
 
 
 def test_an_attempt_of_before_goes_on_when_the_journal_has_it(steps: JobSteps) -> None:
@@ -73,8 +73,8 @@ def test_a_fence_that_only_the_agent_knows_is_bound_to_its_job(steps: JobSteps) 
     job = steps.create()
     fence = steps.db.write_blocking(installation.newest_fence) + 1
     restore_database(steps)
-    told = reunite(steps, JournaledAttempt(fence, "live", job.id))
-    assert (told.live, told.stop) == ([fence], [])
+    resync_result = reunite(steps, JournaledAttempt(fence, "live", job.id))
+    assert (resync_result.live, resync_result.stop) == ([fence], [])
     assert steps.status(job.id) == "assigned/in_progress"
     steps.end(fence)
     assert steps.status(job.id) == "finished/normal"
@@ -126,16 +126,16 @@ def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(steps: JobSteps)
 
 
 def hello(highest: int, *entries: JournaledAttempt, **more: object) -> Hello:
-    said: dict[str, object] = {"greeting": 100, "keeper_id": "keeper-1", **more}
-    return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, list(entries), highest=highest, **said)  # type: ignore[arg-type]
+    body: dict[str, object] = {"greeting": 100, "keeper_id": "keeper-1", **more}
+    return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, list(entries), highest=highest, **body)  # type: ignore[arg-type]
 
 
-def check(steps: JobSteps, said: Hello, host_id: str = "") -> int:
+def check(steps: JobSteps, actual_hello: Hello, host_id: str = "") -> int:
     host_id = host_id or steps.host_id
 
     def work(tx: Tx) -> int:
         before = restored.last_hello(tx, host_id)
-        fence = restore.check_hello(tx, host_id, said, before)
+        fence = restore.check_hello(tx, host_id, actual_hello, before)
         if fence:
             restore.hold_for_host(tx, host_id, fence)
         return fence
@@ -204,12 +204,12 @@ def test_a_deleted_attempt_is_no_sign_of_a_restore(steps: JobSteps) -> None:
 # A failover to another PostgreSQL, which lacks the last commits.
 
 
-def fail_over(steps: JobSteps, said: Hello) -> int:
+def fail_over(steps: JobSteps, actual_hello: Hello) -> int:
     def work(tx: Tx) -> None:
         restored.mark_failover(tx, installation.raise_epoch(tx))
 
     steps.db.write_blocking(work)
-    return check(steps, said)
+    return check(steps, actual_hello)
 
 
 def test_jobs_are_held_when_a_failover_lost_a_claim_of_their_host(steps: JobSteps) -> None:
@@ -222,10 +222,16 @@ def test_jobs_are_held_when_a_failover_lost_a_claim_of_their_host(steps: JobStep
 
 def test_nothing_is_held_when_a_failover_lost_nothing(steps: JobSteps) -> None:
     steps.connect({})
-    known = steps.assign()
+    existing_job = steps.assign()
     job = steps.create()
     assert (
-        fail_over(steps, hello(known.fence, JournaledAttempt(known.fence, "live", known.id))) == 0
+        fail_over(
+            steps,
+            hello(
+                existing_job.fence, JournaledAttempt(existing_job.fence, "live", existing_job.id)
+            ),
+        )
+        == 0
     )
     assert steps.status(job.id) == "ready/in_progress"
 

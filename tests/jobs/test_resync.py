@@ -10,10 +10,10 @@ from jobs.job_steps import JOURNAL, JobSteps
 
 def test_it_works(steps: JobSteps) -> None:
     task_id = steps.task()
-    held, never = steps.assign(task_id), steps.assign(task_id)
-    told = steps.connect({held.fence: "live"})
-    assert (told.live, told.stop, told.cancel) == ([held.fence], [], [])
-    assert steps.status(held.id) == "assigned/in_progress"
+    job, never = steps.assign(task_id), steps.assign(task_id)
+    resync_result = steps.connect({job.fence: "live"})
+    assert (resync_result.live, resync_result.stop, resync_result.cancel) == ([job.fence], [], [])
+    assert steps.status(job.id) == "assigned/in_progress"
     assert steps.status(never.id) == "ready/in_progress"
 
 
@@ -23,9 +23,9 @@ def test_it_works(steps: JobSteps) -> None:
 def test_an_order_that_was_never_accepted_goes_back(steps: JobSteps) -> None:
     job = steps.assign()
     steps.connect({})
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.ran, found.attempts) == ("ready", "no", 0)
-    assert (found.assigned_at, found.deadline_at) == (None, None)
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.ran, stored_job.attempts) == ("ready", "no", 0)
+    assert (stored_job.assigned_at, stored_job.deadline_at) == (None, None)
     assert [attempt.state for attempt in steps.attempts(job.id)] == ["returned"]
     assert steps.kinds(job.id) == ["created", "assigned", "returned"]
     [again] = steps.claim()
@@ -41,8 +41,12 @@ def test_a_started_job_is_never_assigned_again(steps: JobSteps) -> None:
     job = steps.assign()
     steps.report_started(job.fence)
     steps.connect({})
-    found = steps.job(job.id)
-    assert (found.state, found.ran, found.reason) == ("lost", "maybe", "journal_lost")
+    stored_job = steps.job(job.id)
+    assert (stored_job.state, stored_job.ran, stored_job.reason) == (
+        "lost",
+        "maybe",
+        "journal_lost",
+    )
     assert steps.claim() == []
 
 
@@ -89,17 +93,21 @@ def _lose_all(steps: JobSteps) -> None:
 def test_a_lost_one_that_was_never_accepted_did_not_run(steps: JobSteps) -> None:
     """It is over and stays so; but whoever looks knows that it can be run again."""
     task_id = steps.task()
-    job, held, started = (steps.assign(task_id) for _ in range(3))
+    job, stored_job, started = (steps.assign(task_id) for _ in range(3))
     steps.report_started(started.fence)
     _lose_all(steps)
-    assert [steps.job(item.id).ran for item in (job, held, started)] == ["maybe"] * 3
+    assert [steps.job(item.id).ran for item in (job, stored_job, started)] == ["maybe"] * 3
     before = steps.job(job.id).version
-    steps.connect({held.fence: "live"})
-    found = steps.job(job.id)
-    assert (found.state, found.ran, found.reason) == ("lost", "no", "agent_unreachable")
-    assert found.version == before + 1 and steps.kinds(job.id)[-1] == "reachable"
-    assert [steps.job(item.id).ran for item in (held, started)] == ["maybe"] * 2
-    steps.connect({held.fence: "live"})
+    steps.connect({stored_job.fence: "live"})
+    job_record = steps.job(job.id)
+    assert (job_record.state, job_record.ran, job_record.reason) == (
+        "lost",
+        "no",
+        "agent_unreachable",
+    )
+    assert job_record.version == before + 1 and steps.kinds(job.id)[-1] == "reachable"
+    assert [steps.job(item.id).ran for item in (stored_job, started)] == ["maybe"] * 2
+    steps.connect({stored_job.fence: "live"})
     assert steps.job(job.id).version == before + 1
 
 
@@ -153,9 +161,13 @@ def test_an_unaccepted_job_to_be_cancelled_is_cancelled(steps: JobSteps) -> None
     job = steps.assign()
     steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
     steps.connect({})
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.state, found.ran) == ("canceled", "canceled", "no")
-    assert found.ended_at == steps.clock.now
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.ran) == (
+        "canceled",
+        "canceled",
+        "no",
+    )
+    assert stored_job.ended_at == steps.clock.now
     assert steps.kinds(job.id)[-1] == "canceled"
 
 
@@ -182,8 +194,8 @@ def test_a_running_job_to_be_cancelled_is_listed(steps: JobSteps) -> None:
 
 def test_one_that_ended_waits_for_its_report(steps: JobSteps) -> None:
     job = steps.assign()
-    told = steps.connect({job.fence: "ended"})
-    assert (told.live, told.stop) == ([job.fence], [])
+    resync_result = steps.connect({job.fence: "ended"})
+    assert (resync_result.live, resync_result.stop) == ([job.fence], [])
     steps.end(job.fence, code=0)
     assert steps.status(job.id) == "finished/normal"
 
@@ -194,9 +206,13 @@ def test_one_that_ended_waits_for_its_report(steps: JobSteps) -> None:
 def test_a_lost_journal_leaves_the_job_lost(steps: JobSteps) -> None:
     job = steps.assign()
     steps.connect({}, journal="another")
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.state, found.reason) == ("terminated", "lost", "journal_lost")
-    assert found.ran == "maybe"
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.reason) == (
+        "terminated",
+        "lost",
+        "journal_lost",
+    )
+    assert stored_job.ran == "maybe"
 
 
 def test_a_damaged_journal_still_proves_its_entries(steps: JobSteps) -> None:
@@ -222,14 +238,14 @@ def test_a_superseded_attempt_is_stopped(steps: JobSteps) -> None:
     job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
     steps.end(job.fence, "unknown")
     [again] = steps.claim()
-    told = steps.connect({job.fence: "live", again.job.fence: "live"})
-    assert (told.stop, told.live) == ([job.fence], [again.job.fence])
+    resync_result = steps.connect({job.fence: "live", again.job.fence: "live"})
+    assert (resync_result.stop, resync_result.live) == ([job.fence], [again.job.fence])
 
 
 def test_a_lost_one_may_still_come_true(steps: JobSteps) -> None:
     job = steps.lose()
-    told = steps.connect({job.fence: "live"})
-    assert (told.stop, told.live) == ([], [])
+    resync_result = steps.connect({job.fence: "live"})
+    assert (resync_result.stop, resync_result.live) == ([], [])
     steps.end(job.fence)
     assert steps.status(job.id) == "finished/normal"
 
@@ -242,9 +258,9 @@ def test_an_end_on_its_way_is_not_stopped(steps: JobSteps) -> None:
 def test_the_attempts_of_other_hosts_are_left_alone(steps: JobSteps) -> None:
     job = steps.assign()
     other = steps.host("web-2")
-    told = steps.connect({job.fence: "live"}, host_id=other)
+    resync_result = steps.connect({job.fence: "live"}, host_id=other)
     assert steps.status(job.id) == "assigned/in_progress"
-    assert told.live == []
+    assert resync_result.live == []
 
 
 def test_it_skips_what_was_settled_while_it_waited(steps: JobSteps) -> None:
@@ -256,8 +272,8 @@ def test_it_skips_what_was_settled_while_it_waited(steps: JobSteps) -> None:
         tx.execute("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
         return resync.resync_host(tx, steps.host_id, "journal-1", [JournaledAttempt(1, "live")])
 
-    told = steps.db.write_blocking(late)
-    assert (told.live, told.stop) == ([], [1])
+    result = steps.db.write_blocking(late)
+    assert (result.live, result.stop) == ([], [1])
     assert steps.status(job.id) == "finished/normal"
 
 
@@ -268,10 +284,10 @@ def test_a_start_moves_the_deadline(steps: JobSteps) -> None:
     job = steps.assign(steps.task(timeout=20_000))
     steps.clock.move(10)
     steps.report_started(job.fence, ago_ms=1_500)
-    found = steps.job(job.id)
-    assert found.started_at == steps.clock.now - 1_500
-    assert found.deadline_at == found.started_at + 20_000 + 5_000
-    assert steps.attempts(job.id)[0].started_at == found.started_at
+    stored_job = steps.job(job.id)
+    assert stored_job.started_at == steps.clock.now - 1_500
+    assert stored_job.deadline_at == stored_job.started_at + 20_000 + 5_000
+    assert steps.attempts(job.id)[0].started_at == stored_job.started_at
     assert steps.kinds(job.id) == ["created", "assigned", "started"]
 
 

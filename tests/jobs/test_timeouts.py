@@ -29,9 +29,9 @@ def test_it_works(steps: JobSteps) -> None:
     steps.clock.move(0.001)
     assert steps.db.write_blocking(timeouts.any_expired)
     assert steps.db.write_blocking(timeouts.expire) == 1
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.state, found.ran) == ("expired", "canceled", "no")
-    assert (found.reason, found.ended_at) == ("expired_in_queue", steps.clock.now)
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.ran) == ("expired", "canceled", "no")
+    assert (stored_job.reason, stored_job.ended_at) == ("expired_in_queue", steps.clock.now)
     assert steps.kinds(job.id) == ["created", "expired"]
     assert steps.db.write_blocking(timeouts.expire) == 0
 
@@ -148,9 +148,13 @@ def test_a_silent_job_is_lost_a_minute_after_its_deadline(steps: JobSteps) -> No
     silent(steps, 20 + 5 + 60)
     assert steps.status(job.id) == "assigned/in_progress"
     silent(steps, 0.001)
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.state, found.ran) == ("terminated", "lost", "maybe")
-    assert (found.reason, found.trigger_name) == ("agent_unreachable", "lost")
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.ran) == (
+        "terminated",
+        "lost",
+        "maybe",
+    )
+    assert (stored_job.reason, stored_job.trigger_name) == ("agent_unreachable", "lost")
     assert LOST_AFTER == 60_000
 
 

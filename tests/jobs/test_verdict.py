@@ -33,8 +33,8 @@ def verdict(
 
 
 def test_it_works() -> None:
-    found = verdict('{"state": "success", "output": ["a", "b"]}')
-    assert found == Verdict("finished", "success", "success", ["a", "b"])  # type: ignore[arg-type]
+    actual_verdict = verdict('{"state": "success", "output": ["a", "b"]}')
+    assert actual_verdict == Verdict("finished", "success", "success", ["a", "b"])  # type: ignore[arg-type]
 
 
 # (1) The exit code.
@@ -58,8 +58,12 @@ def test_a_migrated_script_may_ignore_its_exit_code() -> None:
 
 
 def test_a_bad_exit_keeps_event_and_output_of_the_last_line() -> None:
-    found = verdict('{"event_name": "red", "data": ["x"]}', 1)
-    assert (found.state, found.trigger_name, found.output) == ("failure", "red", ["x"])
+    actual_verdict = verdict('{"event_name": "red", "data": ["x"]}', 1)
+    assert (actual_verdict.state, actual_verdict.trigger_name, actual_verdict.output) == (
+        "failure",
+        "red",
+        ["x"],
+    )
 
 
 # (2) The last line.
@@ -191,12 +195,12 @@ def test_the_last_line_sets_state_and_output(
 def test_the_output_keeps_strings_and_writes_the_rest_as_json(
     line: str, output: list[str] | None
 ) -> None:
-    found = verdict(line).output
+    verdicts = verdict(line).output
     if output is not None and any("\ufffd" in text for text in output):
-        assert found is not None
-        assert "".join(found).encode() and "\0" not in "".join(found)
+        assert verdicts is not None
+        assert "".join(verdicts).encode() and "\0" not in "".join(verdicts)
     else:
-        assert found == output
+        assert verdicts == output
 
 
 @pytest.mark.parametrize(
@@ -215,8 +219,8 @@ def test_however_deeply_a_line_is_nested_there_is_a_verdict(depth: int) -> None:
 
 @given(st.text())
 def test_every_line_has_a_verdict_that_both_databases_can_store(line: str) -> None:
-    found = verdict(line)
-    for text in [found.trigger_name, *(found.output or [])]:
+    actual_verdict = verdict(line)
+    for text in [actual_verdict.trigger_name, *(actual_verdict.output or [])]:
         assert "\0" not in text
         text.encode()
 
@@ -232,9 +236,9 @@ _values = st.recursive(
     _values | st.dictionaries(st.sampled_from(["state", "event_name", "output", "data"]), _values)
 )
 def test_every_json_line_has_a_verdict(value: Any) -> None:
-    found = verdict(json.dumps(value))
-    assert found.lifecycle == "finished"
-    assert all("\0" not in text for text in found.output or [])
+    actual_verdict = verdict(json.dumps(value))
+    assert actual_verdict.lifecycle == "finished"
+    assert all("\0" not in text for text in actual_verdict.output or [])
 
 
 # Ends that are no exits.
@@ -251,8 +255,10 @@ def test_every_json_line_has_a_verdict(value: Any) -> None:
 def test_what_was_stopped_or_never_began_listens_to_no_line(
     ending: str, lifecycle: str, state: str, trigger: str
 ) -> None:
-    found = verdict('{"state": "success", "event_name": "x", "output": [1]}', ending=ending)
-    assert found == Verdict(lifecycle, state, trigger, None)  # type: ignore[arg-type]
+    actual_verdict = verdict(
+        '{"state": "success", "event_name": "x", "output": [1]}', ending=ending
+    )
+    assert actual_verdict == Verdict(lifecycle, state, trigger, None)  # type: ignore[arg-type]
 
 
 def test_an_unknown_end_is_no_verdict() -> None:

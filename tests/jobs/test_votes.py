@@ -33,10 +33,14 @@ def create_waiting(steps: JobSteps, **more: object) -> JobRow:
 def test_it_works(steps: JobSteps, verb: Vote, state: str, trigger: str, event: str) -> None:
     job = create_waiting(steps)
     steps.clock.move(1)
-    found = steps.db.write_blocking(verb, steps.actors.uma, job.id)
-    assert found == steps.job(job.id)
-    assert (found.lifecycle, found.state, found.trigger_name) == ("finished", state, trigger)
-    assert found.ended_at == steps.clock.now
+    stored_job = steps.db.write_blocking(verb, steps.actors.uma, job.id)
+    assert stored_job == steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.state, stored_job.trigger_name) == (
+        "finished",
+        state,
+        trigger,
+    )
+    assert stored_job.ended_at == steps.clock.now
     heavy = steps.heavy(job.id)
     assert heavy.output == '["x"]'
     assert heavy.result is not None

@@ -57,10 +57,10 @@ class NotificationSteps:
     def channel(self, name: str = "ops") -> str:
         body = ChannelBody(name=name, url="https://example.com/hook")
         checked = EgressResult(service="Webhook", scheme="https")
-        made = self.db.write_blocking(
+        channel = self.db.write_blocking(
             service.create_channel, self.keys, self.actors.ada, body, checked
         )
-        return made.id
+        return channel.id
 
     def rule(self, *channels: str, **more: Any) -> str:
         body = RuleBody(name="all", channels=list(channels), **{"group": 0, **more})
@@ -75,8 +75,8 @@ class NotificationSteps:
             Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, severity)
             for title in titles
         ]
-        told = [AddressedNotice(acme, notice, is_alert=True) for notice in notices]
-        routing.route(tx, told, store.active_rules(tx, [acme]))
+        addressed_notices = [AddressedNotice(acme, notice, is_alert=True) for notice in notices]
+        routing.route(tx, addressed_notices, store.active_rules(tx, [acme]))
 
     def messages(self) -> list[Message]:
         """All, oldest first."""

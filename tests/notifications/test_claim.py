@@ -23,8 +23,12 @@ def test_it_works(steps: NotificationSteps, clock: ManualClock) -> None:
     # It is somebody's now.
     assert steps.claim() == []
     assert steps.settle(message) is not None
-    (sent,) = steps.messages()
-    assert (sent.state, sent.sent_at, sent.claimed_until) == ("sent", clock(), None)
+    (sent_message,) = steps.messages()
+    assert (sent_message.state, sent_message.sent_at, sent_message.claimed_until) == (
+        "sent",
+        clock(),
+        None,
+    )
     clock.move(DAY / SECOND)
     assert steps.claim() == []
 
@@ -80,11 +84,11 @@ def test_one_receiver_gets_one_message_at_a_time(steps: NotificationSteps) -> No
     slow, quick = steps.channel("slow"), steps.channel("quick")
     steps.rule(slow, quick)
     steps.publish("first", "second")
-    taken = steps.claim()
-    assert {item.channel_id for item in taken} == {slow, quick}
-    assert {item.notice_list[0].title for item in taken} == {"first"}
+    actual_messages = steps.claim()
+    assert {item.channel_id for item in actual_messages} == {slow, quick}
+    assert {item.notice_list[0].title for item in actual_messages} == {"first"}
     assert steps.claim() == []
-    steps.settle(next(item for item in taken if item.channel_id == quick))
+    steps.settle(next(item for item in actual_messages if item.channel_id == quick))
     (then,) = steps.claim()
     assert (then.channel_id, then.notice_list[0].title) == (quick, "second")
 
@@ -168,6 +172,6 @@ def test_of_several_servers_one_sends(steps: NotificationSteps, db: Database) ->
     steps.rule(*(steps.channel(f"c{n}") for n in range(20)))
     steps.publish("x fails")
     with ThreadPoolExecutor(8) as pool:
-        taken = list(pool.map(lambda _: claim(db, 3), range(40)))
-    claimed = [item.id for several in taken for item in several]
+        actual_messages = list(pool.map(lambda _: claim(db, 3), range(40)))
+    claimed = [item.id for several in actual_messages for item in several]
     assert sorted(claimed) == [item.id for item in steps.messages()]

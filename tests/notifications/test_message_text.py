@@ -9,9 +9,9 @@ AT = 1_772_359_200_000
 
 
 def notice(title: str = "shop fails", **more: str) -> Notice:
-    given = {"text": "status 500", "link": "https://b.test/ui/acme/monitors/1", **more}
+    body = {"text": "status 500", "link": "https://b.test/ui/acme/monitors/1", **more}
     return Notice(
-        "monitor.failure", "monitor", "1", title, AT, NoticeSeverity.HIGH, "failure", **given
+        "monitor.failure", "monitor", "1", title, AT, NoticeSeverity.HIGH, "failure", **body
     )
 
 
@@ -27,9 +27,9 @@ def test_it_works() -> None:
 def test_several_are_listed() -> None:
     two = [notice(), notice("web fails", text="", link="")]
     assert message_text.title("acme", two, 3) == "[acme] 5 events: shop fails, …"
-    said = message_text.text(two, 3)
-    assert said.startswith("- shop fails (high") and said.endswith("- and 3 more")
-    assert "- web fails" in said
+    text = message_text.text(two, 3)
+    assert text.startswith("- shop fails (high") and text.endswith("- and 3 more")
+    assert "- web fails" in text
 
 
 def test_names_cannot_break_out_of_their_line() -> None:

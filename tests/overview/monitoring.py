@@ -16,10 +16,10 @@ async def monitor(world: World, name: str = "shop", type: str = "push", **more: 
     if type not in ("push", "nested"):
         more["host_id"] = world.things.hosts["web-1"].host_id
     body = MonitorBody(name=name, type=type, **more)
-    made = await world.runtime.db.write(
+    record = await world.runtime.db.write(
         monitors.create, world.runtime.keyring, world.actors.ada, body, None
     )
-    return made[0].id
+    return record[0].id
 
 
 def _age(tx: Tx, monitor_id: str, made_at: Millis) -> None:
@@ -45,10 +45,10 @@ async def check(
     """Checks in these states, the last of them now, one `every` so often; it is as old as they."""
     now = world.runtime.clock()
     at = [now - every * n for n in reversed(range(len(states)))]
-    seen = [
+    stored_samples = [
         StoredSample(monitor_id, when, state, "", measured or {})
         for when, state in zip(at, states, strict=True)
         if state
     ]
-    await world.runtime.db.write(rollups.add, seen)
+    await world.runtime.db.write(rollups.add, stored_samples)
     await world.runtime.db.write(_age, monitor_id, at[0])

@@ -32,12 +32,16 @@ async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     await create(uma, task)
     await create(uma, task)
-    told = await counts(uma)
-    assert (told["monitors"]["failure"], told["monitors"]["normal"]) == (1, 1)
-    assert told["jobs"] == {"running": 0, "queued": 2, "onhold": 0}
-    assert told["hosts"]["offline"] == 2
-    assert (told["needs"], told["unread"], told["capped"]) == (0, 0, False)
-    assert told["indicators"] == {"failing": 0, "total": 0}
+    actual_counts = await counts(uma)
+    assert (actual_counts["monitors"]["failure"], actual_counts["monitors"]["normal"]) == (1, 1)
+    assert actual_counts["jobs"] == {"running": 0, "queued": 2, "onhold": 0}
+    assert actual_counts["hosts"]["offline"] == 2
+    assert (actual_counts["needs"], actual_counts["unread"], actual_counts["capped"]) == (
+        0,
+        0,
+        False,
+    )
+    assert actual_counts["indicators"] == {"failing": 0, "total": 0}
 
 
 async def test_a_host_without_an_agent_is_down_after_the_time_to_reconnect(
@@ -76,8 +80,8 @@ async def test_nothing_hidden_is_counted(world: World, vic: Client, eve: Client)
     await set_state(world, await monitor(world, "bad", acl=["uma"]), "failure")
     await create(world.client("uma"), await world.task(acl=["uma"]))
     for client in (vic, eve):
-        told = await counts(client)
-        assert told["monitors"]["failure"] == told["jobs"]["queued"] == 0
+        actual_counts = await counts(client)
+        assert actual_counts["monitors"]["failure"] == actual_counts["jobs"]["queued"] == 0
 
 
 async def test_an_approval_waits_for_its_approvers_only(world: World, uma: Client) -> None:

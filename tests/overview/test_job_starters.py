@@ -22,10 +22,10 @@ async def test_a_job_names_its_webhook_token_or_task(world: World, ada: Client) 
 
 async def test_the_name_of_a_hidden_task_is_not_revealed(world: World, ada: Client) -> None:
     hidden = await world.task("Hidden", type="dummy", acl=[])
-    seen = await world.task("Seen", type="dummy", triggers=[f"task:{hidden}:success"])
+    task_id = await world.task("Seen", type="dummy", triggers=[f"task:{hidden}:success"])
     await ada.post("/job", {"task": hidden, "task_arguments": []})
     await react(world)
-    target = f"/job?where[task_id]={seen}"
+    target = f"/job?where[task_id]={task_id}"
     for who, name in (("max", "Hidden"), ("vic", "")):
         [job] = (await world.client(who).get(target)).json
         assert job["started_by"] == {"kind": "task", "id": hidden, "name": name}

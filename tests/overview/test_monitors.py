@@ -85,8 +85,8 @@ async def test_the_worst_come_first(world: World, vic: Client) -> None:
         ("worst", "failure", "CRITICAL"),
         ("paused", "paused", "HIGH"),
     ):
-        found = await monitor(world, name, failure_severity=severity)
-        await set_state(world, found, state)
+        monitor_id = await monitor(world, name, failure_severity=severity)
+        await set_state(world, monitor_id, state)
     query = "where[type]=push&sort[rank]=1&sort[name]=1"
     ordered = [line["name"] for line in await lines(vic, query)]
     assert ordered == ["worst", "bad", "silent", "fine", "paused"]

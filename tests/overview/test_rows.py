@@ -87,9 +87,9 @@ async def test_steps_show_only_to_who_sees_all(world: World, ada: Client, vic: C
     (line,) = await lines(ada, "workflows")
     assert (line["steps"], line["may_run"], len(line["runs"])) == (1, True, 1)
     assert line["last_job"]["id"] == run.json["id"]
-    (seen,) = await lines(ada, "tasks")
+    (actual_line,) = await lines(ada, "tasks")
     (hidden,) = await lines(vic, "tasks")
-    assert (len(seen["runs"]), hidden["runs"]) == (1, [])
+    assert (len(actual_line["runs"]), hidden["runs"]) == (1, [])
     assert await lines(vic, "workflows") == []
 
 
@@ -139,8 +139,10 @@ async def test_the_permission_to_dismiss_is_shown(world: World, ada: Client, uma
     for title, read_only in (("a", True), ("b", False)):
         body = {"title": title, "type": "counter", "acl": ["uma"], "read_only": read_only}
         await ada.post("/indicator", body)
-    told = [line["may_dismiss"] for line in await lines(uma, "indicators", "sort[title]=1")]
-    assert told == [False, True]
+    may_dismisses = [
+        line["may_dismiss"] for line in await lines(uma, "indicators", "sort[title]=1")
+    ]
+    assert may_dismisses == [False, True]
 
 
 async def test_the_worst_indicator_comes_first(world: World, ada: Client) -> None:
@@ -150,5 +152,5 @@ async def test_the_worst_indicator_comes_first(world: World, ada: Client) -> Non
     await ada.post(
         "/indicator", {"title": "c", "type": "counter", "state": "failure", "severity": "HIGH"}
     )
-    found = await lines(ada, "indicators", "sort[rank]=1&sort[title]=1")
-    assert [line["title"] for line in found] == ["c", "b", "a"]
+    actual_lines = await lines(ada, "indicators", "sort[rank]=1&sort[title]=1")
+    assert [line["title"] for line in actual_lines] == ["c", "b", "a"]

@@ -21,10 +21,10 @@ async def names(client: Client, text: str, more: str = "") -> list[tuple[str, st
 
 async def monitor(world: World, name: str, **more: Any) -> str:
     body = MonitorBody(name=name, type="push", **more)
-    made = await world.runtime.db.write(
+    record = await world.runtime.db.write(
         monitors.create, world.runtime.keyring, world.actors.ada, body, None
     )
-    return made[0].id
+    return record[0].id
 
 
 async def test_it_works(world: World, uma: Client) -> None:
@@ -43,8 +43,8 @@ async def test_it_works(world: World, uma: Client) -> None:
 async def test_the_best_match_comes_first(world: World, uma: Client) -> None:
     for name in ("a deploy", "redeploy", "deploy", "deploy now"):
         await world.task(name)
-    found = [name for _, name in await names(uma, "deploy", "&kind=task")]
-    assert found == ["deploy", "deploy now", "a deploy", "redeploy"]
+    actual_names = [name for _, name in await names(uma, "deploy", "&kind=task")]
+    assert actual_names == ["deploy", "deploy now", "a deploy", "redeploy"]
 
 
 async def test_it_finds_every_kind(world: World) -> None:
@@ -118,11 +118,11 @@ async def test_scripts_are_for_managers(world: World) -> None:
 
 async def test_it_says_what_may_be_run(world: World) -> None:
     await world.task("open", acl=["uma", "vic"])
-    told = {}
+    body = {}
     for who in ("vic", "uma", "max", "ada"):
-        (found,) = (await world.client(who).get("/-/search?q=open&kind=task")).json
-        told[who] = found["may_run"]
-    assert told == {"vic": False, "uma": True, "max": False, "ada": True}
+        (actual_search,) = (await world.client(who).get("/-/search?q=open&kind=task")).json
+        body[who] = actual_search["may_run"]
+    assert body == {"vic": False, "uma": True, "max": False, "ada": True}
 
 
 async def test_wildcards_of_like_are_escaped(world: World, uma: Client) -> None:

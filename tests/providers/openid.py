@@ -37,8 +37,13 @@ class Signer:
     def public(self) -> Json:
         named = {"kid": self.kid, "use": "sig", "alg": self.alg}
         if self._rsa is not None:
-            shown = self._rsa.public_key().public_numbers()
-            return {**named, "kty": "RSA", "n": number(shown.n), "e": number(shown.e)}
+            rsa_public_numbers = self._rsa.public_key().public_numbers()
+            return {
+                **named,
+                "kty": "RSA",
+                "n": number(rsa_public_numbers.n),
+                "e": number(rsa_public_numbers.e),
+            }
         assert self._ec is not None
         point = self._ec.public_key().public_numbers()
         x, y = b64(point.x.to_bytes(32)), b64(point.y.to_bytes(32))
@@ -106,12 +111,12 @@ class Provider:
                 form = {name: values[0] for name, values in parse_qs(body).items()}
                 return self.exchange(form, headers)
             case "GET", "/userinfo":
-                told = self.access.get(headers.get("authorization", "").removeprefix("Bearer "))
-                return ProviderResponse(200, told) if told else ProviderResponse(401)
+                response = self.access.get(headers.get("authorization", "").removeprefix("Bearer "))
+                return ProviderResponse(200, response) if response else ProviderResponse(401)
         return ProviderResponse(404)
 
     def discovery(self) -> Json:
-        told: Json = {
+        body: Json = {
             "issuer": self.issuer,
             "authorization_endpoint": self.authorization or f"{self.issuer}/authorize",
             "token_endpoint": f"{self.issuer}/token",
@@ -120,8 +125,8 @@ class Provider:
             "code_challenge_methods_supported": ["S256"],
         }
         if self.advertises_iss:
-            told["authorization_response_iss_parameter_supported"] = True
-        return {**told, "userinfo_endpoint": f"{self.issuer}/userinfo"}
+            body["authorization_response_iss_parameter_supported"] = True
+        return {**body, "userinfo_endpoint": f"{self.issuer}/userinfo"}
 
     def authorize(self, asked: dict[str, str]) -> ProviderResponse:
         """The person is signed in there already, and agrees."""
@@ -146,24 +151,24 @@ class Provider:
     def exchange(self, form: dict[str, str], headers: dict[str, str]) -> ProviderResponse:
         if not self._is_client(form, headers):
             return ProviderResponse(401, {"error": "invalid_client"})
-        asked = self.codes.pop(form.get("code", ""), None)
+        record = self.codes.pop(form.get("code", ""), None)
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
-        if asked is None or (form.get("redirect_uri"), b64(digest)) != (
-            asked["redirect_uri"],
-            asked["code_challenge"],
+        if record is None or (form.get("redirect_uri"), b64(digest)) != (
+            record["redirect_uri"],
+            record["code_challenge"],
         ):
             return ProviderResponse(400, {"error": "invalid_grant"})
         access = secrets.token_urlsafe(16)
-        self.access[access] = asked["person"]
-        told = {"access_token": access, "token_type": "Bearer"}
-        return ProviderResponse(200, {**told, "id_token": self.id_token(asked)})
+        self.access[access] = record["person"]
+        body = {"access_token": access, "token_type": "Bearer"}
+        return ProviderResponse(200, {**body, "id_token": self.id_token(record)})
 
     def id_token(self, asked: Json) -> str:
         now = int(self.now())
         person = asked["person"]
-        told = {"sub": person["sub"]} if self.has_userinfo else person
-        made = {"iss": self.issuer, "aud": self.client_id, "iat": now, "exp": now + 300}
-        claims = {**made, "nonce": asked["nonce"], **told, **self.claims}
+        record = {"sub": person["sub"]} if self.has_userinfo else person
+        fields = {"iss": self.issuer, "aud": self.client_id, "iat": now, "exp": now + 300}
+        claims = {**fields, "nonce": asked["nonce"], **record, **self.claims}
         return self.signer.token({k: v for k, v in claims.items() if v is not None})
 
     def _is_client(self, form: dict[str, str], headers: dict[str, str]) -> bool:
@@ -171,5 +176,5 @@ class Provider:
         if "client_secret_basic" in self.proofs and pair:
             name, _, secret = base64.b64decode(pair).decode().partition(":")
             return (unquote(name), unquote(secret)) == (self.client_id, self.client_secret)
-        given = form.get("client_id"), form.get("client_secret", "")
-        return given == (self.client_id, self.client_secret)
+        input_pair = form.get("client_id"), form.get("client_secret", "")
+        return input_pair == (self.client_id, self.client_secret)

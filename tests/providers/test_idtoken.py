@@ -85,7 +85,7 @@ def test_it_works(signer: Signer) -> None:
     ids=str,
 )
 def test_each_claim_must_be_right(change: dict[str, Any]) -> None:
-    claims = {name: one for name, one in {**CLAIMS, **change}.items() if one is not None}
+    claims = {name: value for name, value in {**CLAIMS, **change}.items() if value is not None}
     refusal_text(RSA.token(claims))
 
 
@@ -123,8 +123,8 @@ def test_an_unsigned_token_is_refused() -> None:
 def test_the_public_key_is_no_shared_secret() -> None:
     """The classic: HS256 with the text of the public key, which everybody has."""
     assert RSA._rsa is not None
-    shown = RSA._rsa.public_key()
-    pem = shown.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    rsa_public_key = RSA._rsa.public_key()
+    pem = rsa_public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     parts = ".".join(
         b64(json.dumps(item).encode()) for item in ({"alg": "HS256", "kid": "k1"}, CLAIMS)
     )

@@ -31,14 +31,14 @@ def claims(subject: str, email: str = "new@acme.test") -> dict[str, Any]:
 
 
 async def at_once(
-    db: Database, keys: Keyring, row: ProviderRow, *told: dict[str, Any]
+    db: Database, keys: Keyring, row: ProviderRow, *records: dict[str, Any]
 ) -> list[Any]:
-    calls = (db.write(account_linking.open_session, keys, row, item, "", "") for item in told)
-    found = await asyncio.gather(*calls, return_exceptions=True)
-    for item in found:
+    calls = (db.write(account_linking.open_session, keys, row, item, "", "") for item in records)
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    for item in results:
         if isinstance(item, BaseException) and not isinstance(item, Forbidden):
             raise item
-    return found
+    return results
 
 
 async def test_it_works(db: Database, keys: Keyring, actors: Actors, row: ProviderRow) -> None:
@@ -57,16 +57,16 @@ async def test_of_two_subjects_with_one_email_one_is_let_in(
 ) -> None:
     for n in range(5):
         email = f"new{n}@acme.test"
-        told = [claims(f"s-{n}-{m}", email) for m in range(3)]
-        found = await at_once(db, keys, row, *told)
-        assert sum(isinstance(item, Forbidden) for item in found) == 2
+        items = [claims(f"s-{n}-{m}", email) for m in range(3)]
+        results = await at_once(db, keys, row, *items)
+        assert sum(isinstance(item, Forbidden) for item in results) == 2
 
 
 async def test_one_subject_at_once_is_one_member(
     db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
-    found = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
-    assert len({session.user_id for session, _ in found}) == 1
+    results = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
+    assert len({session.user_id for session, _ in results}) == 1
     everybody = await db.read(memberships.list_members, actors.ada)
     assert [item.email for item in everybody].count("new@acme.test") == 1
 

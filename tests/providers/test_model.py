@@ -63,8 +63,8 @@ def row(level: str, claim: str, given: str) -> ProviderRow:
     ],
 )
 def test_the_highest_level_of_a_claim_counts(claims: dict[str, object], wanted: Level) -> None:
-    found = row("viewer", "groups", '{"ops": "admin", "dev": "user"}')
-    assert model.level_of(found, claims) == wanted
+    provider = row("viewer", "groups", '{"ops": "admin", "dev": "user"}')
+    assert model.level_of(provider, claims) == wanted
 
 
 def test_without_a_level_nobody_comes() -> None:

@@ -36,7 +36,7 @@ def test_the_encodings_give_the_identical_list(arguments: list[str]) -> None:
         fields = {name: arguments, "customer": "acme", "task": "t"}
         return urlencode(fields, doseq=True).encode()
 
-    given = [
+    run_arguments = [
         read(JSON, body({"task_arguments": arguments}), {}),
         read(JSON + "; charset=UTF-8", json.dumps(arguments, ensure_ascii=False).encode(), {}),
         read(FORM, as_form("task_arguments"), {}),
@@ -44,7 +44,7 @@ def test_the_encodings_give_the_identical_list(arguments: list[str]) -> None:
         read("", b"", as_query("task_arguments[]")),
         read("", b"", as_query("task_arguments")),
     ]
-    assert [item.arguments for item in given] == [arguments] * 6
+    assert [item.arguments for item in run_arguments] == [arguments] * 6
 
 
 def test_numbers_keep_their_spelling() -> None:
@@ -144,15 +144,15 @@ NAMES = st.sampled_from(
 @hypothesis.given(st.lists(NAMES, unique=True))
 def test_arguments_have_one_name(names: list[str]) -> None:
     spelled = [name for name in names if name.partition("[")[0] == "task_arguments"]
-    sent = {name: ["a", "b"] for name in names}
+    sent_fields = {name: ["a", "b"] for name in names}
     if len(spelled) > 1 or not {"task_arguments", "task_arguments[]"}.issuperset(spelled):
         with pytest.raises(Invalid) as refusal:
-            read("", b"", sent)
+            read("", b"", sent_fields)
         assert refusal.value.code == "bad_arguments"
         assert refusal.value.faults[0].field == spelled[-1]
     else:
-        assert read("", b"", sent).arguments == (["a", "b"] if spelled else None)
-        form = urlencode(sent, doseq=True).encode()
+        assert read("", b"", sent_fields).arguments == (["a", "b"] if spelled else None)
+        form = urlencode(sent_fields, doseq=True).encode()
         others = {name: "b" for name in names if name not in spelled}
         assert read(FORM, form, {}).rest == others
 

@@ -183,8 +183,8 @@ def test_a_text_is_found_anywhere_in_a_field(db: Database) -> None:
     def look(tx: Tx) -> list[list[str]]:
         create_table(tx)
         tx.execute("update things set name = '50%_B\\A' where id = ?", ALL[2])
-        asked = ("E", "%", "_b", "\\", "q")
-        texts = [select_ids(tx, {"where[name][$text]": [text]}) for text in asked]
+        pair = ("E", "%", "_b", "\\", "q")
+        texts = [select_ids(tx, {"where[name][$text]": [text]}) for text in pair]
         return [*texts, select_ids(tx, {"where[acl][$text]": ["AD"]})]
 
     assert db.write_blocking(look) == [[ALL[1]], [ALL[2]], [ALL[2]], [ALL[2]], [], [ALL[0]]]
@@ -195,12 +195,12 @@ def test_a_short_list_may_be_skipped_in(db: Database) -> None:
 
     def look(tx: Tx) -> list[list[str]]:
         create_table(tx)
-        asked: list[dict[str, list[str]]] = [
+        items: list[dict[str, list[str]]] = [
             {"sort[name]": ["-1"], "skip": ["1"]},
             {"skip": ["2"]},
             {"skip": ["9"]},
         ]
-        return [select_ids(tx, query, of) for query in asked]
+        return [select_ids(tx, query, of) for query in items]
 
     assert db.write_blocking(look) == [[ALL[1], ALL[0]], [ALL[2]], []]
 

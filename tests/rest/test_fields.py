@@ -40,14 +40,14 @@ def test_it_works() -> None:
 
 
 def as_urllib_reads(written: str) -> dict[str, list[str]] | type[ValueError]:
-    found: dict[str, list[str]] = {}
+    actual_fields: dict[str, list[str]] = {}
     try:
         pairs = parse_qsl(written, keep_blank_values=True, errors="strict", max_num_fields=1_000)
     except ValueError as fault:
         return type(fault)
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        actual_fields.setdefault(name, []).append(value)
+    return actual_fields
 
 
 @given(WRITTEN)

@@ -43,7 +43,7 @@ def test_a_form_without_a_file_has_only_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    "given, kept",
+    "text, actual_text",
     [
         ("run.sh", "run.sh"),
         ("../../etc/passwd", "passwd"),
@@ -54,8 +54,8 @@ def test_a_form_without_a_file_has_only_fields() -> None:
         ("e\u0301", "é"),
     ],
 )
-def test_a_name_loses_folders_and_tricks(given: str, kept: str) -> None:
-    assert clean_name(given) == kept
+def test_a_name_loses_folders_and_tricks(text: str, actual_text: str) -> None:
+    assert clean_name(text) == actual_text
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "folder/", "\0", "é" * 128])

@@ -43,11 +43,11 @@ def test_it_says_what_the_standard_engine_says(pattern: str, flags: str, text: s
         except re.error:
             hypothesis.reject()
     try:
-        found = RE2Pattern(flags + pattern)
+        re2_pattern = RE2Pattern(flags + pattern)
     except Invalid as refusal:
         assert "\\W in a set" in refusal.message
         hypothesis.reject()
-    assert found.matches(text) is expected
+    assert re2_pattern.matches(text) is expected
 
 
 @pytest.mark.parametrize(

@@ -30,18 +30,18 @@ CUTS = [
 @pytest.mark.parametrize(("sizes", "count"), CUTS)
 def test_a_page_ends_before_the_record_that_does_not_fit(sizes: list[int], count: int) -> None:
     budget = Budget(100)
-    taken = [size for size in sizes if budget.takes(size)]
-    assert taken[:count] == sizes[:count]
+    actual_sizes = [size for size in sizes if budget.takes(size)]
+    assert actual_sizes[:count] == sizes[:count]
     assert len([*_while(Budget(100), sizes)]) == count
 
 
 def _while(budget: Budget, sizes: list[int]) -> list[int]:
-    taken: list[int] = []
+    numbers: list[int] = []
     for size in sizes:
         if not budget.takes(size):
             break
-        taken.append(size)
-    return taken
+        numbers.append(size)
+    return numbers
 
 
 @pytest.mark.parametrize(("sizes", "count"), CUTS)

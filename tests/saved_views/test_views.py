@@ -22,43 +22,43 @@ async def names(client: Client) -> list[tuple[str, bool]]:
 
 
 async def test_it_works(uma: Client) -> None:
-    made = await save(uma)
-    assert {name: made[name] for name in FAILED} == FAILED
-    assert (made["mine"], made["shared"], made["user"]) == (True, False, "uma@acme.test")
-    assert (await uma.get("/view")).json == [made]
-    changed = await uma.patch(f"/view/{made['id']}", {"name": "Bad ones"})
+    view = await save(uma)
+    assert {name: view[name] for name in FAILED} == FAILED
+    assert (view["mine"], view["shared"], view["user"]) == (True, False, "uma@acme.test")
+    assert (await uma.get("/view")).json == [view]
+    changed = await uma.patch(f"/view/{view['id']}", {"name": "Bad ones"})
     assert (changed.json["name"], changed.json["version"]) == ("Bad ones", 2)
-    assert (await uma.delete(f"/view/{made['id']}")).status == 200
+    assert (await uma.delete(f"/view/{view['id']}")).status == 200
     assert (await uma.get("/view")).json == []
 
 
 async def test_it_is_private_until_it_is_shared(uma: Client, vic: Client, eve: Client) -> None:
-    made = await save(uma)
+    view = await save(uma)
     assert (await vic.get("/view")).json == []
-    assert (await vic.patch(f"/view/{made['id']}", {"name": "x"})).code == "view_not_found"
-    await uma.patch(f"/view/{made['id']}", {"shared": True})
+    assert (await vic.patch(f"/view/{view['id']}", {"name": "x"})).code == "view_not_found"
+    await uma.patch(f"/view/{view['id']}", {"shared": True})
     await save(vic, name="zz")
     assert await names(vic) == [("zz", True), ("Failed", False)]
     assert (await eve.get("/view")).json == []
-    assert (await eve.delete(f"/view/{made['id']}")).code == "view_not_found"
+    assert (await eve.delete(f"/view/{view['id']}")).code == "view_not_found"
 
 
 async def test_what_is_shared_is_changed_by_its_maker_or_a_manager(
     world: World, uma: Client, vic: Client
 ) -> None:
-    made = await save(uma, shared=True)
-    assert (await vic.delete(f"/view/{made['id']}")).code == "not_your_view"
-    response = await world.client("max").patch(f"/view/{made['id']}", {"name": "Tidy"})
+    view = await save(uma, shared=True)
+    assert (await vic.delete(f"/view/{view['id']}")).code == "not_your_view"
+    response = await world.client("max").patch(f"/view/{view['id']}", {"name": "Tidy"})
     assert (response.json["name"], response.json["mine"], response.json["user"]) == (
         *("Tidy", False, "uma@acme.test"),
     )
-    assert (await world.client("max").delete(f"/view/{made['id']}")).status == 200
+    assert (await world.client("max").delete(f"/view/{view['id']}")).status == 200
 
 
 async def test_a_stale_edit_is_refused(uma: Client) -> None:
-    made = await save(uma)
+    view = await save(uma)
     stale = {"if-match": "7"}
-    refused = await uma.patch(f"/view/{made['id']}", {"name": "x"}, headers=stale)
+    refused = await uma.patch(f"/view/{view['id']}", {"name": "x"}, headers=stale)
     assert (refused.status, refused.code) == (412, "stale")
 
 

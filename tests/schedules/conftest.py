@@ -38,8 +38,8 @@ def task(db: Database, keys: Keyring, actors: Actors) -> Task:
             "script": {"filename": "a.sh", "source": "#!/bin/sh\n"},
             **more,
         }
-        sent = msgspec.convert(fields, TaskBody, strict=False)
-        return db.write_blocking(tasks.create, keys, actors.ada, sent)[0].id
+        sent_task = msgspec.convert(fields, TaskBody, strict=False)
+        return db.write_blocking(tasks.create, keys, actors.ada, sent_task)[0].id
 
     return make
 
@@ -50,10 +50,12 @@ def make(db: Database, actors: Actors, clock: ManualClock, task: Task) -> Make:
     clock.now = BEGIN
 
     def create(repeat: str | None = "*/10 * * * *", of: str = "", **more: Any) -> ScheduleRow:
-        sent = {"repeatEvery": repeat, **more}
-        body = msgspec.convert(sent, ScheduleBody, strict=False)
-        made = db.write_blocking(service.create, TARGETS, actors.ada, "task", of or task(), body)
-        return made.row
+        sent_body = {"repeatEvery": repeat, **more}
+        body = msgspec.convert(sent_body, ScheduleBody, strict=False)
+        schedule = db.write_blocking(
+            service.create, TARGETS, actors.ada, "task", of or task(), body
+        )
+        return schedule.row
 
     return create
 

@@ -11,14 +11,14 @@ START = datetime(2026, 3, 1)
 
 
 def first_times(text: str, count: int = 3, start: datetime = START) -> list[str]:
-    found, at = [], start
+    items, at = [], start
     read = cron.parse(text)
     for _ in range(count):
         after = read.after(at)
         assert after is not None
         at = after
-        found.append(at.isoformat(sep=" "))
-    return found
+        items.append(at.isoformat(sep=" "))
+    return items
 
 
 def test_it_works() -> None:

@@ -32,15 +32,15 @@ def test_it_works(db: Database, clock: ManualClock, make: Make) -> None:
     pass_time(db, clock, 30)
     assert run_lines(db, row) == [("09:10:00", "started", None, 1)]
     (line,) = lines(db, row)
-    found = db.write_blocking(
+    pair = db.write_blocking(
         lambda tx: tx.row(
             "select origin, user_id, username, email from jobs where id = ?", line.job_id
         )
     )
-    assert found == ("scheduler", "", "", "")
-    kept = db.write_blocking(store.find, row.customer_id, row.id)
-    assert (kept.last_at, kept.last_job_id) == (line.nominal_at, line.job_id)
-    assert iso(kept.next_at or 0) == "2026-03-02T09:20:00.000Z"
+    assert pair == ("scheduler", "", "", "")
+    schedule = db.write_blocking(store.find, row.customer_id, row.id)
+    assert (schedule.last_at, schedule.last_job_id) == (line.nominal_at, line.job_id)
+    assert iso(schedule.next_at or 0) == "2026-03-02T09:20:00.000Z"
     fired = db.write_blocking(events.for_object, row.id)[-1]
     assert (fired.kind, msgspec.json.decode(fired.data)["job_id"]) == (
         "schedule.fired",
@@ -87,10 +87,10 @@ def test_while_an_earlier_job_is_open_it_is_skipped(
 def test_two_schedules_of_one_task_do_not_overlap(
     db: Database, clock: ManualClock, make: Make
 ) -> None:
-    one = make()
-    other = make(of=one.target_id)
+    schedule = make()
+    other = make(of=schedule.target_id)
     pass_time(db, clock, 10 * MINUTE_S)
-    states = [run_lines(db, row)[0][1:3] for row in (one, other)]
+    states = [run_lines(db, row)[0][1:3] for row in (schedule, other)]
     assert sorted(states, key=str) == [("missed", "still_running"), ("started", None)]
 
 
@@ -148,7 +148,7 @@ def test_a_year_of_seconds_is_one_line(db: Database, clock: ManualClock, make: M
     assert (gap.reason, gap.count) == ("server_down", 1_000)
     assert gap.until_at >= clock.now - 61 * SECOND
     # The last minute counts as on time; the first of it is running.
-    assert [one.state for one in starts].count("started") == 1 and len(starts) == 61
+    assert [start.state for start in starts].count("started") == 1 and len(starts) == 61
 
 
 def test_a_pause_ends_by_itself(
@@ -164,8 +164,8 @@ def test_a_pause_ends_by_itself(
         ("09:10:00", "missed", "paused", 6),
         ("10:10:00", "started", None, 1),
     ]
-    kept = db.write_blocking(store.find, row.customer_id, row.id)
-    assert (kept.paused_at, kept.paused_until, kept.pause_note) == (None, None, "")
+    schedule = db.write_blocking(store.find, row.customer_id, row.id)
+    assert (schedule.paused_at, schedule.paused_until, schedule.pause_note) == (None, None, "")
 
 
 def test_a_pause_without_an_end_ends_when_it_is_resumed(
@@ -300,8 +300,8 @@ def test_the_preview_marks_clock_changes() -> None:
     now = 1_774_656_000_000
     assert iso(now) == "2026-03-28T00:00:00.000Z"
     body = PreviewBody(repeatEvery="30 2 * * *", timezone="Europe/Berlin", count=4)
-    found = preview.preview_body(service.empty_row(now), body, now)
-    assert [(item.local, item.clock_change, item.meant) for item in found] == [
+    fires = preview.preview_body(service.empty_row(now), body, now)
+    assert [(item.local, item.clock_change, item.meant) for item in fires] == [
         ("2026-03-28T02:30:00+01:00", None, None),
         ("2026-03-29T03:00:00+02:00", "moved", "2026-03-29T02:30:00"),
         ("2026-03-30T02:30:00+02:00", None, None),

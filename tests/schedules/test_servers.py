@@ -49,8 +49,8 @@ async def test_it_works(
         assert fired == SCHEDULES
     assert await asyncio.to_thread(jobs, db) == SCHEDULES * TURNS
     for row in rows:
-        found = await asyncio.to_thread(run_lines, db, row)
-        assert Counter(line[0] for line in found) == Counter(
+        lines = await asyncio.to_thread(run_lines, db, row)
+        assert Counter(line[0] for line in lines) == Counter(
             ["09:10:00", "09:20:00", "09:30:00", "09:40:00", "09:50:00"]
         )
 
@@ -58,12 +58,12 @@ async def test_it_works(
 async def test_two_schedules_of_one_task_on_two_servers_do_not_overlap(
     db: Database, servers: list[Database], clock: ManualClock, make: Make
 ) -> None:
-    one = await asyncio.to_thread(make)
-    others = [await asyncio.to_thread(make, of=one.target_id) for _ in range(5)]
+    schedule = await asyncio.to_thread(make)
+    others = [await asyncio.to_thread(make, of=schedule.target_id) for _ in range(5)]
     clock.move(600)
     fired = 0
     while fired < 6:
         fired += sum(await asyncio.gather(*(turn(server) for server in servers)))
-    states = [(await asyncio.to_thread(run_lines, db, row))[0][1] for row in (one, *others)]
+    states = [(await asyncio.to_thread(run_lines, db, row))[0][1] for row in (schedule, *others)]
     assert Counter(states) == Counter({"missed": 5, "started": 1})
     assert await asyncio.to_thread(jobs, db) == 1

@@ -41,8 +41,10 @@ def of(text: str, zone: str) -> Recurrence:
 
 
 def fires(text: str, zone: str, begin: str, count: int) -> list[tuple[str, Change | None]]:
-    found = of(text, zone).fires(parse_iso(begin))
-    return [(iso(one.at), one.change) for one, _ in zip(found, range(count), strict=False)]
+    actual_fires = of(text, zone).fires(parse_iso(begin))
+    return [
+        (iso(fire.at), fire.change) for fire, _ in zip(actual_fires, range(count), strict=False)
+    ]
 
 
 @pytest.mark.parametrize("name", ZONES)
@@ -53,12 +55,12 @@ def test_it_works(name: str) -> None:
     walked = list(oracle.walk(zone, begin, end))
     begin_at, end_at = parse_iso(begin.isoformat()), parse_iso(end.isoformat())
     for text, fits in TEXTS.items():
-        found = []
+        items = []
         for fire in of(text, name).fires(begin_at):
             if fire.at > end_at:
                 break
-            found.append(fire.at // SECOND)
-        assert found == oracle.fires(walked, fits), text
+            items.append(fire.at // SECOND)
+        assert items == oracle.fires(walked, fits), text
 
 
 def test_a_time_in_the_gap_runs_at_the_first_instant_after_it() -> None:
@@ -95,10 +97,12 @@ def test_a_day_that_does_not_exist_runs_at_the_first_instant_of_the_next() -> No
 
 def test_an_interval_does_not_look_at_clocks() -> None:
     begin = parse_iso("2026-10-24T22:10:00Z")
-    found = recurrence.read(None, "every 45 min", time_zones.zone("Europe/Berlin"), begin).fires(
-        begin
-    )
-    assert [(one.at - begin) // MINUTE for one, _ in zip(found, range(4), strict=False)] == [
+    actual_fires = recurrence.read(
+        None, "every 45 min", time_zones.zone("Europe/Berlin"), begin
+    ).fires(begin)
+    assert [
+        (fire.at - begin) // MINUTE for fire, _ in zip(actual_fires, range(4), strict=False)
+    ] == [
         45,
         90,
         135,

@@ -36,14 +36,14 @@ def make(db: Database, keys: Keyring, actors: Actors, host: HostRow) -> Make:
     """Make a script task of acme on its host, with whatever else is given."""
 
     def create(**fields: Any) -> TaskView:
-        sent: dict[str, Any] = {
+        sent_body: dict[str, Any] = {
             "name": "greet",
             "type": "script",
             "host_id": host.id,
             "script": {"filename": "greet.sh", "source": SOURCE},
             **fields,
         }
-        view, _ = db.write_blocking(service.create, keys, actors.ada, body(**sent))
+        view, _ = db.write_blocking(service.create, keys, actors.ada, body(**sent_body))
         return view
 
     return create

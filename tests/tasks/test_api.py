@@ -19,36 +19,36 @@ def call(db: Database, keys: Keyring) -> Caller:
 
 
 async def test_it_works(call: Caller, actors: Actors, host: HostRow) -> None:
-    sent = {
+    body = {
         "name": "greet",
         "type": "script",
         "hostname": "web-1",
         "script": {"filename": "greet.sh", "source": SOURCE},
     }
-    made = (await call(actors.ada, "POST", "/task", body=sent)).body
-    task_id = made["id"]
-    one = (await call(actors.ada, "GET", "/task/{id}", object_id=task_id)).body
-    assert one == made
-    assert (await call(actors.ada, "GET", "/task")).body == [made]
-    assert (await call(actors.ada, "GET", "/task", query={"host": [host.id]})).body == [made]
+    response = (await call(actors.ada, "POST", "/task", body=body)).body
+    task_id = response["id"]
+    first_response = (await call(actors.ada, "GET", "/task/{id}", object_id=task_id)).body
+    assert first_response == response
+    assert (await call(actors.ada, "GET", "/task")).body == [response]
+    assert (await call(actors.ada, "GET", "/task", query={"host": [host.id]})).body == [response]
     assert (await call(actors.ada, "GET", "/task", query={"host": ["0" * 24]})).body == []
-    same = await call(actors.ada, "PUT", "/task/{id}", object_id=task_id, body=made)
-    assert same.body == made
+    same = await call(actors.ada, "PUT", "/task/{id}", object_id=task_id, body=response)
+    assert same.body == response
     gone = await call(actors.ada, "DELETE", "/task/{id}", object_id=task_id)
-    assert (gone.status, gone.body) == (200, made)
+    assert (gone.status, gone.body) == (200, response)
 
 
 async def test_changes_and_timeouts(call: Caller, actors: Actors) -> None:
-    made = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
+    response = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
     changed = await call(
-        actors.ada, "PATCH", "/task/{id}", object_id=made["id"], body={"name": "b"}
+        actors.ada, "PATCH", "/task/{id}", object_id=response["id"], body={"name": "b"}
     )
     assert (changed.body["name"], changed.body["version"]) == ("b", 2)
     timed = await call(
         actors.ada,
         "PUT",
         "/api/task/{id}/timeout",
-        object_id=made["id"],
+        object_id=response["id"],
         body={"timeout": 9_000},
         headers={"If-Match": '"2"'},
     )
@@ -58,29 +58,29 @@ async def test_changes_and_timeouts(call: Caller, actors: Actors) -> None:
             actors.ada,
             "PATCH",
             "/task/{id}",
-            object_id=made["id"],
+            object_id=response["id"],
             body={"name": "c"},
             headers={"If-Match": "2"},
         )
 
 
 async def test_credentials_and_their_rotation(call: Caller, actors: Actors) -> None:
-    made = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
+    response = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
     path = "/task/{id}/credentials"
-    first = (await call(actors.ada, "GET", path, object_id=made["id"])).body
-    assert first["id"] == made["id"] and len(first["secret"]) == 64
-    second = (await call(actors.ada, "POST", f"{path}/rotate", object_id=made["id"])).body
+    first = (await call(actors.ada, "GET", path, object_id=response["id"])).body
+    assert first["id"] == response["id"] and len(first["secret"]) == 64
+    second = (await call(actors.ada, "POST", f"{path}/rotate", object_id=response["id"])).body
     assert second["secret"] != first["secret"]
-    assert (await call(actors.ada, "GET", path, object_id=made["id"])).body == second
+    assert (await call(actors.ada, "GET", path, object_id=response["id"])).body == second
 
 
 async def test_the_acl_routes(call: Caller, actors: Actors) -> None:
-    made = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
-    path, task_id = "/task/{id}/acl", made["id"]
+    response = (await call(actors.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
+    path, task_id = "/task/{id}/acl", response["id"]
     put = await call(actors.max, "PUT", path, object_id=task_id, body={"users": ["uma@acme.test"]})
     assert put.body == {"users": ["uma@acme.test"], "acl": ["uma@acme.test"], "pending": []}
-    sent = {"users": ["vic"], "action": "add"}
-    patched = await call(actors.max, "PATCH", path, object_id=task_id, body=sent)
+    body = {"users": ["vic"], "action": "add"}
+    patched = await call(actors.max, "PATCH", path, object_id=task_id, body=body)
     assert patched.body["users"] == ["uma@acme.test", "vic@acme.test"]
     assert (await call(actors.max, "GET", path, object_id=task_id)).body == patched.body
     assert (await call(actors.max, "DELETE", path, object_id=task_id)).body["acl"] == []

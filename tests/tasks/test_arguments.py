@@ -110,7 +110,7 @@ def test_extra_values_can_be_ignored(
 
 
 @pytest.mark.parametrize(
-    "given, text",
+    "item, text",
     [
         (Number("1.0"), "1.0"),
         (Number("-0"), "-0"),
@@ -120,8 +120,8 @@ def test_extra_values_can_be_ignored(
         ([], "[]"),
     ],
 )
-def test_what_is_no_string_becomes_its_json_text(given: Any, text: str) -> None:
-    fitted = fit([INPUT], [given])
+def test_what_is_no_string_becomes_its_json_text(item: Any, text: str) -> None:
+    fitted = fit([INPUT], [item])
     assert fitted == [text]
     assert type(fitted[0]) is str
 
@@ -156,9 +156,9 @@ def test_by_index_every_element_meets_its_own_definition(
     kinds: list[ArgumentKind], extra: int
 ) -> None:
     definitions = [Argument(kind, value=f"fixed {n}") for n, kind in enumerate(kinds)]
-    given = [f"given {n}" for n in range(len(kinds) + extra)]
+    input_texts = [f"given {n}" for n in range(len(kinds) + extra)]
     expected = [f"{'fixed' if kind is K.FIXED else 'given'} {n}" for n, kind in enumerate(kinds)]
-    assert fit(definitions, given, by_index=True) == expected
+    assert fit(definitions, input_texts, by_index=True) == expected
 
 
 def test_by_index_what_is_missing_is_refused_unless_it_is_optional() -> None:
@@ -173,7 +173,7 @@ SEVERAL = Argument(K.SELECT, options=SELECT.options, multiple=True)
 
 
 @pytest.mark.parametrize(
-    "definition, given, expected",
+    "definition, item, expected",
     [
         (Argument(K.TEXTAREA), "a\nb", "a\nb"),
         (Argument(K.INPUT, charsmin=2, charsmax=3), "ab", "ab"),
@@ -194,12 +194,12 @@ SEVERAL = Argument(K.SELECT, options=SELECT.options, multiple=True)
         (Argument(K.REMOTE_OPTIONS, multiple=True), ["a", "b"], '["a","b"]'),
     ],
 )
-def test_each_kind_takes_what_it_should(definition: Argument, given: Any, expected: str) -> None:
-    assert fit([definition], [given]) == [expected]
+def test_each_kind_takes_what_it_should(definition: Argument, item: Any, expected: str) -> None:
+    assert fit([definition], [item]) == [expected]
 
 
 @pytest.mark.parametrize(
-    "definition, given",
+    "definition, item",
     [
         (Argument(K.INPUT, charsmin=2), "a"),
         (Argument(K.INPUT, charsmax=3), "abcd"),
@@ -222,8 +222,8 @@ def test_each_kind_takes_what_it_should(definition: Argument, given: Any, expect
         (INPUT, float("nan")),
     ],
 )
-def test_each_kind_refuses_what_it_should(definition: Argument, given: Any) -> None:
-    fault = refusal_of([definition], [given])
+def test_each_kind_refuses_what_it_should(definition: Argument, item: Any) -> None:
+    fault = refusal_of([definition], [item])
     assert (fault.code, fault.faults[0].field) == ("bad_arguments", "task_arguments[0]")
 
 
@@ -262,13 +262,13 @@ def test_a_file_is_not_bound_by_the_limit_of_words() -> None:
 
 
 def test_files_are_stored_by_their_content(db: Database, actors: Actors) -> None:
-    kept = db.write_blocking(
+    files = db.write_blocking(
         store_files, actors.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
     )
-    assert kept[0] == "a"
-    assert isinstance(kept[1], dict)
-    assert kept[1]["filename"] == "b.csv"
-    assert db.write_blocking(content_of, kept[1]["blob"]) == b"1,2"
+    assert files[0] == "a"
+    assert isinstance(files[1], dict)
+    assert files[1]["filename"] == "b.csv"
+    assert db.write_blocking(content_of, files[1]["blob"]) == b"1,2"
 
 
 def test_masked_values_are_never_shown() -> None:

@@ -42,9 +42,13 @@ def read_task(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
 def test_it_works(db: Database, actors: Actors, make: Make) -> None:
     task = make(description="old", retry={"times": 2})
     changed = patch(db, actors.ada, task.id, description="new", multitasking=False)
-    found = read_task(db, actors.ada, task.id)
-    assert (changed.version, found["description"], found["concurrency"]) == (2, "new", 1)
-    assert found["retry"]["times"] == 2
+    stored_task = read_task(db, actors.ada, task.id)
+    assert (changed.version, stored_task["description"], stored_task["concurrency"]) == (
+        2,
+        "new",
+        1,
+    )
+    assert stored_task["retry"]["times"] == 2
     assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.changed"
 
 
@@ -62,9 +66,9 @@ def test_a_replacement_forgets_what_it_does_not_say(
 ) -> None:
     task = make(description="old", tags=["a"], timeout=5_000, acl=["uma@acme.test"])
     put(db, actors.ada, task.id, name="new", host_id=host.id, script_id=task.script_id)
-    found = read_task(db, actors.ada, task.id)
-    assert (found["name"], found["description"], found["tags"]) == ("new", "", [])
-    assert (found["timeout"], found["acl"]) == (5_000, ["uma@acme.test"])
+    stored_task = read_task(db, actors.ada, task.id)
+    assert (stored_task["name"], stored_task["description"], stored_task["tags"]) == ("new", "", [])
+    assert (stored_task["timeout"], stored_task["acl"]) == (5_000, ["uma@acme.test"])
 
 
 def test_a_record_can_be_sent_back_as_it_was(db: Database, actors: Actors, make: Make) -> None:
@@ -104,8 +108,8 @@ def test_the_timeout_has_its_own_route(db: Database, actors: Actors, make: Make)
     db.write_blocking(service.set_timeout, actors.ada, task.id, 6_000)
     assert read_task(db, actors.ada, task.id)["timeout"] == 6_000
     db.write_blocking(service.set_timeout, actors.ada, task.id, None)
-    found = read_task(db, actors.ada, task.id)
-    assert (found["timeout"], found["version"]) == (None, 3)
+    stored_task = read_task(db, actors.ada, task.id)
+    assert (stored_task["timeout"], stored_task["version"]) == (None, 3)
     with pytest.raises(Invalid):
         db.write_blocking(service.set_timeout, actors.ada, task.id, 0)
 
@@ -121,10 +125,10 @@ def test_a_new_text_is_a_new_version_of_its_script(
 ) -> None:
     task = make()
     patch(db, actors.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
-    found = db.write_blocking(runnable, actors.acme.id, task.id)
-    assert found is not None and found.script_sha256 is not None
-    assert found.script_id == task.script_id
-    assert db.write_blocking(content_of, found.script_sha256) == b"#!/bin/sh\necho new\n"
+    actual_runnable = db.write_blocking(runnable, actors.acme.id, task.id)
+    assert actual_runnable is not None and actual_runnable.script_sha256 is not None
+    assert actual_runnable.script_id == task.script_id
+    assert db.write_blocking(content_of, actual_runnable.script_sha256) == b"#!/bin/sh\necho new\n"
 
 
 def test_a_script_that_others_use_is_left_alone(db: Database, actors: Actors, make: Make) -> None:
@@ -132,24 +136,24 @@ def test_a_script_that_others_use_is_left_alone(db: Database, actors: Actors, ma
     other = make(script=None, script_id=task.script_id)
     changed = patch(db, actors.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
     assert changed.script_id not in (None, task.script_id)
-    found = db.write_blocking(runnable, actors.acme.id, other.id)
-    assert found is not None and found.script_id == task.script_id
+    actual_runnable = db.write_blocking(runnable, actors.acme.id, other.id)
+    assert actual_runnable is not None and actual_runnable.script_id == task.script_id
 
 
 def test_a_task_of_a_deleted_host_can_be_edited_but_not_run(
     db: Database, actors: Actors, make: Make
 ) -> None:
     task = make()
-    found = db.write_blocking(runnable, actors.acme.id, task.id)
-    assert found is not None and not found.lacks_host
+    actual_runnable = db.write_blocking(runnable, actors.acme.id, task.id)
+    assert actual_runnable is not None and not actual_runnable.lacks_host
     assert task.host_id is not None
     db.write_blocking(delete_host, actors.ada, task.host_id)
     patch(db, actors.ada, task.id, description="homeless")
     assert put(db, actors.ada, task.id, **read_task(db, actors.ada, task.id)).version == 2
     record_now = read_task(db, actors.ada, task.id)
     assert (record_now["hostname"], record_now["host"]) == ("", None)
-    found = db.write_blocking(runnable, actors.acme.id, task.id)
-    assert found is not None and found.lacks_host
+    actual_runnable = db.write_blocking(runnable, actors.acme.id, task.id)
+    assert actual_runnable is not None and actual_runnable.lacks_host
 
 
 def test_a_stale_change_is_refused(db: Database, actors: Actors, make: Make) -> None:
@@ -177,9 +181,9 @@ def test_bad_input_changes_nothing(
     db: Database, actors: Actors, make: Make, fields: dict[str, Any], field: str
 ) -> None:
     task = make()
-    sent = {"script": {"source": "other"}, **fields}
+    sent_body = {"script": {"source": "other"}, **fields}
     with pytest.raises(Invalid) as refusal:
-        patch(db, actors.ada, task.id, **sent)
+        patch(db, actors.ada, task.id, **sent_body)
     assert [fault.field for fault in refusal.value.faults] == [field]
     assert read_task(db, actors.ada, task.id)["version"] == 1
     assert db.write_blocking(lambda tx: tx.value("select max(version) from files")) == 1

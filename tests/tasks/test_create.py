@@ -30,18 +30,33 @@ def read_task(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
 
 def test_it_works(db: Database, actors: Actors, host: HostRow, make: Make) -> None:
     task = make(task_arguments=[{"type": "input", "label": "who"}], timeout="5000", _type="X")
-    found = read_task(db, actors.ada, task.id)
-    assert (found["id"], found["_type"], found["type"]) == (task.id, "ScriptTask", "script")
-    assert (found["name"], found["hostname"], found["timeout"]) == ("greet", "web-1", 5_000)
-    assert found["host"] == {"id": host.id, "_id": host.id, "hostname": "web-1"}
-    assert (found["script_name"], found["script"]["id"]) == ("greet.sh", found["script_id"])
-    assert (found["script_runas"], found["output_parameters"]) == ("", [])
-    assert found["task_arguments"][0]["label"] == "who"
-    assert (found["acl"], found["schedules"], found["triggers"]) == ([], [], [])
-    assert (found["version"], found["enable"], found["multitasking"]) == (1, True, True)
-    assert found["history"] == {"count": 1_000, "days": 90, "inherited": True}
-    assert (found["customer_id"], found["customer_name"]) == (actors.acme.id, "acme")
-    assert "url" not in found and "approvers" not in found
+    stored_task = read_task(db, actors.ada, task.id)
+    assert (stored_task["id"], stored_task["_type"], stored_task["type"]) == (
+        task.id,
+        "ScriptTask",
+        "script",
+    )
+    assert (stored_task["name"], stored_task["hostname"], stored_task["timeout"]) == (
+        "greet",
+        "web-1",
+        5_000,
+    )
+    assert stored_task["host"] == {"id": host.id, "_id": host.id, "hostname": "web-1"}
+    assert (stored_task["script_name"], stored_task["script"]["id"]) == (
+        "greet.sh",
+        stored_task["script_id"],
+    )
+    assert (stored_task["script_runas"], stored_task["output_parameters"]) == ("", [])
+    assert stored_task["task_arguments"][0]["label"] == "who"
+    assert (stored_task["acl"], stored_task["schedules"], stored_task["triggers"]) == ([], [], [])
+    assert (stored_task["version"], stored_task["enable"], stored_task["multitasking"]) == (
+        1,
+        True,
+        True,
+    )
+    assert stored_task["history"] == {"count": 1_000, "days": 90, "inherited": True}
+    assert (stored_task["customer_id"], stored_task["customer_name"]) == (actors.acme.id, "acme")
+    assert "url" not in stored_task and "approvers" not in stored_task
 
 
 def test_the_default_timeout_is_null(db: Database, actors: Actors, make: Make) -> None:
@@ -75,11 +90,11 @@ def audit_of(tx: Tx, object_id: str) -> list[audit.AuditRow]:
 
 def test_an_inline_script_is_stored(db: Database, actors: Actors, make: Make) -> None:
     task = make()
-    found = db.write_blocking(runnable, actors.acme.id, task.id)
-    assert found is not None and found.script_sha256 is not None
-    assert db.write_blocking(content_of, found.script_sha256) == SOURCE.encode()
-    other = make(script=None, script_id=found.script_id)
-    assert other.script_id == found.script_id
+    actual_runnable = db.write_blocking(runnable, actors.acme.id, task.id)
+    assert actual_runnable is not None and actual_runnable.script_sha256 is not None
+    assert db.write_blocking(content_of, actual_runnable.script_sha256) == SOURCE.encode()
+    other = make(script=None, script_id=actual_runnable.script_id)
+    assert other.script_id == actual_runnable.script_id
 
 
 def test_a_host_can_be_named(make: Make, host: HostRow) -> None:
@@ -93,14 +108,14 @@ def test_several_tasks_may_share_a_name(make: Make) -> None:
 
 
 def test_approvers_are_resolved_to_members(db: Database, keys: Keyring, actors: Actors) -> None:
-    sent = body(
+    sent_body = body(
         name="ok?", type="approval", approvers=["MAX@acme.test", "uma", actors.vic.user_id, "max"]
     )
-    view, _ = db.write_blocking(service.create, keys, actors.ada, sent)
-    found = read_task(db, actors.ada, view.id)
-    assert found["approvers"] == [actors.max.user_id, actors.uma.user_id, actors.vic.user_id]
-    assert (found["_type"], found["hostname"]) == ("ApprovalTask", "")
-    assert "host" not in found and "script" not in found
+    view, _ = db.write_blocking(service.create, keys, actors.ada, sent_body)
+    task = read_task(db, actors.ada, view.id)
+    assert task["approvers"] == [actors.max.user_id, actors.uma.user_id, actors.vic.user_id]
+    assert (task["_type"], task["hostname"]) == ("ApprovalTask", "")
+    assert "host" not in task and "script" not in task
 
 
 @pytest.mark.parametrize(
@@ -163,16 +178,16 @@ def rows_in(tx: Tx, table: str) -> int:
 def test_what_is_another_s_cannot_be_used(
     db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
-    mine = make()
+    task = make()
     theirs = db.write_blocking(hosts.insert, actors.globex.id, "web-1", "machine-2", "")
-    for fields in ({"host_id": theirs.id, "script": {"source": SOURCE}}, {"host_id": mine.host_id}):
-        sent = body(name="x", type="script", script_id=mine.script_id, **fields)
+    for fields in ({"host_id": theirs.id, "script": {"source": SOURCE}}, {"host_id": task.host_id}):
+        sent_body = body(name="x", type="script", script_id=task.script_id, **fields)
         with pytest.raises(Invalid):
-            db.write_blocking(service.create, keys, actors.eve, sent)
+            db.write_blocking(service.create, keys, actors.eve, sent_body)
 
 
 def test_only_admins_make_tasks(db: Database, keys: Keyring, actors: Actors) -> None:
-    sent = body(name="x", type="dummy")
+    sent_body = body(name="x", type="dummy")
     for actor in (actors.max, actors.uma, actors.vic):
         with pytest.raises(Forbidden):
-            db.write_blocking(service.create, keys, actor, sent)
+            db.write_blocking(service.create, keys, actor, sent_body)

@@ -22,7 +22,7 @@ def faults(**fields: Any) -> list[str]:
 
 
 def test_it_works() -> None:
-    made = validate(
+    task_spec = validate(
         spec(
             name="  deploy ",
             tags=["a", "a"],
@@ -34,15 +34,15 @@ def test_it_works() -> None:
             env={"LANG": "C"},
         )
     )
-    assert (made.name, made.tags) == ("deploy", ["a"])
+    assert (task_spec.name, task_spec.tags) == ("deploy", ["a"])
     assert [
-        (task_argument.label, task_argument.order) for task_argument in made.task_arguments
+        (task_argument.label, task_argument.order) for task_argument in task_spec.task_arguments
     ] == [("first", 0), ("second", 1)]
 
 
 def test_it_survives_being_stored() -> None:
-    made = validate(spec(timeout=5, history={"count": 3}, env={"A": "é"}))
-    assert decode(encode(made)) == made
+    task_spec = validate(spec(timeout=5, history={"count": 3}, env={"A": "é"}))
+    assert decode(encode(task_spec)) == task_spec
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_it_names_all_fields_that_are_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    "given, multitasking, old, expected",
+    "record, multitasking, old, expected",
     [
         ({}, None, None, None),
         ({}, False, None, 1),
@@ -122,9 +122,9 @@ def test_it_names_all_fields_that_are_wrong() -> None:
     ],
 )
 def test_two_fields_say_how_many_run_at_once(
-    given: dict[str, Any], multitasking: bool | None, old: int | None, expected: int | None
+    record: dict[str, Any], multitasking: bool | None, old: int | None, expected: int | None
 ) -> None:
-    assert concurrency(given, multitasking, old) == expected
+    assert concurrency(record, multitasking, old) == expected
 
 
 def test_a_contradiction_is_refused() -> None:

@@ -17,8 +17,10 @@ from people import Actors
 
 def test_it_works(db: Database, keys: Keyring, actors: Actors, host: HostRow) -> None:
     operator = service.operator(actors.acme)
-    made = db.write_blocking(sample_tasks.create_tasks, keys, operator, host.id)
-    tasks = {name: db.write_blocking(runnable, actors.acme.id, made[name]) for name in made}
+    new_tasks = db.write_blocking(sample_tasks.create_tasks, keys, operator, host.id)
+    tasks = {
+        name: db.write_blocking(runnable, actors.acme.id, new_tasks[name]) for name in new_tasks
+    }
     assert [task.type for task in tasks.values() if task] == ["script"] * 5 + ["approval"]
     approval = tasks["Ask for approval"]
     assert approval is not None and approval.spec.approvers == [actors.olga.user_id]

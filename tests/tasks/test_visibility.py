@@ -16,8 +16,8 @@ from .conftest import MISSING, Make
 
 def names(db: Database, actor: Actor, **query: str) -> list[str]:
     listing = read({name: [value] for name, value in query.items()}, TASKS)
-    found, _ = db.write_blocking(service.list_page, actor, listing)
-    return [view.name for view, _ in found]
+    items, _ = db.write_blocking(service.list_page, actor, listing)
+    return [view.name for view, _ in items]
 
 
 def test_it_works(db: Database, actors: Actors, make: Make) -> None:
