@@ -186,6 +186,8 @@ class JobRow(msgspec.Struct):
     deadline_at: int | None = None
     # Kind, id and name of what started it, if no person did; empty for older jobs.
     started_by: str = ""
+    # The trace context of the request that created it.
+    traceparent: str | None = None
 
     @property
     def is_over(self) -> bool:

@@ -108,6 +108,7 @@ async def _run(
         start=arguments.task or None if secret is None else None,
         assignees=run_requests.assignees(arguments) if secret is None else (),
         ignores_extra=not request.is_strict,
+        traceparent=run_requests.traceparent(request),
     )
     return await _start(request, actor, job_request, wait_s)
 

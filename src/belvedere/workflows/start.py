@@ -46,6 +46,8 @@ class WorkflowJobRequest(msgspec.Struct):
     # Of a job that is run again: the task version that its arguments fit, and the stored arguments.
     stored_arguments: tuple[int | None, str] | None = None
     restarted_from: str | None = None
+    # The trace context of the request.
+    traceparent: str | None = None
 
 
 class PreparedWorkflowJob(msgspec.Struct):
@@ -161,6 +163,7 @@ def _run_context(request: WorkflowJobRequest, row: WorkflowRow, job_id: str) -> 
         actor.email,
         starters=actor.starters,
         source=actor.source,
+        traceparent=request.traceparent,
     )
 
 

@@ -6923,6 +6923,7 @@ export interface components {
             task_id: string | null;
             task_version: number | null;
             timeout: number;
+            traceparent?: string;
             trigger_name: string | null;
             unreachable_since: string | null;
             user: components["schemas"]["JobUserRecord"];

@@ -133,6 +133,7 @@ async def _run(
         body=body,
         assignees=() if body or secret else run_requests.assignees(arguments),
         ignores_extra=not request.is_strict,
+        traceparent=run_requests.traceparent(request),
     )
     created = await start(request, job_request)
     request.ignored += created.ignored

@@ -11,6 +11,7 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Fault, Forbidden, Invalid
+from belvedere.base.text import trace_context
 from belvedere.db import Tx
 from belvedere.jobs.api import request_size
 from belvedere.jobs.api import wait as waiting
@@ -40,6 +41,11 @@ QUERY = (
 NOT_IN_DIGEST = ("access_token", "wait_result", "wait_timeout", *result_form.OPTIONS)
 # (tx, the organization as it was named) -> its id and name
 Customer = Callable[[Any, str | None], tuple[str, str] | None]
+
+
+def traceparent(request: AnyRequest) -> str | None:
+    """The trace context of the request, stored with its job."""
+    return trace_context.read_header(request.header(trace_context.HEADER))
 
 
 async def read_arguments(request: AnyRequest) -> RunArguments:

@@ -76,6 +76,8 @@ class JobRequest(msgspec.Struct):
     workflow_plan: Plan = []
     # Raise NotCompiled instead of compiling the patterns of arguments in the transaction.
     defers_patterns: bool = False
+    # The trace context of the request.
+    traceparent: str | None = None
 
 
 class CreatedJob(msgspec.Struct):
@@ -349,6 +351,7 @@ def job_row(request: JobRequest, task: Runnable, lifecycle: Lifecycle, now: int)
         updated_at=now,
         ended_at=now if is_over else None,
         started_by=actor.source,
+        traceparent=request.traceparent,
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from belvedere.access.crypto import sealed_values
 from belvedere.access.crypto.keyring import Keyring
+from belvedere.base.text import trace_context
 from belvedere.base.text.request_masking import literals
 from belvedere.jobs import scraper, specs
 from belvedere.jobs.lifecycle.claim import Claimed
@@ -108,6 +109,7 @@ def _environment(claimed: Claimed, base_url: str, secrets: ScriptEnvironment) ->
     job = claimed.job
     user = {"id": job.user_id, "email": job.email, "username": job.username}
     flow = {"job_id": job.workflow_job_id, "id": job.workflow_id}
+    trace = trace_context.for_children(job.traceparent, job.id)
     return {
         "BELVEDERE_URL": base_url,
         "BELVEDERE_CUSTOMER": claimed.customer_name,
@@ -122,6 +124,7 @@ def _environment(claimed: Claimed, base_url: str, secrets: ScriptEnvironment) ->
         "THEEYE_JOB_WORKFLOW": _encode(flow).decode(),
         "THEEYE_ORGANIZATION_NAME": _encode(claimed.customer_name).decode(),
         "THEEYE_API_URL": _encode(base_url).decode(),
+        **({} if trace is None else {trace_context.VARIABLE: trace}),
         **secrets.of_customer,
         **claimed.constants,
         **claimed.spec.env,

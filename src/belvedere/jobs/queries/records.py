@@ -112,6 +112,8 @@ class JobRecord(msgspec.Struct):
     warnings: list[str] | UnsetType = UNSET
     # For `/job/{id}/secret/{secret}/result`; only in the response to a start by a secret.
     secret: str | UnsetType = UNSET
+    # The W3C trace context of the request that created it, if it had one.
+    traceparent: str | UnsetType = UNSET
 
 
 class InputRecord(msgspec.Struct):
@@ -170,6 +172,7 @@ def summary(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobRe
         not_before=iso(job.not_before_at) if job.not_before_at > now else None,
         expires_at=iso(job.expires_at),
         started_by=_starter(job.started_by),
+        traceparent=UNSET if job.traceparent is None else job.traceparent,
     )
 
 

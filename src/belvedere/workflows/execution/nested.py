@@ -5,6 +5,7 @@ from belvedere.access.actor import Actor, Level, trigger_actor
 from belvedere.access.people import memberships, users
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.base.ids import new_id
+from belvedere.base.text import trace_context
 from belvedere.db import Tx
 from belvedere.jobs import starters
 from belvedere.jobs.model import WORKFLOW, JobRow, JobState, Lifecycle
@@ -39,6 +40,7 @@ def check_start(tx: Tx, request: StepRequest) -> tuple[WorkflowRow, RunContext]:
         parent.username,
         parent.email,
         depth=depth,
+        traceparent=trace_context.for_children(parent.traceparent, parent.id),
     )
     context.starters = _starters(tx, parent)
     context.assignees = (
@@ -117,4 +119,5 @@ def new_job_row(
         created_at=now,
         updated_at=now,
         started_by=context.source,
+        traceparent=context.traceparent,
     )

@@ -28,6 +28,8 @@ class RunContext(msgspec.Struct):
     assignees: tuple[str, ...] = ()
     # What started it, if no person did (`Actor.source`).
     source: str = ""
+    # The trace context of the request that started it.
+    traceparent: str | None = None
 
 
 class StepRequest(msgspec.Struct):

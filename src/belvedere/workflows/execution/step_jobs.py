@@ -6,7 +6,7 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import Invalid, Refused
 from belvedere.base.ids import new_id
-from belvedere.base.text import json_text
+from belvedere.base.text import json_text, trace_context
 from belvedere.db import Tx
 from belvedere.jobs import events, starters
 from belvedere.jobs import store as jobs
@@ -112,6 +112,7 @@ def _job_request(request: StepRequest) -> JobRequest:
         fitted_values=request.stored_arguments,
         restarted_from=request.restarted_from,
         delay=request.delay,
+        traceparent=trace_context.for_children(parent.traceparent, parent.id),
         # Of a workflow job that is not written yet; later its rows say it.
         assignee_ids=parent.assignees if isinstance(parent, RunContext) else (),
     )
