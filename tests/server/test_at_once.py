@@ -129,16 +129,12 @@ def order(fence: int) -> Order:
 
 
 @asynccontextmanager
-async def connect_agent(
-    world: World, pipe: Pipe
-) -> AsyncIterator[tuple[AgentConnection, "asyncio.Task[None]"]]:
+async def connect_agent(world: World, pipe: Pipe) -> AsyncIterator[AgentConnection]:
     host = world.things.hosts["web-1"].host_id
     actor = Actor("", "", Level.AGENT, "agent", host_id=host)
     link = AgentConnection(world.runtime, actor, pipe.send, pipe.send_messages)
-    task = asyncio.create_task(link.send_loop())
-    yield link, task
-    task.cancel()
-    await asyncio.wait([task])
+    yield link
+    link.cancel_tasks()
 
 
 async def turns() -> None:
@@ -148,11 +144,8 @@ async def turns() -> None:
 
 async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
     pipe = Pipe()
-    async with connect_agent(world, pipe) as (link, _):
+    async with connect_agent(world, pipe) as link:
         link.send_orders([order(1)])
-        assert not pipe.said
-        pipe.may_go.set()
-        await turns()
         assert pipe.said == [[1]]
         link.push(Cancel(1))
         link.send_orders([order(2), order(3)])
@@ -164,7 +157,7 @@ async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
 async def test_no_order_overtakes_what_is_under_way(world: World) -> None:
     """The agent takes nothing for a while: what comes meanwhile waits in its order."""
     pipe = Pipe()
-    async with connect_agent(world, pipe) as (link, _):
+    async with connect_agent(world, pipe) as link:
         await turns()
         pipe.is_free = False
         link.send_orders([order(1)])
@@ -181,21 +174,21 @@ async def test_no_order_overtakes_what_is_under_way(world: World) -> None:
 async def test_a_link_that_closes_sends_what_waits_and_then_its_reason(world: World) -> None:
     pipe = Pipe()
     pipe.may_go.set()
-    async with connect_agent(world, pipe) as (link, task):
+    async with connect_agent(world, pipe) as link:
         await turns()
         link.close(4409, "another took over")
         link.send_orders([order(1)])
         assert not pipe.said
-        await asyncio.wait([task])
-        assert pipe.said == [[1]] and isinstance(task.exception(), CloseConnection)
+        await link.ended
+        assert pipe.said == [[1]] and isinstance(link.fault, CloseConnection)
 
 
 async def test_an_order_that_cannot_be_written_ends_its_link_alone(world: World) -> None:
     pipe = Pipe()
-    async with connect_agent(world, pipe) as (link, task):
+    async with connect_agent(world, pipe) as link:
         await turns()
         broken = order(1)
         broken.filename = "\ud800"
         link.send_orders([broken])
-        await asyncio.wait([task])
-        assert isinstance(task.exception(), UnicodeEncodeError) and not pipe.said
+        await link.ended
+        assert isinstance(link.fault, UnicodeEncodeError) and not pipe.said

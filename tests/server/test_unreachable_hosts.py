@@ -56,7 +56,7 @@ async def send_heartbeat(agent: FakeAgent, world: World) -> None:
     """A beat that the server has heard."""
     await agent.beat()
     async with asyncio.timeout(30):
-        while not world.runtime.agents._seen:
+        while not any(agent.is_heard for agent in world.runtime.agents.connections()):
             await asyncio.sleep(0)
 
 

@@ -139,7 +139,7 @@ class VirtualSqlite(Sqlite):
             await free
         return operation(SqliteTx(self._writer, self.clock(), self._version_cache), *a, **k)
 
-    glance = read
+    read_inline = read
 
 
 def _release(waiting: "asyncio.Future[None]") -> None:

@@ -36,6 +36,7 @@ LOOPS = [
             loops.send_cancels,
             loops.close_unconfirmed,
             loops.record_seen,
+            loops.end_silent,
         ),
         *(loops.mark_silent, loops.mark_overdue_lost, loops.expire, loops.purge_history),
         *(server_clock.follow,),

@@ -2,6 +2,7 @@
 embedded in IPv6 ones. Own tables, because those of `ipaddress` differ between Python versions."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -122,6 +123,7 @@ def parse_networks(text: str) -> tuple[Network, ...]:
     return tuple(networks)
 
 
+@lru_cache(maxsize=4_096)
 def client_network(text: str) -> str:
     """The network that limits count for an address: one IPv4 address, or the 64 bits of IPv6 that
     one customer of an internet provider gets. A text that is no address stays as it is."""

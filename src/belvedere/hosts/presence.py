@@ -178,19 +178,25 @@ def record_heartbeats(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[
     )
     hosts = {row[0]: row for row in rows}
     # In the order of ids, so that two servers cannot deadlock.
-    current = sorted(beat for beat in beats if beat[0] in hosts and hosts[beat[0]][3] == beat[1])
-    # The time of a heartbeat from before the clock was set back is in the future now.
-    updates = [(min(at, tx.now), host_id, session) for host_id, session, at in current]
+    current, stale = [], []
+    for host_id, session, at in sorted(beats):
+        host = hosts.get(host_id)
+        if host is not None and host[3] == session:
+            # The time of a heartbeat from before the clock was set back is in the future now.
+            heard_at = min(at, tx.now)
+            current.append((heard_at, host_id, session, heard_at))
+        else:
+            # With the session: a heartbeat of an old connection must not count for a new one.
+            stale.append((host_id, session))
     tx.execute_many(
         "update hosts set seen_at = ?, gone_at = null"
         " where id = ? and session = ? and (seen_at is null or seen_at < ?)",
-        [(at, host_id, session, at) for at, host_id, session in updates],
+        current,
     )
-    back = [hosts[host_id] for host_id, _, _ in current if hosts[host_id][4] is not None]
+    back = [hosts[beat[1]] for beat in current if hosts[beat[1]][4] is not None]
     events_data = [(row[1], row[0], {"hostname": row[2]}) for row in back]
     events.append_all(tx, "host.reachable", events_data)
-    # With the session, because a heartbeat of an old connection must not count for a new one.
-    return sorted({beat[:2] for beat in beats} - {beat[:2] for beat in current})
+    return sorted(set(stale))
 
 
 def silent_ids(tx: Tx, silent_ms: Millis) -> list[str]:

@@ -27,6 +27,9 @@ from belvedere.server.wiring import build, connect_notifier
 from belvedere.settings import Settings
 
 log = logging.getLogger("belvedere.server")
+# Connections that the kernel keeps until they are accepted; it lowers this to its own limit
+# (net.core.somaxconn). After a restart all agents connect at once.
+BACKLOG = 65_535
 
 
 def serve(settings: Settings) -> int:
@@ -198,7 +201,7 @@ def _listen(settings: Settings) -> sockets.socket:
         ) from None
     # The address for people and agents has the port that was really bound (--port 0).
     settings.port = listening.getsockname()[1]
-    listening.listen(2048)
+    listening.listen(BACKLOG)
     listening.setblocking(False)
     return listening
 

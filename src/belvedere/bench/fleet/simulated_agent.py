@@ -81,9 +81,12 @@ class SimulatedAgent(asyncio.Protocol):
         await self._loop.create_connection(lambda: self, sock=plain)
         self._timers.append(self._loop.call_later(HANDSHAKE_S, self._give_up))
 
-    def _leave(self) -> None:
+    def _stop_timers(self) -> None:
         for timer in self._timers:
             timer.cancel()
+
+    def _leave(self) -> None:
+        self._stop_timers()
         if self._is_welcome:
             self._counts.connected -= 1
         elif self._counts.is_server_running:
@@ -101,6 +104,7 @@ class SimulatedAgent(asyncio.Protocol):
         transport.write(text.encode())
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timers()
         if not self._ended.done():
             self._ended.set_result(None)
 
@@ -117,6 +121,7 @@ class SimulatedAgent(asyncio.Protocol):
 
     def _receive(self, opcode: int, payload: bytes) -> None:
         if opcode == websocket_frames.CLOSE:
+            self._stop_timers()
             self._transport.close()
         elif opcode == websocket_frames.TEXT:
             for message in msgspec.json.decode(payload):

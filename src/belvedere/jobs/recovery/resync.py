@@ -49,7 +49,7 @@ def resync_host(
         adoption.adopt(tx, host_id, journal_id, unknown)
     journal_states = {entry.fence: entry.state for entry in entries}
     attempts = live_attempts(tx, host_id)
-    jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts])
+    jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts]) if attempts else {}
     result = ResyncResult(stop=[], cancel=[], live=[])
     for attempt in attempts:
         job = jobs[attempt.job_id]

@@ -35,7 +35,7 @@ from belvedere.protocol import (
 from belvedere.rest.request import Send
 from belvedere.server.agents import message_limits as limits
 from belvedere.server.agents import queries
-from belvedere.server.agents.message_limits import CloseConnection, check_numbers
+from belvedere.server.agents.message_limits import CloseConnection, check_numbers, messages_in
 from belvedere.server.agents.monitor_sync import MonitorSync
 from belvedere.server.agents.transfers.downloads import Downloads
 from belvedere.server.agents.transfers.uploads import CREDIT, Uploads
@@ -43,13 +43,13 @@ from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
-# Built once: msgspec.json.decode(..., type=...) would analyse the type in every call.
-decode = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 BEAT_MS = 10_000
 # Nobody waits for an acknowledgement: it is sent with the next order or after this time, which is
 # still before the keeper syncs the end of a job that the server might not have.
 ACK_S = 0.01
+# What waits is sent within this time before a connection is closed.
+CLOSE_S = 10.0
 SHAPES: dict[str, type] = {
     "hello": Hello,
     "started": AttemptStarted,
@@ -62,7 +62,17 @@ SHAPES: dict[str, type] = {
 
 
 class AgentConnection:
-    """A connected agent: its session, its open attempts, and messages that wait to be sent."""
+    """A connected agent: its session, its open attempts, and messages that wait to be sent. A
+    server has thousands that do nothing: small objects, and no task while nothing is sent."""
+
+    __slots__ = (
+        *("runtime", "host_id", "customer_id", "address", "session", "is_closing", "disk"),
+        *("last_frame_at", "seen_at", "is_heard", "accepted", "accepted_recorded"),
+        *("ended", "fault", "jobs", "monitor_sync"),
+        *("_send", "_send_now", "_sending", "_flush_handle", "_outbox", "_ended", "_ack_due"),
+        *("_close_request", "_canceled", "_ending", "_started", "_has_logged_unknown", "_tasks"),
+        *("_uploads", "_downloads", "_loop"),
+    )
 
     def __init__(
         self,
@@ -79,33 +89,43 @@ class AgentConnection:
         self.is_closing = False
         # Why the disk of the host takes no work; empty: it does.
         self.disk = ""
-        # Time of the last frame, by the clock of the event loop.
-        self.last_frame_at = 0.0
+        # Time of the last frame, by the clocks of event loop and server; whether to store it.
+        self.last_frame_at, self.seen_at, self.is_heard = 0.0, 0, False
         # The highest fence whose script has certainly started here, and the highest one recorded.
         self.accepted = self.accepted_recorded = 0
         self._send = send
         # Sends without waiting, where the socket can.
         self._send_now = send_now
-        # Everything that was taken from the outbox has been written.
-        self._is_idle = False
+        # Done when the connection has to end, with the reason if there is one.
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        self.fault: Exception | None = None
+        # Sends what the socket does not take at once; and the call that sends the outbox.
+        self._sending: asyncio.Task[None] | None = None
+        self._flush_handle: asyncio.Handle | None = None
         self._outbox: list[FromServer] = []
         # Fences whose end is durable here and not acknowledged yet.
         self._ended: list[int] = []
         self._ack_due: asyncio.TimerHandle | None = None
-        self._wake = asyncio.Event()
         self._close_request: CloseConnection | None = None
         # Fences of open attempts of this agent, with their jobs.
         self.jobs: dict[int, str] = {}
-        self._canceled: set[int] = set()
+        self._canceled: dict[int, None] = {}
         # Fences whose end was received and is being written.
-        self._ending: set[int] = set()
+        self._ending: dict[int, None] = {}
         # Fences whose start was reported on this connection.
-        self._started: set[int] = set()
+        self._started: dict[int, None] = {}
         self._has_logged_unknown = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}
         self.monitor_sync = MonitorSync(self, send)
         self._uploads = Uploads(self)
         self._downloads = Downloads(self, send)
+
+    def note_heard(self) -> None:
+        """The agent sent something."""
+        self.last_frame_at = self._loop.time()
+        self.seen_at = self.runtime.clock()
+        self.is_heard = True
 
     @property
     def takes_work(self) -> bool:
@@ -114,11 +134,17 @@ class AgentConnection:
     # Sending
     def push(self, *messages: FromServer) -> None:
         self._outbox.extend(messages)
-        self._wake.set()
+        self.wake()
 
     def wake(self) -> None:
-        """There is something to send that is not in the outbox."""
-        self._wake.set()
+        """There is something to send: send it in the next iteration of the event loop."""
+        if self._flush_handle is None and self._sending is None:
+            self._flush_handle = self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_handle = None
+        if self._sending is None and not self._send_outbox_now():
+            self._sending = self._loop.create_task(self._send_outbox())
 
     def send_orders(self, orders: list[Order]) -> None:
         """Send orders that are durable now."""
@@ -126,18 +152,20 @@ class AgentConnection:
             self.jobs[order.fence] = order.job_id
         self._outbox.extend(orders)
         if not self._send_outbox_now():
-            self._wake.set()
+            self.wake()
 
     def _send_outbox_now(self) -> bool:
-        """Send without waking the send loop, which would cost orders one loop iteration."""
-        if self._send_now is None or not self._is_idle or self.is_closing:
+        """Send without a task, which would cost orders one loop iteration."""
+        if self._send_now is None or self._sending is not None or self.is_closing:
             return False
         self._acknowledge()
+        if not self._outbox:
+            return True
         try:
             is_sent = self._send_now(self._outbox)
         except Exception:
-            # Not raised here, after the commit of somebody else: the send loop meets the same
-            # error and closes the connection.
+            # Not raised here, after the commit of somebody else: `_send_outbox` meets the same
+            # error and ends the connection.
             return False
         if is_sent:
             self._outbox.clear()
@@ -146,21 +174,29 @@ class AgentConnection:
     def close(self, code: int, reason: str) -> None:
         self.is_closing = True
         self._close_request = CloseConnection(code, reason)
-        self._wake.set()
+        self.wake()
+        # Also if the agent does not read what waits to be sent before.
+        self._loop.call_later(CLOSE_S, self.end, self._close_request)
 
-    async def send_loop(self) -> None:
-        """Send everything that waits in one frame."""
-        while True:
-            self._is_idle = True
-            await self._wake.wait()
-            self._is_idle = False
-            self._wake.clear()
+    def end(self, fault: Exception | None) -> None:
+        """End the connection for this reason, without sending what waits."""
+        if not self.ended.done():
+            self.fault = fault
+            self.ended.set_result(None)
+
+    async def _send_outbox(self) -> None:
+        """Send everything that waits in one frame, again and again while there is more."""
+        try:
             while self._outbox or self._ended or self._uploads.has_messages:
                 self._acknowledge()
                 messages, self._outbox = self._outbox, []
                 await self._send({"type": "websocket.send", "text": encode(messages).decode()})
             if self._close_request is not None:
-                raise self._close_request
+                self.end(self._close_request)
+        except Exception as fault:
+            self.end(fault)
+        finally:
+            self._sending = None
 
     def _acknowledge(self) -> None:
         if self._ack_due is not None:
@@ -184,12 +220,12 @@ class AgentConnection:
             raise session_result
         self.session, resync_result, ready, jobs = session_result
         self.jobs.update(ready)
-        resume = await self.runtime.logs.read(queries.resume, list(jobs))
+        resume = await self.runtime.logs.read(queries.resume, list(jobs)) if jobs else {}
         self._uploads.resume(resume)
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
         self.push(*[Stop(fence) for fence in resync_result.stop])
         self.push(*[Cancel(fence) for fence in resync_result.cancel])
-        self._canceled.update(resync_result.cancel)
+        self._canceled.update(dict.fromkeys(resync_result.cancel))
         self.monitor_sync.takes_changes = hello.takes_changes
 
     def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
@@ -199,13 +235,18 @@ class AgentConnection:
         if isinstance(frame, bytes):
             self._uploads.receive(frame)
             return
-        for raw in messages_in(frame) if isinstance(frame, str) else frame:
+        if self.monitor_sync.is_quiet_beat(frame):
+            return
+        messages = messages_in(frame) if isinstance(frame, str) else frame
+        for raw in messages:
             kind = raw.get("kind", "")
             shape = SHAPES.get(kind) if isinstance(kind, str) else None
             if shape is None:
                 self._log_unknown(kind)
             else:
                 self._receive(msgspec.convert(raw, shape))
+        if isinstance(frame, str) and len(messages) == 1 and messages[0].get("kind") == "beat":
+            self.monitor_sync.remember_beat(frame)
 
     def _log_unknown(self, kind: object) -> None:
         """Once per connection, so that a repeated message does not fill the log."""
@@ -234,6 +275,7 @@ class AgentConnection:
     def _record_disk(self, reason: str) -> None:
         if reason != self.disk:
             self.disk = reason
+            self.monitor_sync.forget_beat()
             self.spawn(
                 self.runtime.db.write(presence.note_disk, self.host_id, self.session, reason)
             )
@@ -242,10 +284,12 @@ class AgentConnection:
         """Written once; an agent repeats it only on its next connection."""
         check_numbers(started.fence, started.ago_ms)
         if started.fence in self.jobs and started.fence not in self._started:
-            self._started.add(started.fence)
+            self._started[started.fence] = None
             self.accepted = max(self.accepted, started.fence)
             start = (self.host_id, started.fence, started.ago_ms)
-            self._ignore_result(self.runtime.db.write_batched(resync.record_started, start))
+            future = self.runtime.db.write_batched(resync.record_started, start)
+            # Only to mark an exception as handled: the end of the job repeats a missed `started`.
+            future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _receive_end(self, ended: AttemptEnded) -> None:
         report = ended.report
@@ -260,7 +304,7 @@ class AgentConnection:
         if ended.fence in self._ending:
             # The first report is being written and will be acknowledged.
             return
-        self._ending.add(ended.fence)
+        self._ending[ended.fence] = None
         # From here on the attempt accepts neither output nor files.
         job_id = self.jobs.pop(ended.fence, None)
         is_complete = report.log is not None and not report.files
@@ -279,14 +323,13 @@ class AgentConnection:
             # Not acknowledged, so the agent repeats it after the database is back.
             self.close(4503, "the server could not store the end of a job; reconnect")
             return
-        self._ending.discard(fence)
+        self._ending.pop(fence, None)
         self._uploads.forget(fence)
-        self._canceled.discard(fence)
-        self._started.discard(fence)
+        self._canceled.pop(fence, None)
+        self._started.pop(fence, None)
         self._ended.append(fence)
         if self._ack_due is None:
-            loop = asyncio.get_running_loop()
-            self._ack_due = loop.call_later(ACK_S, self._wake.set)
+            self._ack_due = self._loop.call_later(ACK_S, self.wake)
 
     async def _finish_streamed(self, ended: AttemptEnded, job_id: str) -> None:
         """Store all output first: the end is written when every byte before it is durable."""
@@ -331,30 +374,25 @@ class AgentConnection:
         new_fences = [
             fence for fence in fences if fence in self.jobs and fence not in self._canceled
         ]
-        self._canceled.update(new_fences)
+        self._canceled.update(dict.fromkeys(new_fences))
         self.push(*[Cancel(fence) for fence in new_fences])
 
     def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self._tasks.add(task)
+        task = self._loop.create_task(coroutine)
+        self._tasks[task] = None
         task.add_done_callback(self._task_done)
 
     def _task_done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if not task.cancelled() and task.exception() is not None:
             log.warning("agent connection failed host=%s error=%s", self.host_id, task.exception())
             self.close(4503, "internal error; reconnect")
 
-    def _ignore_result(self, future: "asyncio.Future[Any]") -> None:
-        # Only to mark an exception as handled: the end of the job repeats a missed `started`.
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())
-
     def cancel_tasks(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-
-
-def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
-    """The messages of a text frame; ValidationError for anything else."""
-    limits.check_values(frame)
-    return limits.check_messages(decode(frame))
+        for task in (*self._tasks, self._sending):
+            if task is not None:
+                task.cancel()
+        if self._flush_handle is not None:
+            self._flush_handle.cancel()
+        if self._ack_due is not None:
+            self._ack_due.cancel()

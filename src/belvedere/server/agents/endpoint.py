@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -17,8 +17,8 @@ from belvedere.db.signals import checks_changed, jobs_canceled
 from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import FromServer, Hello, Refusal
 from belvedere.rest.request import Receive, Scope, Send
-from belvedere.server.agents.connection import AgentConnection, messages_in
-from belvedere.server.agents.message_limits import CloseConnection
+from belvedere.server.agents.connection import AgentConnection
+from belvedere.server.agents.message_limits import CloseConnection, messages_in
 from belvedere.server.http import authentication
 from belvedere.server.runtime import ServerRuntime
 
@@ -28,8 +28,6 @@ PATH = b"/-/agent"
 HANDSHAKE_S = 10.0
 # The hello must arrive within this time.
 HELLO_S = 15.0
-# Three missed heartbeats.
-SILENCE_S = 30.0
 # The refusal before a close is skipped when the agent does not read it within this time.
 REFUSAL_S = 1.0
 
@@ -60,9 +58,12 @@ async def serve(app: AgentApp, scope: Scope, receive: Receive, send: Send) -> No
     handshakes = app.runtime.handshakes
     try:
         actor = await _authenticate(app, scope)
-        with handshakes.before_hello(actor.host_id) as on_hello:
-            await send({"type": "websocket.accept"})
-            await _serve(app, scope, receive, send, actor, on_hello)
+        # Not needed any more: it would stay in memory as long as the connection.
+        scope["headers"] = []
+        with handshakes.before_hello(actor.host_id) as release:
+            async with handshakes.admission() as leave:
+                await send({"type": "websocket.accept"})
+                await _serve(app, scope, receive, send, actor, (release, leave))
     except Exception as fault:
         # The connection is not accepted yet: the handshake itself is refused.
         await _close(send, *_reason(fault))
@@ -74,7 +75,7 @@ async def _serve(
     receive: Receive,
     send: Send,
     actor: Actor,
-    on_hello: Callable[[], None],
+    on_hello: Sequence[Callable[[], None]],
 ) -> None:
     try:
         await _run_connection(app, scope, receive, send, actor, on_hello)
@@ -156,7 +157,7 @@ async def _run_connection(
     receive: Receive,
     send: Send,
     actor: Actor,
-    on_hello: Callable[[], None],
+    on_hello: Sequence[Callable[[], None]],
 ) -> None:
     runtime = app.runtime
     socket: DirectSocket | None = scope.get("extensions", {}).get("agent_socket")
@@ -172,37 +173,36 @@ async def _run_connection(
     runtime.handshakes.check_rate(connection.host_id)
     if not runtime.admits_agents:
         raise Unavailable("Another database server took over; connect again.")
-    await connection.open_session(hello)
-    on_hello()
+    async with runtime.handshakes.opening:
+        await connection.open_session(hello)
+    for call in on_hello:
+        call()
     runtime.agents.add(connection)
     # The hello counts as a heartbeat, so that the host is not silent before the first one.
-    runtime.agents.record_seen(connection, runtime.clock())
+    connection.note_heard()
     undo = runtime.signals.subscribe(jobs_canceled(connection.host_id), connection.on_signal)
     undo_watch = runtime.signals.subscribe(
         checks_changed(connection.host_id), connection.monitor_sync.on_signal
     )
-    handle = partial(_handle_frame, runtime, connection)
-    parts = {
-        asyncio.create_task(part)
-        for part in (connection.send_loop(), _read(handle, receive), _watch_silence(connection))
-    }
+    handle = partial(_handle_frame, connection)
+    reading = asyncio.create_task(_read(handle, receive))
+    reading.add_done_callback(partial(_on_read, connection))
     if socket is not None:
         socket.deliver_to(handle)
-    # After the welcome, which the first task is about to send.
+    # After the welcome, which the next iteration of the event loop sends.
     connection.monitor_sync.on_signal()
     runtime.db.write_batched(claim.signal_hosts, connection.host_id)
     log.info("agent connected host=%s session=%s", connection.host_id, connection.session)
     try:
-        done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
+        await connection.ended
+        if connection.fault is not None:
+            raise connection.fault
     finally:
         if socket is not None:
             socket.deliver_to(None)
         undo()
         undo_watch()
-        for task in parts:
-            task.cancel()
+        reading.cancel()
         connection.is_closing = True
         connection.cancel_tasks()
         if runtime.agents.remove(connection):
@@ -210,9 +210,8 @@ async def _run_connection(
         log.info("agent disconnected host=%s session=%s", connection.host_id, connection.session)
 
 
-def _handle_frame(runtime: ServerRuntime, connection: AgentConnection, frame: str | bytes) -> None:
-    connection.last_frame_at = asyncio.get_running_loop().time()
-    runtime.agents.record_seen(connection, runtime.clock())
+def _handle_frame(connection: AgentConnection, frame: str | bytes) -> None:
+    connection.note_heard()
     connection.receive(frame)
 
 
@@ -222,13 +221,10 @@ async def _read(handle: Callable[[str | bytes], None], receive: Receive) -> None
         handle(frame)
 
 
-async def _watch_silence(connection: AgentConnection) -> None:
-    """One timer per period of silence instead of one per frame."""
-    loop = asyncio.get_running_loop()
-    connection.last_frame_at = loop.time()
-    while (remaining_s := connection.last_frame_at + SILENCE_S - loop.time()) > 0:
-        await asyncio.sleep(remaining_s)
-    raise TimeoutError
+def _on_read(connection: AgentConnection, reading: "asyncio.Task[None]") -> None:
+    if not reading.cancelled():
+        fault = reading.exception()
+        connection.end(fault if isinstance(fault, Exception) else None)
 
 
 async def _frame(receive: Receive) -> str | bytes | None:

@@ -1,13 +1,14 @@
 """Limits on agent connections without a session, and on new sessions of each host."""
 
+import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from belvedere.access.limits.rate_limits import RateWindow
 from belvedere.base.clock import MINUTE, Clock, Millis
-from belvedere.base.errors import TooMany
+from belvedere.base.errors import TooMany, Unavailable
 from belvedere.base.networks import client_network
 
 # Connections whose credential is being looked up.
@@ -15,6 +16,13 @@ MAX_UNAUTHENTICATED = 1_024
 MAX_UNAUTHENTICATED_PER_ADDRESS = 128
 # Connections with the credential of one host that have not said hello yet.
 MAX_BEFORE_HELLO = 8
+# Connections of all hosts that may wait for their session; the others wait for the answer to their
+# handshake, so that what an agent sends is not older than its patience when it is read.
+MAX_ACCEPTED = 2_000
+# Sessions that are opened at the same time. More would only make each of them slower.
+MAX_OPENING = 32
+# An agent waits 15 s for the answer to its handshake.
+ADMISSION_S = 12.0
 # Open polls of one host over plain HTTP; an agent has one, or two for a moment.
 MAX_WAITING = 8
 # Sessions that the agent of one host may open within a minute.
@@ -33,6 +41,9 @@ class Handshakes:
         self._hosts: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
         self._hellos = RateWindow(MAX_HELLOS_PER_MINUTE, MINUTE, clock)
+        self._accepted = asyncio.Semaphore(MAX_ACCEPTED)
+        # Entered while a session is opened; in the order of the hellos.
+        self.opening = asyncio.Semaphore(MAX_OPENING)
 
     @contextmanager
     def unauthenticated(self, address: str) -> Iterator[None]:
@@ -46,6 +57,22 @@ class Handshakes:
         release = _count(self._addresses, key)
         try:
             yield
+        finally:
+            release()
+
+    @asynccontextmanager
+    async def admission(self) -> AsyncIterator[Callable[[], None]]:
+        """Wait for a place among the connections that open a session, until the function that it
+        yields is called. After a restart all agents connect at once: they wait here in their order,
+        instead of being refused."""
+        try:
+            async with asyncio.timeout(ADMISSION_S):
+                await self._accepted.acquire()
+        except TimeoutError:
+            raise Unavailable("Many agents connect at the moment; try again later.") from None
+        release = _once(self._accepted.release)
+        try:
+            yield release
         finally:
             release()
 
@@ -83,17 +110,26 @@ class Handshakes:
         self._hellos.add(host_id)
 
 
+def _once(call: Callable[[], None]) -> Callable[[], None]:
+    """A function that calls this one at its first call only."""
+    is_due = True
+
+    def run() -> None:
+        nonlocal is_due
+        if is_due:
+            is_due = False
+            call()
+
+    return run
+
+
 def _count(counts: Counter[str], key: str) -> Callable[[], None]:
     """Count up; the returned function counts down, once."""
     counts[key] += 1
-    is_counted = True
 
     def release() -> None:
-        nonlocal is_counted
-        if is_counted:
-            is_counted = False
-            counts[key] -= 1
-            if not counts[key]:
-                del counts[key]
+        counts[key] -= 1
+        if not counts[key]:
+            del counts[key]
 
-    return release
+    return _once(release)

@@ -14,6 +14,8 @@ from belvedere.protocol import FromServer, Hello, Report, Sample, Samples
 from belvedere.server.runtime import ServerRuntime
 
 encode = msgspec.json.Encoder().encode
+# Built once: msgspec.json.decode(..., type=...) would analyse the type in every call.
+decode = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 # Larger than any fence, size or duration; still fits the columns of both engines.
 MAX_NUMBER = 2**62
@@ -82,6 +84,12 @@ def check_numbers(*numbers: int) -> None:
     and the agent would reconnect and send it again for ever."""
     if numbers and not 0 <= min(numbers) <= max(numbers) < MAX_NUMBER:
         raise CloseConnection(4400, "A number is out of range.")
+
+
+def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
+    """The messages of a text frame; ValidationError for anything else."""
+    check_values(frame)
+    return check_messages(decode(frame))
 
 
 def check_messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from belvedere.db.signals import Signal
-from belvedere.monitors import agent_config
+from belvedere.monitors import agent_config, watch_changes
 from belvedere.monitors.agent_config import ListPosition
 from belvedere.monitors.evaluation import samples
 from belvedere.protocol import MonitorConfig, Samples, SamplesAck
@@ -28,6 +28,12 @@ encode = msgspec.json.Encoder().encode
 class MonitorSync:
     """Sends one agent its configuration, and stores its samples in order."""
 
+    __slots__ = (
+        *("takes_changes", "_connection", "_send", "_position", "_has_changes", "_is_sending"),
+        *("_needs_list", "_lists", "_behind", "_waiting", "_waiting_bytes", "_is_busy", "_agreed"),
+        "_quiet_beat",
+    )
+
     def __init__(self, connection: AgentPeer, send: Send) -> None:
         self._connection = connection
         # Waits while the agent does not read. Each list, part or change is a separate frame.
@@ -40,6 +46,10 @@ class MonitorSync:
         self._lists = 0
         # What the agent had at the last heartbeat, if it was not what it was sent.
         self._behind: tuple[int, ListPosition] | None = None
+        # The position that the agent has confirmed in its last heartbeat.
+        self._agreed: ListPosition | None = None
+        # A heartbeat that changed nothing, and the position at that time.
+        self._quiet_beat: tuple[str, ListPosition] | None = None
         self._waiting: list[Samples] = []
         self._waiting_bytes = 0
         self._is_busy = False
@@ -48,6 +58,26 @@ class MonitorSync:
     def number(self) -> int:
         """Number of the configuration that was sent; 0: none was sent, or there is none."""
         return max(self._position.number, 0)
+
+    @property
+    def agreed_position(self) -> ListPosition | None:
+        """The position, if the agent has confirmed it and nothing is being sent."""
+        is_current = self._agreed is self._position and not self._is_sending
+        return self._agreed if is_current else None
+
+    def remember_beat(self, frame: str) -> None:
+        """The same heartbeat need not be read again until something changes."""
+        position = self.agreed_position
+        self._quiet_beat = None if position is None else (frame, position)
+
+    def forget_beat(self) -> None:
+        self._quiet_beat = None
+
+    def is_quiet_beat(self, frame: object) -> bool:
+        if self._quiet_beat is None:
+            return False
+        text, position = self._quiet_beat
+        return frame == text and self.agreed_position is position
 
     def on_signal(self, _: Signal | None = None) -> None:
         """The configuration may have changed."""
@@ -71,6 +101,11 @@ class MonitorSync:
 
     async def _send_parts(self) -> None:
         runtime, host_id = self._connection.runtime, self._connection.host_id
+        if not self._position.part:
+            number, _ = await runtime.db.read_inline(watch_changes.state, host_id)
+            # Most agents have no monitors, or the ones that they were sent.
+            if number == self.number:
+                return
         has_more = True
         while has_more:
             message = await runtime.db.read(
@@ -108,6 +143,7 @@ class MonitorSync:
         difference that is the same in the next heartbeat is a lost message."""
         if number is None or self._is_sending or number == self._position.number:
             self._behind = None
+            self._agreed = None if self._is_sending else self._position
         elif self._behind == (number, self._position):
             self.send_list()
         else:

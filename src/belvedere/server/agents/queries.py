@@ -37,12 +37,14 @@ def open_session(
         restore.hold_for_host(tx, host_id, unknown_fence)
     else:
         restore.compare(tx, host_id, hello, before)
-    forgotten = _forgotten_up_to(tx, host_id, hello, before)
+    # Read again if this hello has shown that the database was restored.
+    current = restored.last_hello(tx, host_id) if unknown_fence else before
+    forgotten = restored.forgotten_up_to(before, current.restored_fence, hello)
     resync_result = resync.resync_host(
         tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten
     )
     fences = [entry.fence for entry in hello.entries]
-    attempts = attempts_by_fence(tx, fences)
+    attempts = attempts_by_fence(tx, fences) if fences else {}
     own_attempts = {
         fence: attempt for fence, attempt in attempts.items() if attempt.host_id == host_id
     }
@@ -69,12 +71,6 @@ def _note_refusal(tx: Tx, host_id: str, hello: Hello, refusal: Conflict) -> Conf
         case _:
             raise refusal
     return refusal
-
-
-def _forgotten_up_to(tx: Tx, host_id: str, hello: Hello, before: restored.LastHello) -> int:
-    # Read again: this hello may have shown that the database was restored.
-    restored_fence = restored.last_hello(tx, host_id).restored_fence
-    return restored.forgotten_up_to(before, restored_fence, hello)
 
 
 def _is_open(tx: Tx, attempt: Attempt) -> bool:

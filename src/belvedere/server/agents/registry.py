@@ -37,6 +37,11 @@ class ConnectedAgent(Protocol):
     # The highest fence whose script has certainly started here, and the highest one recorded.
     accepted: int
     accepted_recorded: int
+    # Time of the last frame by the clock of the event loop, and by that of the server; and whether
+    # the latter is to be written to the database.
+    last_frame_at: float
+    seen_at: Millis
+    is_heard: bool
     # Fences of open attempts, with their jobs.
     jobs: dict[int, str]
 
@@ -47,12 +52,15 @@ class ConnectedAgent(Protocol):
     def send_orders(self, orders: list[Order]) -> None: ...
     def cancel(self, fences: list[int]) -> None: ...
     def close(self, code: int, reason: str) -> None: ...
+    def end(self, fault: Exception | None) -> None: ...
 
 
 # Orders that are not durable yet, by connection.
 ClaimedOrders = list[tuple[ConnectedAgent, list[Order]]]
 # Connection, time of the claim, and the first fence of its orders.
 PendingOrders = tuple[ConnectedAgent, Millis, int]
+# Three missed heartbeats.
+SILENCE_S = 30.0
 # A commit whose result is unknown for this long is treated as lost.
 UNCONFIRMED_AFTER: Millis = 5 * SECOND
 
@@ -66,6 +74,8 @@ class AgentRegistry:
         self._keys = keys
         self._by_host: dict[str, ConnectedAgent] = {}
         self._seen: dict[tuple[str, int], Millis] = {}
+        # The lists of monitors of all hosts when every agent here last had its list.
+        self.compared_lists: tuple[int, int] | None = None
         # Orders that wait for the commit of their transaction.
         self._pending: set[PendingOrders] = set()
 
@@ -81,6 +91,8 @@ class AgentRegistry:
     def remove(self, connection: ConnectedAgent) -> bool:
         if self._by_host.get(connection.host_id) is connection:
             del self._by_host[connection.host_id]
+            if connection.is_heard:
+                self.record(connection.host_id, connection.session, connection.seen_at)
             return True
         return False
 
@@ -165,8 +177,12 @@ class AgentRegistry:
         self._pending.difference_update(overdue)
         return [connection for connection, _, _ in overdue]
 
-    def record_seen(self, connection: ConnectedAgent, now: Millis) -> None:
-        self.record(connection.host_id, connection.session, now)
+    def end_silent(self, now: float) -> None:
+        """End the connections that were silent for too long. One pass over all of them costs less
+        than a timer for each."""
+        for connection in self.connections():
+            if now - connection.last_frame_at > SILENCE_S:
+                connection.end(TimeoutError())
 
     def record(self, host_id: str, session: int, now: Millis) -> None:
         """The agent of the host sent something, over any kind of connection."""
@@ -186,5 +202,10 @@ class AgentRegistry:
         ]
 
     def take_seen(self) -> list[tuple[str, int, Millis]]:
+        """(host, session, time) of every agent that was heard since the last call."""
         times, self._seen = self._seen, {}
+        for connection in self._by_host.values():
+            if connection.is_heard:
+                connection.is_heard = False
+                times[connection.host_id, connection.session] = connection.seen_at
         return [(host_id, session, at) for (host_id, session), at in times.items()]

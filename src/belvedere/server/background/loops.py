@@ -105,6 +105,10 @@ async def record_seen(runtime: ServerRuntime) -> None:
             connection.close(4409, "another connection of this host took over")
 
 
+async def end_silent(runtime: ServerRuntime) -> None:
+    runtime.agents.end_silent(asyncio.get_running_loop().time())
+
+
 async def record_uses(runtime: ServerRuntime) -> None:
     used = runtime.credentials.take_used()
     if used:
@@ -219,16 +223,25 @@ async def watch_monitors(runtime: ServerRuntime) -> None:
 
 
 async def send_monitor_changes(runtime: ServerRuntime) -> None:
-    """In case a signal about monitors was lost."""
+    """In case a signal about monitors was lost. A connection gets its list when it is opened, so
+    there is nothing to compare until the list of some host changes."""
     connections = runtime.agents.connections()
     if not connections:
+        return
+    lists = await runtime.db.read(watch_changes.fingerprint)
+    if lists == runtime.agents.compared_lists:
         return
     numbers = await runtime.db.read(
         watch_changes.numbers, [connection.host_id for connection in connections]
     )
-    for connection in connections:
-        if numbers.get(connection.host_id, 0) > connection.monitor_sync.number:
-            connection.monitor_sync.on_signal()
+    behind = [
+        connection
+        for connection in connections
+        if numbers.get(connection.host_id, 0) > connection.monitor_sync.number
+    ]
+    for connection in behind:
+        connection.monitor_sync.on_signal()
+    runtime.agents.compared_lists = None if behind else lists
 
 
 async def purge_samples(runtime: ServerRuntime) -> None:
@@ -341,6 +354,7 @@ LOOPS = (
     Loop("send cancel requests to agents", 2.0, send_cancels),
     Loop("close connections with unconfirmed orders", 2.0, close_unconfirmed),
     Loop("record when agents were seen", 5.0, record_seen),
+    Loop("end silent connections of agents", 2.0, end_silent),
     Loop("record uses of credentials", 60.0, record_uses),
     Loop("write failed sign-ins to the audit", 60.0, record_failures),
     Loop("record undeclared proxies", 60.0, record_proxies, 60.0),

@@ -11,7 +11,6 @@ import base64
 import binascii
 import hashlib
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import unquote
@@ -51,6 +50,13 @@ REFUSALS = {
 
 
 class AgentWebSocket(asyncio.Protocol):
+    # A server has one for each of ten thousand agents.
+    __slots__ = (
+        *("_app", "_max_size", "_connections", "_tasks", "_loop", "_transport", "_is_started"),
+        *("_scope", "_accept", "_reader", "_inbox", "_handler", "_inbox_bytes", "_waiter"),
+        *("_pauses", "_next", "_full", "_stalled", "_ping", "_is_gone", "_closing", "__weakref__"),
+    )
+
     def __init__(
         self,
         config: uvicorn.Config,
@@ -66,17 +72,19 @@ class AgentWebSocket(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         # Set by `connection_made`, before any other call.
         self._transport: asyncio.Transport
+        # The request, until the handshake is answered.
         self._scope: dict[str, Any] = {}
+        self._is_started = False
         self._accept = b""
         # Set once the handshake is answered.
         self._reader: websocket_frames.Reader | None = None
         # Received messages, and the exception of a frame handler.
-        self._inbox: deque[dict[str, Any] | Exception] = deque()
+        self._inbox: list[dict[str, Any] | Exception] = []
         self._handler: Callable[[str | bytes], None] | None = None
         self._inbox_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
         # Why nothing is read at the moment: handshake, inbox, turn.
-        self._pauses: set[str] = set()
+        self._pauses: frozenset[str] = frozenset()
         # Frames that wait for the next iteration of the event loop.
         self._next: list[websocket_frames.FrameMessage] = []
         # Pending while the send buffer is full, and the deadline for that.
@@ -120,7 +128,8 @@ class AgentWebSocket(asyncio.Protocol):
             self._transport.write(websocket_frames.pack(websocket_frames.PONG, ping, masked=False))
 
     def data_received(self, data: bytes) -> None:
-        if not self._scope:
+        if not self._is_started:
+            self._is_started = True
             self._start_handshake(data)
         elif self._reader is not None:
             try:
@@ -181,10 +190,10 @@ class AgentWebSocket(asyncio.Protocol):
     def _pause(self, reason: str) -> None:
         if not self._pauses and not self._transport.is_closing():
             self._transport.pause_reading()
-        self._pauses.add(reason)
+        self._pauses |= {reason}
 
     def _resume(self, reason: str) -> None:
-        self._pauses.discard(reason)
+        self._pauses -= {reason}
         if not self._pauses and not self._transport.is_closing():
             self._transport.resume_reading()
 
@@ -264,8 +273,9 @@ class AgentWebSocket(asyncio.Protocol):
     # ASGI
 
     async def _run(self) -> None:
+        scope, self._scope = self._scope, {}
         try:
-            await self._app(self._scope, self._receive, self._send)
+            await self._app(scope, self._receive, self._send)
         except Disconnected:
             pass
         except Exception:
@@ -291,7 +301,7 @@ class AgentWebSocket(asyncio.Protocol):
         while not self._inbox:
             self._waiter = self._loop.create_future()
             await self._waiter
-        message = self._inbox.popleft()
+        message = self._inbox.pop(0)
         self._inbox_bytes -= _size(message)
         if "inbox" in self._pauses and len(self._inbox) <= RESUME_WAITING:
             self._resume("inbox")

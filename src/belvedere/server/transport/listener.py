@@ -18,7 +18,8 @@ from belvedere.settings import Settings
 # A TLS handshake takes this long at most; asyncio waits for a minute.
 HANDSHAKE_S = 10.0
 SWEEP_S = 1.0
-BACKLOG = 2_048
+# The kernel lowers it to its own limit.
+BACKLOG = 65_535
 
 
 def transport(settings: Settings, connections: Connections) -> Transport:

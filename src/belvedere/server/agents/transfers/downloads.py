@@ -17,6 +17,8 @@ encode = msgspec.json.Encoder().encode
 class Downloads:
     """Contents that one agent requested. At most one slice of one content is in memory."""
 
+    __slots__ = ("_connection", "_send", "_requested", "_is_busy")
+
     def __init__(self, connection: AgentPeer, send: Send) -> None:
         self._connection = connection
         # Waits while the agent does not read.

@@ -22,6 +22,10 @@ CREDIT = 4 * 1024 * 1024
 
 
 class Uploads:
+    """What one agent uploads."""
+
+    __slots__ = ("_connection", "_credit", "_granted", "_durable", "_reached", "_writing")
+
     def __init__(self, connection: AgentPeer) -> None:
         self._connection = connection
         # Bytes that the agent may still send, and bytes to grant with the next frame.

@@ -1,0 +1,2 @@
+-- The list of an organization's hosts.
+create index hosts_of_customer on hosts (customer_id, id) where deleted_at is null;
