@@ -105,6 +105,12 @@ def create_postgres(server: str, name: str) -> str:
     return _within(server, name)
 
 
+def empty_postgres(url: str) -> None:
+    """Make the database empty, without its schema."""
+    _administer(url, "drop database {} with (force)", _name(url))
+    _administer(url, "create database {}", _name(url))
+
+
 def replace_postgres(url: str, by: str) -> None:
     """Make the database a copy of another one, to which nobody is connected."""
     _administer(url, "drop database if exists {} with (force)", _name(url))

@@ -67,7 +67,35 @@ class TracedJob:
 
 
 class Backup:
-    """Of SQLite while the server runs; a PostgreSQL database is copied while it is stopped."""
+    """By `belvedere backup` while the server runs, and by `belvedere restore`."""
+
+    is_marked = True
+
+    def __init__(self, world: World, database: str) -> None:
+        self._world, self._database = world, database
+        self._file = world.folder / "belvedere.zip"
+        self._run("backup")
+
+    def restore(self) -> None:
+        """In place of the database of a server that was stopped; the key stays where it is."""
+        if self._database:
+            engines.empty_postgres(self._database)
+        for name in ("belvedere.db", "logs.db"):
+            for path in self._world.server.data.glob(f"{name}*"):
+                path.unlink()
+        self._run("restore")
+
+    def _run(self, command: str) -> None:
+        data = str(self._world.server.data)
+        result = run(command, str(self._file), "--data", data, **self._world.server.env)
+        assert result.returncode == 0, result
+
+
+class Copy:
+    """Of the files of SQLite while the server runs; a PostgreSQL database is copied while it is
+    stopped. Nobody marks it as restored."""
+
+    is_marked = False
 
     def __init__(self, world: World, database: str) -> None:
         self._world, self._database = world, database
@@ -101,6 +129,8 @@ class Backup:
 
 class Dump:
     """By pg_dump while the server runs, and by pg_restore into another PostgreSQL cluster."""
+
+    is_marked = False
 
     def __init__(self, world: World, database: str, cluster: str) -> None:
         self._world, self._cluster = world, cluster
@@ -142,21 +172,26 @@ def world(tmp_path: Path, database: str) -> Iterator[World]:
         yield made
 
 
-def restore(world: World, backup: Backup | Dump, *, with_step: bool) -> None:
+AnyBackup = Backup | Copy | Dump
+
+
+def restore(world: World, backup: AnyBackup, *, with_step: bool = True) -> None:
     """The server is gone, and comes back as it was at the backup."""
     world.server.kill()
     backup.restore()
-    if with_step:
+    if with_step and not backup.is_marked:
         mark_restored(world)
     world.start()
 
 
 @pytest.mark.limit(120)
-@pytest.mark.parametrize("with_step", [True, False], ids=["with the step", "without the step"])
+@pytest.mark.parametrize("with_step", [True, False], ids=["restored", "copied"])
 def test_nothing_that_ran_after_the_backup_runs_again(
     world: World, database: str, with_step: bool
 ) -> None:
-    run_jobs_around_a_restore(world, lambda: Backup(world, database), with_step)
+    """With the commands, or with a copy that nobody marks as restored."""
+    kind = Backup if with_step else Copy
+    run_jobs_around_a_restore(world, lambda: kind(world, database), with_step)
 
 
 @pytest.mark.heavy
@@ -173,7 +208,7 @@ def test_nothing_that_ran_after_a_dump_runs_again(
 
 
 def run_jobs_around_a_restore(
-    world: World, back_up: Callable[[], Backup | Dump], with_step: bool
+    world: World, back_up: Callable[[], AnyBackup], with_step: bool
 ) -> None:
     """Queued at the backup and finished after it; running all the time; made after it."""
     web = world.agent("web", "--slots", "1")
@@ -216,7 +251,7 @@ def test_jobs_run_when_their_host_proves_that_nothing_ran(world: World, database
     web = world.agent("web", "--slots", "1")
     running = TracedJob(world, web, "running").create().begins()
     queued = TracedJob(world, web, "queued").create()
-    restore(world, Backup(world, database), with_step=True)
+    restore(world, Backup(world, database))
     world.wait_connected(web)
     assert running.ends()["state"] == "normal"
     assert queued.ends()["ran"] == "yes"
@@ -237,7 +272,7 @@ def test_a_host_that_was_rolled_back_too_proves_nothing(world: World, database: 
     web.end()
     shutil.rmtree(web.state)
     shutil.copytree(snapshot, web.state)
-    restore(world, backup, with_step=True)
+    restore(world, backup)
     web.start(world.url)
     _enable(world, web, is_on=True)
     world.wait_connected(web)
@@ -255,7 +290,7 @@ def test_an_admin_releases_all_held_jobs(world: World, database: str) -> None:
     queued.ends()
     until(lambda: _journal(web) == [])
     web.stop()
-    restore(world, backup, with_step=True)
+    restore(world, backup)
     assert queued.stands == ("onhold", "maybe", "restored")
     released = world.api.post("/job/release", {})
     assert released == {"released": 1, "more": False}
@@ -264,6 +299,32 @@ def test_an_admin_releases_all_held_jobs(world: World, database: str) -> None:
     world.wait_connected(web)
     assert queued.ends()["ran"] == "yes"
     assert queued.starts == 2
+
+
+@pytest.mark.limit(120)
+def test_a_backup_that_is_restored_twice_runs_nothing_again(world: World, database: str) -> None:
+    """The second restore begins with the same epoch as the first: the fences that the agent has
+    accepted in between exist already. The agent connects late each time."""
+    web = world.agent("web")
+    queued = _queued_while_disabled(world, web)
+    backup = Backup(world, database)
+    _enable(world, web, is_on=True)
+    queued.ends()
+    until(lambda: _journal(web) == [])
+    for name in ("between", "afterwards"):
+        web.stop()
+        restore(world, backup)
+        web.start(world.url)
+        _enable(world, web, is_on=True)
+        until(lambda: _evidence(world) == [(queued.job_id, "accepted")])
+        later = TracedJob(world, web, name).create()
+        assert later.ends()["state"] == "normal"
+        assert (queued.stands, later.starts) == (("onhold", "maybe", "restored"), 1)
+    assert queued.starts == 1
+
+
+def _evidence(world: World) -> list[tuple[str, str]]:
+    return [(job["id"], job["evidence"]) for job in world.api.get("/job/held")["jobs"]]
 
 
 def _journal(agent: Agent) -> list[str]:
