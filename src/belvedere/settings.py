@@ -116,6 +116,9 @@ class Settings:
         is_secret=True,
     )
     log_level: str = _setting("info", "BELVEDERE_LOG_LEVEL", "debug, info, warning or error")
+    log_format: str = _setting(
+        "text", "BELVEDERE_LOG_FORMAT", "text, or json: one JSON object per line"
+    )
     agent: bool = _setting(True, "BELVEDERE_AGENT", "`up`: start a local agent")
     scripts_user: str = _setting(
         "",

@@ -1,8 +1,11 @@
 """Log lines: UTC, one line per record."""
 
+import contextvars
+import json
 import logging
+from typing import Any
 
-from belvedere.base.log_format import FULL, Formatter
+from belvedere.base.log_format import FULL, REQUEST, Formatter, JsonFormatter, RequestIds
 
 
 def _line(message: str) -> str:
@@ -30,3 +33,45 @@ def test_a_traceback_keeps_its_lines() -> None:
         caught = (ValueError, error, error.__traceback__)
     record = logging.LogRecord("belvedere", logging.ERROR, "", 0, "failed", (), caught)
     assert len(Formatter(FULL).format(record).splitlines()) > 2
+
+
+def _json_line(message: str, *arguments: object) -> dict[str, Any]:
+    record = logging.LogRecord("belvedere", logging.INFO, "", 0, message, arguments, None)
+    record.created, record.msecs = 0.0, 7.0
+    text = JsonFormatter().format(record)
+    assert len(text.splitlines()) == 1
+    line: dict[str, Any] = json.loads(text)
+    return line
+
+
+def test_a_line_as_json_has_the_ids_of_its_message() -> None:
+    assert _json_line("job ended job=%s host=%s\n\u2028", "5f" * 12, "web-1") == {
+        "time": "1970-01-01T00:00:00.007Z",
+        "level": "INFO",
+        "logger": "belvedere",
+        "message": f"job ended job={'5f' * 12} host=web-1\n\u2028",
+        "job": "5f" * 12,
+    }
+
+
+def test_a_traceback_is_a_member() -> None:
+    try:
+        raise ValueError("disk full")
+    except ValueError as error:
+        caught = (ValueError, error, error.__traceback__)
+    record = logging.LogRecord("belvedere", logging.ERROR, "", 0, "failed", (), caught)
+    assert "disk full" in json.loads(JsonFormatter().format(record))["exception"]
+
+
+def test_lines_of_a_request_have_its_ids_until_its_end() -> None:
+    def check() -> None:
+        ids = RequestIds("r1", "t1")
+        REQUEST.set(ids)
+        assert _line("slow").endswith("belvedere: slow request=r1 trace=t1")
+        assert _line("slow request=r1").endswith("belvedere: slow request=r1 trace=t1")
+        line = _json_line("said request=forged")
+        assert (line["request"], line["trace"]) == ("r1", "t1")
+        ids.clear()
+        assert _line("later").endswith("belvedere: later")
+
+    contextvars.copy_context().run(check)

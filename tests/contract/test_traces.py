@@ -2,6 +2,7 @@
 
 import pytest
 
+from belvedere.base.log_format import REQUEST, RequestIds
 from belvedere.base.text import trace_context
 from contract.client import Client
 from contract.running import show
@@ -73,3 +74,21 @@ async def test_the_steps_of_a_workflow_are_children_of_its_job(world: World, ada
 def test_the_form_of_the_header(text: str, is_valid: bool) -> None:
     assert (trace_context.read_header(text) == PARENT) == is_valid
     assert (trace_context.read_header(text) is None) != is_valid
+
+
+async def test_log_lines_of_a_request_name_its_trace(
+    anonymous: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[RequestIds] = []
+
+    def note(*_: object) -> None:
+        ids = REQUEST.get()
+        lines.append(RequestIds(ids.request_id, ids.trace_id))
+
+    monkeypatch.setattr(anonymous.app, "_log_access", note)
+    first = await anonymous.get("/-/health", headers={"traceparent": PARENT})
+    second = await anonymous.get("/-/health")
+    assert [ids.request_id for ids in lines] == [
+        response.headers["x-request-id"] for response in (first, second)
+    ]
+    assert [ids.trace_id for ids in lines] == [TRACE, ""]

@@ -43,10 +43,12 @@ def up(settings: Settings) -> int:
 
 
 def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
-    log_format.configure(settings.log_level.upper())
+    log_format.configure(settings.log_level.upper(), as_json=settings.log_format == "json")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     raise_nofile()
     try:
+        if settings.log_format not in ("text", "json"):
+            raise Refused(f"BELVEDERE_LOG_FORMAT is text or json, not {settings.log_format!r}.")
         if with_agent:
             scripts_user.check(settings)
         runtime = build(settings)

@@ -8,7 +8,7 @@ from belvedere.cli.framework.command import Args, Command, CommandError, Command
 
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
 LISTEN = ("host", "port", "url", "tls_cert", "tls_key", "metrics_listen")
-TUNE = ("proxies", "origins", "inner_networks", "log_level")
+TUNE = ("proxies", "origins", "inner_networks", "log_level", "log_format")
 METAVARS = {
     "data": "DIR",
     "database": "URL",
@@ -18,6 +18,7 @@ METAVARS = {
     "origins": "LIST",
     "inner_networks": "LIST",
     "log_level": "LEVEL",
+    "log_format": "FORM",
     "metrics_listen": "ADDRESS",
     "scripts_user": "USER",
 }

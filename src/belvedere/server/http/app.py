@@ -15,6 +15,8 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies
 from belvedere.base.errors import Refused, Unauthenticated
+from belvedere.base.log_format import REQUEST, RequestIds
+from belvedere.base.text import trace_context
 from belvedere.rest import error_format, unknown_fields
 from belvedere.rest.request import Receive, Scope, Send, off_loop
 from belvedere.rest.route import Reply, Route
@@ -87,6 +89,9 @@ class App:
         began = time.perf_counter()
         request_id = f"{self._mark}{next(self._number):08x}"
         headers = dict(scope["headers"])
+        trace = headers.get(trace_context.HEADER)
+        ids = RequestIds(request_id, "" if trace is None else _trace_id(trace))
+        REQUEST.set(ids)
         self._apply_forwarded_scheme(scope, headers)
         template, route = "-", None
         try:
@@ -113,6 +118,7 @@ class App:
         took = time.perf_counter() - began
         self._count(route, reply, took)
         self._log_access(scope["method"], template, reply.status, took, request_id)
+        ids.clear()
 
     async def _answer(
         self, match: RouteMatch, scope: Scope, receive: Receive, headers: dict[bytes, bytes]
@@ -258,6 +264,11 @@ class App:
         level = logging.INFO if status >= 500 or took > SLOW_S else logging.DEBUG
         if log.isEnabledFor(level):
             log.log(level, "%s %s %s %.1f ms %s", method, template, status, took * 1e3, request_id)
+
+
+def _trace_id(header: bytes) -> str:
+    context = trace_context.parse(header.decode("latin-1"))
+    return "" if context is None else context.trace_id
 
 
 def _vary(head: dict[bytes, bytes], name: bytes) -> bytes:
