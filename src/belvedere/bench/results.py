@@ -204,8 +204,10 @@ FEATURE_GOALS = {
     "counter rate": 0.5,
     "monitor list": 50.0,
     "indicator list": 50.0,
-    "scraper check": 1.0,
+    "scraper check": 0.5,
+    "scraper check in the server": 0.2,
     "dstat check": 2.0,
+    "dstat check in the server": 0.2,
 }
 
 

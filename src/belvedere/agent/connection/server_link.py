@@ -40,6 +40,8 @@ REFUSED_PAUSE_S = 30.0
 STABLE_AFTER_S = 1.0
 PING_EVERY_S, PING_TIMEOUT_S = 10.0, 20.0
 HANDSHAKE_S = 15.0
+# After a restart of the server all agents connect at once, and it lets them wait for their turn.
+OPEN_S = 45.0
 MAX_FRAME = 64 * 1024 * 1024
 UNAUTHORIZED, FORBIDDEN = 4401, 4403
 # The refusal of a Hello that is older than one the server has seen. Keepers from this protocol
@@ -77,7 +79,7 @@ def network_dialer(
         # Output is compressed by the server's storage; here it would cost more than it saves.
         compression=None,
         max_size=MAX_FRAME,
-        open_timeout=HANDSHAKE_S,
+        open_timeout=OPEN_S,
         close_timeout=1,
         ping_interval=PING_EVERY_S,
         ping_timeout=PING_TIMEOUT_S,

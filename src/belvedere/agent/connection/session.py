@@ -39,7 +39,10 @@ from belvedere.protocol import (
 
 log = logging.getLogger("belvedere.agent")
 
-SAMPLE_DELAY_S = 0.2
+# Results within this time are sent in one batch: after a change, and if nothing has changed. The
+# server writes the results of one batch together, so that several of one monitor cost it little
+# more than one.
+SAMPLE_DELAY_S, UNCHANGED_SAMPLE_DELAY_S = 0.2, 3.0
 # Characters of reports in one frame. JSON takes at most 12 bytes for one, and the server refuses
 # messages of more than 4 MiB.
 MAX_ENDS_SIZE = 128 * 1024
@@ -238,11 +241,14 @@ class ServerSession:
         self._outbox.append(message)
         self._wake.set()
 
-    def _schedule_samples(self) -> None:
-        if self._samples_timer is None:
-            self._samples_timer = asyncio.get_running_loop().call_later(
-                SAMPLE_DELAY_S, self._flush_samples
-            )
+    def _schedule_samples(self, is_changed: bool) -> None:
+        loop = asyncio.get_running_loop()
+        due_at = loop.time() + (SAMPLE_DELAY_S if is_changed else UNCHANGED_SAMPLE_DELAY_S)
+        if self._samples_timer is not None:
+            if self._samples_timer.when() <= due_at:
+                return
+            self._samples_timer.cancel()
+        self._samples_timer = loop.call_at(due_at, self._flush_samples)
 
     def _flush_samples(self) -> None:
         self._samples_timer = None

@@ -34,7 +34,10 @@ class SampleBuffer:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.stream = ""
-        self.listener: Callable[[], None] | None = None
+        # Called for each result; whether it differs from the last one of its monitor.
+        self.listener: Callable[[bool], None] | None = None
+        # Configuration, state and event of the last result of each monitor.
+        self._last: dict[str, tuple[int, str, str]] = {}
         self._clock = clock
         self._wall = wall
         self._unbatched: deque[TimedSample] = deque()
@@ -109,8 +112,19 @@ class SampleBuffer:
         self._journal.append(self._line(self._unbatched[-1]))
         if self._journal.is_long:
             self._journal.renew(self._lines())
+        is_changed = self._note_result(sample)
         if self.listener is not None:
-            self.listener()
+            self.listener(is_changed)
+
+    def _note_result(self, sample: Sample) -> bool:
+        """Whether the result differs from the last one of its monitor."""
+        result = (sample.version, sample.state, sample.event)
+        is_changed = self._last.get(sample.monitor_id) != result or sample.state == "changed"
+        if len(self._last) >= MAX_SAMPLES:
+            # Monitors that were deleted long ago; the next result of each counts as changed.
+            self._last.clear()
+        self._last[sample.monitor_id] = result
+        return is_changed
 
     def close(self) -> None:
         self._journal.close()

@@ -12,6 +12,7 @@ from belvedere.agent.connection.server_link import (
     FIRST_PAUSE_S,
     HANDSHAKE_S,
     MAX_PAUSE_S,
+    OPEN_S,
     PING_EVERY_S,
 )
 from belvedere.base import websocket_frames
@@ -73,13 +74,13 @@ class SimulatedAgent(asyncio.Protocol):
         network, host = divmod(self._number // PER_ADDRESS, 250)
         plain.bind((f"127.1.{network}.{host + 1}", 0))
         try:
-            async with asyncio.timeout(HANDSHAKE_S):
+            async with asyncio.timeout(OPEN_S):
                 await self._loop.sock_connect(plain, self._server)
         except OSError:
             plain.close()
             raise
         await self._loop.create_connection(lambda: self, sock=plain)
-        self._timers.append(self._loop.call_later(HANDSHAKE_S, self._give_up))
+        self._timers.append(self._loop.call_later(OPEN_S, self._give_up))
 
     def _stop_timers(self) -> None:
         for timer in self._timers:
@@ -115,6 +116,8 @@ class SimulatedAgent(asyncio.Protocol):
                 return
             self._reader = websocket_frames.Reader(masked=False, max_size=MAX_FRAME)
             self._say_hello()
+            self._stop_timers()
+            self._timers[:] = [self._loop.call_later(HANDSHAKE_S, self._give_up)]
             data = data.partition(b"\r\n\r\n")[2]
         for opcode, payload in self._reader.feed(data):
             self._receive(opcode, payload)

@@ -34,7 +34,7 @@ def measure(
     with agent_process.running_agent(server, target.client) as host:
         for kind in CHECK:
             report(f"{CHECKS} checks: {kind}", 0, 0)
-            costs.append(_checks(host, server.folder, kind))
+            costs += _checks(host, server.folder, kind)
     return costs
 
 
@@ -109,8 +109,9 @@ CHECK: dict[str, Callable[[str], dict[str, str]]] = {
 }
 
 
-def _checks(target: BenchTarget, folder: Path, kind: str) -> FeatureCost:
-    """The agent's CPU time per check, against a millisecond."""
+def _checks(target: BenchTarget, folder: Path, kind: str) -> list[FeatureCost]:
+    """The CPU time per check in the agent and in the server, against a millisecond. The server also
+    answers the requests of the web checks."""
     client = target.client
     fields = {"type": kind, "host_id": target.host_id, "looptime": 1_000}
     ids = [
@@ -126,11 +127,13 @@ def _checks(target: BenchTarget, folder: Path, kind: str) -> FeatureCost:
         client.delete(f"/monitor/{monitor_id}")
     if usage is None:
         raise Refused("The CPU time of processes cannot be read on this system.")
-    agent = next(process for process in usage.processes if process.name == "agent")
-    spent_s = agent.cpu_percent / 100 * usage.seconds
-    return results.feature_cost(
-        f"{kind} check", "ms of the agent", spent_s / (CHECKS * WATCH_S), 1e-3
-    )
+    shares = {process.name: process.cpu_percent / 100 for process in usage.processes}
+    return [
+        results.feature_cost(
+            f"{kind} check{suffix}", f"ms of the {name}", shares[name] / CHECKS, 1e-3
+        )
+        for name, suffix in (("agent", ""), ("server", " in the server"))
+    ]
 
 
 def _until_checked(client: Client, ids: list[str]) -> None:

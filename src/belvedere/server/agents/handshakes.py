@@ -21,8 +21,8 @@ MAX_BEFORE_HELLO = 8
 MAX_ACCEPTED = 2_000
 # Sessions that are opened at the same time. More would only make each of them slower.
 MAX_OPENING = 32
-# An agent waits 15 s for the answer to its handshake.
-ADMISSION_S = 12.0
+# An agent waits 45 s for the answer to its handshake; earlier versions give up after 15 s.
+ADMISSION_S = 40.0
 # Open polls of one host over plain HTTP; an agent has one, or two for a moment.
 MAX_WAITING = 8
 # Sessions that the agent of one host may open within a minute.
