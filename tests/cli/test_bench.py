@@ -81,7 +81,7 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
     rooms = {room["name"]: room["ratio"] for room in result["rooms"]}
     assert rooms.keys() == FEATURE_GOALS.keys()
     assert all(ratio > 0 for ratio in rooms.values())
-    assert {"create", "claim", "first page of 50"} <= {
+    assert {"create", "first page of 50", "one step of a sort", "one step of a deletion"} <= {
         verb["name"] for verb in result["history"]["verbs"]
     }
     assert {"create", "claim", "list of waiting jobs"} <= {

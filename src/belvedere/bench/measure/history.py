@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,14 +12,19 @@ from belvedere.bench.environment.databases import open_migrated, temporary_datab
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.bench.measure.history_data import fill, skip_events
-from belvedere.bench.measure.turns import in_turns, run_job, timed
+from belvedere.bench.measure.turns import ROUNDS, in_turns, run_job, timed
 from belvedere.bench.results import HistoryResult, Idle
-from belvedere.db import Database
+from belvedere.db import Database, Tx
+from belvedere.jobs.history import deletion_rows, deletion_steps
+from belvedere.jobs.history.deletion_rows import TASK, DeletionScope
+from belvedere.jobs.history.deletion_steps import STEP_ROWS
 from belvedere.jobs.queries import pages
-from belvedere.rest.listing import Listing
+from belvedere.rest.listing import Condition, Listable, Listing
 
 # The small database holds one page of history, so that both lists return the same number of jobs.
 PAGE_SIZE = 1_000
+# Jobs that both have in addition, because they are deleted while measuring.
+DELETED = (ROUNDS + 1) * STEP_ROWS
 CYCLES, PAGES = 25, 3
 FILL_BATCH_SIZE = 25_000
 # Time for the server's clean-up after the start, before it is idle.
@@ -34,9 +40,9 @@ def measure(server: str, folder: Path, jobs: int, idle_s: float, report: Progres
         temporary_database(server, folder, "small") as small,
         temporary_database(server, full_folder, "belvedere") as full,
     ):
-        _prepare(small, PAGE_SIZE, lambda done: None)
+        _prepare(small, PAGE_SIZE + DELETED, lambda done: None)
         started_at = time.monotonic()
-        _prepare(full, jobs, lambda done: report("filling the history", done, jobs))
+        _prepare(full, jobs + DELETED, lambda done: report("filling the history", done, jobs))
         fill_s = time.monotonic() - started_at
         step = partial(report, "measuring with history")
         with open_migrated(small) as small_db, open_migrated(full) as full_db:
@@ -76,3 +82,32 @@ def _once(db: Database, target: Fixture) -> Iterable[tuple[str, float]]:
             (records, _), seconds = timed(db, pages.list_page, target.actor, listing)
             assert len(records) == limit
             yield f"first page of {limit}", seconds
+    for name, listing in _searches(pages.listable(db.dialect)):
+        for _ in range(PAGES):
+            yield name, timed(db, _search_step, target, listing)[1]
+    yield "one step of a deletion", timed(db, _delete_step, target)[1]
+
+
+def _searches(listable: Listable) -> Iterable[tuple[str, Listing]]:
+    """Lists that cannot be read along an index: the time of one step of them."""
+    no_name = Condition("name", "$eq", ("no such name",))
+    no_text = Condition("text", "$text", ("%no such text%",))
+    plain = Listing(listable, limit=50)
+    yield "one step of a filter", replace(plain, conditions=(no_name,))
+    yield "one step of a text search", replace(plain, conditions=(no_text,))
+    yield "one step of a sort", replace(plain, sort=(("name", False),))
+    yield "one step of a count", replace(plain, count=True)
+
+
+def _search_step(tx: Tx, target: Fixture, listing: Listing) -> None:
+    pages.read_page(tx, target.actor, listing, None, PAGE_SIZE)
+
+
+def _delete_step(tx: Tx, target: Fixture) -> None:
+    """Delete the oldest jobs, as a step does, without hiding the others."""
+    scope = DeletionScope(target.actor.customer_id, TASK, target.task_id)
+    last_event_id = tx.value("select max(id) from events")
+    deletion = deletion_rows.new(tx, target.actor, scope, tx.now, last_event_id)
+    assert deletion is not None
+    deletion_steps.run(tx, deletion)
+    assert deletion.deleted == STEP_ROWS
