@@ -83,8 +83,8 @@ class Caller:
 def _convert_body(route: Route, body: Any) -> Any:
     if route.raw_body or route.body is None:
         return None
-    sent = json_text.parse(msgspec.json.encode(body if body is not None else {}), exact=False)
-    return msgspec.convert(sent, route.body, strict=False)
+    result = json_text.parse(msgspec.json.encode(body if body is not None else {}), exact=False)
+    return msgspec.convert(result, route.body, strict=False)
 
 
 def _scope(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:

@@ -51,14 +51,14 @@ def postgres_template() -> Iterator[str]:
     transaction of the whole server, so that tests beside each other would see each other's events
     come late.
     """
-    given = os.environ.get("BELVEDERE_TEST_POSTGRES")
-    if not given:
+    response = os.environ.get("BELVEDERE_TEST_POSTGRES")
+    if not response:
         with pgguard.start_guarded() as server:
             yield _create_migrated(_within(server, "template"))
             _leave(server)
         return
     # Leave nothing behind on a server that is not ours.
-    template = _within(given, f"belvedere_test_{secrets.token_hex(4)}")
+    template = _within(response, f"belvedere_test_{secrets.token_hex(4)}")
     yield _create_migrated(template)
     _administer(template, "drop database {}", _name(template))
     _leave(template)

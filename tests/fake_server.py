@@ -62,11 +62,11 @@ class FakeServer(ThreadingHTTPServer):
 
     def on(self, method: str, path: str, *answers: Any, **how: Any) -> None:
         """What to answer, one after the other; the last one stays."""
-        said = [
+        items = [
             a if isinstance(a, CannedResponse) or callable(a) else CannedResponse(a, **how)
             for a in answers
         ]
-        self.answers[method, path] = said
+        self.answers[method, path] = items
 
     def bodies(self, method: str, path: str) -> list[Any]:
         return [item.body for item in self.asked if (item.method, item.path) == (method, path)]
@@ -75,10 +75,14 @@ class FakeServer(ThreadingHTTPServer):
         self.asked.append(asked)
         waiting = self.answers.get((asked.method, asked.path))
         if not waiting:
-            told = {"statusCode": 404, "code": "not_found", "message": f"No {asked.path} here."}
-            return CannedResponse(told, 404)
-        said = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-        return said if isinstance(said, CannedResponse) else said(asked)
+            body = {"statusCode": 404, "code": "not_found", "message": f"No {asked.path} here."}
+            return CannedResponse(body, 404)
+        canned_response = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        return (
+            canned_response
+            if isinstance(canned_response, CannedResponse)
+            else canned_response(asked)
+        )
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -96,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
         text = self.rfile.read(length)
         query = _query(where.query)
         is_strict = query.pop("strict", "") == "1"
-        asked = RecordedRequest(
+        recorded_request = RecordedRequest(
             self.command,
             where.path,
             query,
@@ -105,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
             self.number,
             is_strict,
         )
-        self.send(self.server.answer(asked))
+        self.send(self.server.answer(recorded_request))
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = reply
 
@@ -134,10 +138,10 @@ class Handler(BaseHTTPRequestHandler):
 
 def _query(text: str) -> dict[str, str]:
     """A parameter that was given several times reads as its values with commas."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, value in parse_qsl(text, keep_blank_values=True):
-        found[name] = f"{found[name]},{value}" if name in found else value
-    return found
+        fields[name] = f"{fields[name]},{value}" if name in fields else value
+    return fields
 
 
 def run_server(tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:

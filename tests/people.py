@@ -49,7 +49,9 @@ def assemble(tx: Tx, keys: Keyring) -> Actors:
         people[name] = _admit(tx, acme, f"{name}@acme.test", level)
     people["eve"] = _admit(tx, globex, "eve@globex.test", Level.ADMIN)
     names = {acme.id: acme.name, globex.id: globex.name}
-    entered = {name: _enter(tx, keys, one, names[one.customer_id]) for name, one in people.items()}
+    entered = {
+        name: _enter(tx, keys, member, names[member.customer_id]) for name, member in people.items()
+    }
     actors = {name: actor for name, (actor, _) in entered.items()}
     tokens = {name: token for name, (_, token) in entered.items()}
     return Actors(acme, globex, tokens=tokens, **actors)

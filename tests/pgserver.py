@@ -116,15 +116,15 @@ def client_program(name: str) -> str:
 
 
 def make_data(home: Path, data: Path, identity: dict[str, Any]) -> None:
-    made = subprocess.run(
+    process = subprocess.run(
         [f"{home}/bin/initdb", "-A", "trust", "-U", "postgres", "-E", "utf8", "--no-locale"]
         + ["--no-sync", "-D", f"{data}/data"],
         capture_output=True,
         text=True,
         **identity,
     )
-    if made.returncode != 0:
-        raise RuntimeError(f"PostgreSQL's initdb failed:\n{made.stdout}{made.stderr}")
+    if process.returncode != 0:
+        raise RuntimeError(f"PostgreSQL's initdb failed:\n{process.stdout}{process.stderr}")
 
 
 def _await(server: Server) -> None:

@@ -19,9 +19,9 @@ LIMIT_S = 60.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    given = getattr(config, "workerinput", None)
+    result = getattr(config, "workerinput", None)
     config.stash[LOCKS] = Path(
-        given["locks"] if given else tempfile.mkdtemp(prefix="belvedere-tests-")
+        result["locks"] if result else tempfile.mkdtemp(prefix="belvedere-tests-")
     )
 
 

@@ -13,16 +13,16 @@ from agent.keeper_process import KeeperHarness
 @pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
 def loop_factory(request: pytest.FixtureRequest) -> Callable[[], asyncio.AbstractEventLoop]:
     """An agent runs on asyncio's own loop, the one inside `belvedere up` on the server's."""
-    made: Callable[[], asyncio.AbstractEventLoop] = request.param
-    return made
+    param: Callable[[], asyncio.AbstractEventLoop] = request.param
+    return param
 
 
 @pytest.fixture
 def keeper(tmp_path: Path) -> Iterator[KeeperHarness]:
     """A keeper with an agent that has said hello; nothing of it stays."""
-    made = KeeperHarness(tmp_path / "state")
+    keeper_harness = KeeperHarness(tmp_path / "state")
     try:
-        made.connect()
-        yield made
+        keeper_harness.connect()
+        yield keeper_harness
     finally:
-        made.end()
+        keeper_harness.end()

@@ -194,8 +194,8 @@ class FakeServer:
     async def log(self, fence: int) -> str:
         """Its whole output, inside the report or streamed, when it is over."""
         report = await self.end(fence)
-        told: str | None = report["log"]
-        return told if told is not None else self.output[fence].decode()
+        log: str | None = report["log"]
+        return log if log is not None else self.output[fence].decode()
 
     async def end(self, fence: int) -> dict[str, Any]:
         """The report of this fence, when it is here."""

@@ -51,8 +51,8 @@ class KeeperHarness:
             env={**os.environ, **environment},
         )
         assert self.process.stdout is not None
-        with self.process.stdout as said:
-            assert said.readline() == b"ready\n"
+        with self.process.stdout as stream:
+            assert stream.readline() == b"ready\n"
 
     @property
     def pid(self) -> int:
@@ -120,10 +120,10 @@ class KeeperHarness:
             path.chmod(0o755)
         return path
 
-    def wait(self, wanted: Callable[[Message], bool]) -> Message:
+    def wait(self, expected: Callable[[Message], bool]) -> Message:
         """The first message like this, heard before or within the patience of a test."""
         for message in self._hear():
-            if wanted(message):
+            if expected(message):
                 return message
         raise AssertionError(f"not heard among {self.heard}")
 
@@ -144,8 +144,8 @@ class KeeperHarness:
         return fresh
 
     def report(self, fence: int) -> Message:
-        found = self.wait(lambda m: m["say"] == "ended" and m["fence"] == fence)
-        return dict(found["report"])
+        record = self.wait(lambda m: m["say"] == "ended" and m["fence"] == fence)
+        return dict(record["report"])
 
     def run(self, source: str, *arguments: str, **fields: Any) -> Message:
         """Order it, wait for its end, acknowledge it; the report."""
@@ -167,10 +167,10 @@ class KeeperHarness:
 
     def leftover_pids(self) -> list[int]:
         """What is still there of any script, below the keeper or anywhere else."""
-        found = {*descendants(self.pid), *with_cookie(self.folder.root)}
+        numbers = {*descendants(self.pid), *with_cookie(self.folder.root)}
         # A process of the keeper may still be removing a working folder, or have ended just now:
         # then it has no command line any more.
-        lines = {pid: read(pid, "cmdline") for pid in found}
+        lines = {pid: read(pid, "cmdline") for pid in numbers}
         return sorted(pid for pid, line in lines.items() if line and b"workdir.removal" not in line)
 
     def end(self) -> None:

@@ -28,13 +28,13 @@ def descendants(root: int) -> list[int]:
         fields = read(pid, "stat").rsplit(b")", 1)
         if len(fields) == 2:
             parents[pid] = int(fields[1].split()[1])
-    found, queue = [], [root]
+    items, queue = [], [root]
     while queue:
         above = queue.pop()
         children = [pid for pid, parent in parents.items() if parent == above]
         queue += children
-        found += [pid for pid in children if is_alive(pid)]
-    return found
+        items += [pid for pid in children if is_alive(pid)]
+    return items
 
 
 def with_cookie(state: str) -> list[int]:

@@ -164,12 +164,12 @@ async def test_a_death_at_any_point_runs_it_at_most_once(tmp_path: Path, point: 
             assert await asyncio.to_thread(agency.process.wait, 10) == -9
             agency.start()
         await server.wait_connected(2)
-        held = {entry["fence"] for entry in server.hellos[1]["entries"]}
+        names = {entry["fence"] for entry in server.hellos[1]["entries"]}
         if point in ("agent.order_received", "agent.script_cached"):
-            assert held == set()
+            assert names == set()
             fence = await server.order(script)
         else:
-            assert held == {fence}
+            assert names == {fence}
         report = await server.end(fence)
         count = len(ran.read_text().splitlines()) if ran.exists() else 0
         if report["ending"] == "exit":

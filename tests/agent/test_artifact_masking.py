@@ -50,12 +50,12 @@ echo nothing > plain
     )
     report = keeper.report(fence)
     stars = b"*" * len(SECRET)
-    found = read_files(keeper, fence)
-    assert found["config"] == b"password: " + stars + b"!\n"
-    assert found["binary"] == b"\x00\xff" + stars + b"\x00" + b"*" * 15
-    assert set(found["packed"].rstrip(b"=\n")) == {ord("*")}
-    assert found["plain"] == b"nothing\n"
-    assert report["files"] == [[name, len(data)] for name, data in sorted(found.items())]
+    files = read_files(keeper, fence)
+    assert files["config"] == b"password: " + stars + b"!\n"
+    assert files["binary"] == b"\x00\xff" + stars + b"\x00" + b"*" * 15
+    assert set(files["packed"].rstrip(b"=\n")) == {ord("*")}
+    assert files["plain"] == b"nothing\n"
+    assert report["files"] == [[name, len(data)] for name, data in sorted(files.items())]
 
 
 def test_a_name_that_is_secret_stays_behind(keeper: KeeperHarness) -> None:
@@ -85,8 +85,8 @@ def test_what_cannot_be_searched_stays_behind(
 
     monkeypatch.setattr(artifact_masking, "open_regular", refuse)
     with open_folder(tmp_path) as directory:
-        found = artifacts._collect(directory, Masker([SECRET]))
-    assert found == {"files_skipped": [["shut", "unreadable"]]}
+        record = artifacts._collect(directory, Masker([SECRET]))
+    assert record == {"files_skipped": [["shut", "unreadable"]]}
 
 
 def test_without_secrets_nothing_is_searched(keeper: KeeperHarness) -> None:
@@ -98,10 +98,10 @@ def test_without_secrets_nothing_is_searched(keeper: KeeperHarness) -> None:
 
 def mask(data: bytes, masker: Masker) -> bytes:
     """The same without windows."""
-    found = bytearray(data)
+    actual_data = bytearray(data)
     for begin, end in masker.places(data):
-        found[begin:end] = b"*" * (end - begin)
-    return bytes(found)
+        actual_data[begin:end] = b"*" * (end - begin)
+    return bytes(actual_data)
 
 
 def test_where_windows_meet_makes_no_difference(

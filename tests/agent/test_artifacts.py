@@ -39,8 +39,8 @@ def test_it_works(keeper: KeeperHarness) -> None:
 
 
 def test_most_scripts_leave_none_and_use_a_folder_again(keeper: KeeperHarness) -> None:
-    said = '#!/bin/sh\necho "$BELVEDERE_FILES"; ls "$BELVEDERE_FILES"\n'
-    first, second = keeper.run(said), keeper.run(said)
+    text = '#!/bin/sh\necho "$BELVEDERE_FILES"; ls "$BELVEDERE_FILES"\n'
+    first, second = keeper.run(text), keeper.run(text)
     assert "files" not in first and first["log"] == second["log"]
     assert stored_files(keeper) == []
 
@@ -146,17 +146,17 @@ def test_a_new_keeper_keeps_what_is_not_acknowledged(keeper: KeeperHarness) -> N
 
 
 def drain(streams: OutputUpload) -> tuple[dict[int, bytes], list[Any]]:
-    found: dict[int, bytes] = {}
+    fields: dict[int, bytes] = {}
     order: list[Any] = []
-    while (thing := streams.next()) is not None:
-        if isinstance(thing, AttemptEnded):
+    while (actual_data := streams.next()) is not None:
+        if isinstance(actual_data, AttemptEnded):
             order.append("end")
             continue
-        _, number, at_byte, data = unpack_file(thing)
-        assert at_byte == len(found.get(number, b""))
-        found[number] = found.get(number, b"") + data
+        _, number, at_byte, data = unpack_file(actual_data)
+        assert at_byte == len(fields.get(number, b""))
+        fields[number] = fields.get(number, b"") + data
         order.append(number)
-    return found, order
+    return fields, order
 
 
 def upload_with_files(tmp_path: Path, **files: bytes) -> OutputUpload:
@@ -172,8 +172,8 @@ def upload_with_files(tmp_path: Path, **files: bytes) -> OutputUpload:
 def test_files_go_before_the_end(tmp_path: Path) -> None:
     streams = upload_with_files(tmp_path, a=b"x" * (CHUNK + 5), b=b"", c=b"y")
     streams.end(7, Report("exit", log="", files=[["a", CHUNK + 5], ["b", 0], ["c", 1]]))
-    found, order = drain(streams)
-    assert found == {0: b"x" * (CHUNK + 5), 2: b"y"} and order == [0, 0, 2, "end"]
+    record, order = drain(streams)
+    assert record == {0: b"x" * (CHUNK + 5), 2: b"y"} and order == [0, 0, 2, "end"]
 
 
 def test_they_wait_for_credit_and_are_cut_alike(tmp_path: Path) -> None:
@@ -195,13 +195,13 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "files" / "7" / "b").symlink_to("/etc/passwd")
     names = ["gone", "a", "b", "../7/a", "c"]
     streams.end(7, Report("exit", log="", files=[[name, 9] for name in names]))
-    found, order = drain(streams)
-    assert found == {1: b"x", 4: b"short"} and order[-1] == "end"
+    record, order = drain(streams)
+    assert record == {1: b"x", 4: b"short"} and order[-1] == "end"
 
 
 def test_a_server_without_artifacts_gets_none_reported(tmp_path: Path) -> None:
     streams = upload_with_files(tmp_path, a=b"x")
     streams.takes_files = False
     streams.end(7, Report("exit", log="", files=[["a", 1]]))
-    thing = streams.next()
-    assert isinstance(thing, AttemptEnded) and thing.report.files == []
+    data = streams.next()
+    assert isinstance(data, AttemptEnded) and data.report.files == []

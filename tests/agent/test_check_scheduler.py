@@ -33,8 +33,8 @@ def monitor_config(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[st
         "json": False,
         "parser": "",
     }
-    one = {"id": monitor_id, "type": "scraper", "version": 1, "looptime_ms": 1_000}
-    return {**one, "config": config, **more}
+    fields = {"id": monitor_id, "type": "scraper", "version": 1, "looptime_ms": 1_000}
+    return {**fields, "config": config, **more}
 
 
 def sent_samples(server: Any) -> list[dict[str, Any]]:
@@ -119,8 +119,8 @@ async def test_a_kind_of_tomorrow_is_left_alone() -> None:
 
 
 def test_phases_are_spread() -> None:
-    found = sorted(phase(f"{n:024x}") for n in range(1_000))
-    assert max(b - a for a, b in zip(found, found[1:], strict=False)) < 0.02
+    numbers = sorted(phase(f"{n:024x}") for n in range(1_000))
+    assert max(b - a for a, b in zip(numbers, numbers[1:], strict=False)) < 0.02
     assert phase("a") == phase("a")
 
 
@@ -158,8 +158,8 @@ def test_no_more_is_on_its_way_than_may_be() -> None:
     buffer = SampleBuffer()
     for n in range(2_000):
         buffer.add(str(n), 1, Outcome("normal"))
-    sent = [buffer.next() for _ in range(10)]
-    assert [item.number for item in sent if item] == [1, 2, 3, 4]
+    samples = [buffer.next() for _ in range(10)]
+    assert [item.number for item in samples if item] == [1, 2, 3, 4]
     buffer.acknowledge(buffer.stream, 2)
     assert [item.number for item in (buffer.next(), buffer.next(), buffer.next()) if item] == [5, 6]
 
@@ -223,16 +223,19 @@ def test_a_journal_can_be_read_after_every_line(
             case 3:
                 live.acknowledge(live.stream, live._number - dice.randrange(3))
         if dice.randrange(10) == 0:
-            kept, live = live, of.buffer()
+            actual_sample_buffer, live = live, of.buffer()
             assert (live.stream, live._number, live._dropped) == (
-                kept.stream,
-                kept._number,
-                kept._dropped,
+                actual_sample_buffer.stream,
+                actual_sample_buffer._number,
+                actual_sample_buffer._dropped,
             )
-            for mine, theirs in ((live._unbatched, kept._unbatched), (live._open, kept._open)):
-                assert len(mine) == len(theirs)
+            for value, theirs in (
+                (live._unbatched, actual_sample_buffer._unbatched),
+                (live._open, actual_sample_buffer._open),
+            ):
+                assert len(value) == len(theirs)
             assert [s.monitor_id for _, s in live._unbatched] == [
-                s.monitor_id for _, s in kept._unbatched
+                s.monitor_id for _, s in actual_sample_buffer._unbatched
             ]
 
 

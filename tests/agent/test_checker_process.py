@@ -49,11 +49,11 @@ class SampleRecorder:
 @asynccontextmanager
 async def run_checker(folder: Path) -> AsyncIterator[tuple[CheckerProcess, SampleRecorder]]:
     notes = SampleRecorder()
-    made = CheckerProcess(str(folder), notes, ScriptChecks(FileCache(str(folder))))
+    new_checker_process = CheckerProcess(str(folder), notes, ScriptChecks(FileCache(str(folder))))
     async with asyncio.timeout(40):
-        yield made, notes
-        made.close()
-        await made.closed()
+        yield new_checker_process, notes
+        new_checker_process.close()
+        await new_checker_process.closed()
         assert processes(folder) == []
 
 
@@ -75,33 +75,35 @@ def tcp_check(port: int, version: int = 1, monitor_id: str = "a" * 24) -> Monito
 
 
 async def test_it_works(tmp_path: Path) -> None:
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            first = await seen.until(lambda one: one[0] == "a" * 24)
+            first = await recorder.until(lambda item: item[0] == "a" * 24)
             assert first.state == "normal" and first.measured["ms"] > 0
             # Others, without another process.
             before = processes(tmp_path)
             assert len(before) == 1
             post.configure([tcp_check(1, version=2)])
-            assert (await seen.until(lambda one: one[1] == 2)).event == "tcp:error"
+            assert (
+                await recorder.until(lambda first_item: first_item[1] == 2)
+            ).event == "tcp:error"
             # Only differences, in the same process.
             post.change([tcp_check(port, version=3)], [])
-            await seen.until(lambda one: one[1] == 3)
+            await recorder.until(lambda item_record: item_record[1] == 3)
             other = "b" * 24
             post.change([tcp_check(port, version=4, monitor_id=other)], ["a" * 24])
-            await seen.until(lambda one: one[0] == other)
+            await recorder.until(lambda other_item: other_item[0] == other)
             assert set(post._monitors) == {other}
             assert processes(tmp_path) == before
 
 
 async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> None:
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         post.configure([])
         assert post._task is None
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
             task = post._task
             assert task is not None
             post.configure([])
@@ -109,44 +111,44 @@ async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> 
             assert processes(tmp_path) == []
             # And again.
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda first_item: True)
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 50])
 async def test_the_last_goes_and_another_comes_at_once(tmp_path: Path, turns: int) -> None:
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
             post.configure([])
             for _ in range(turns):
                 await asyncio.sleep(0)
             post.configure([tcp_check(port, version=2)])
-            await seen.until(lambda one: one[1] == 2)
+            await recorder.until(lambda first_item: first_item[1] == 2)
 
 
 async def test_a_killed_process_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGKILL)
             await wait_replaced(tmp_path, pid)
-            await seen.until(lambda one: True)
+            await recorder.until(lambda first_item: True)
 
 
 async def test_a_process_that_reports_nothing_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGSTOP)
             monkeypatch.setattr(checker_process, "STUCK_S", 0.05)
@@ -154,7 +156,7 @@ async def test_a_process_that_reports_nothing_is_killed(
             post._changed_event.set()
             await wait_replaced(tmp_path, pid)
             monkeypatch.setattr(checker_process, "STUCK_S", 60.0)
-            await seen.until(lambda one: True)
+            await recorder.until(lambda first_item: True)
             assert not is_alive(pid)
     assert "checker process is stuck; killing it" in caplog.text
 
@@ -181,16 +183,16 @@ async def test_one_that_is_stuck_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker_process, "EXIT_TIMEOUT_S", 0.05)
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGSTOP)
             post.configure([])
             await asyncio.sleep(0)
             post.configure([tcp_check(port, version=2)])
-            await seen.until(lambda one: one[1] == 2)
+            await recorder.until(lambda first_item: first_item[1] == 2)
             assert not is_alive(pid)
             # At the end, too.
             os.kill(processes(tmp_path)[0], signal.SIGSTOP)
@@ -210,10 +212,10 @@ async def test_one_that_cannot_start_is_tried_again_but_not_at_once(
 
     monkeypatch.setattr(checker_process, "command", lambda module: [str(tmp_path / "not there")])
     monkeypatch.setattr(CheckerProcess, "_back_off", record_rest)
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
     assert rests == [0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 10.0]
     assert caplog.text.count("FileNotFoundError") == 7
 
@@ -244,18 +246,18 @@ async def test_one_that_talks_nonsense_is_replaced(
     real = command
     monkeypatch.setattr(checker_process, "command", lambda module: next(commands, real(module)))
     monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
     assert "checker process failed" in caplog.text
 
 
-def program(*said: bytes) -> "subprocess.CompletedProcess[bytes]":
+def program(*chunks: bytes) -> "subprocess.CompletedProcess[bytes]":
     """The process itself, told this and then nothing more."""
     return subprocess.run(
         [*command("belvedere.agent.monitoring.checker_main"), "/nowhere"],
-        input=b"".join(said),
+        input=b"".join(chunks),
         capture_output=True,
         timeout=30,
         check=False,
@@ -268,10 +270,10 @@ def test_it_exits_with_its_parent_and_on_invalid_input(said: bytes, code: int) -
 
 
 async def test_scripts_stay_with_the_keeper(tmp_path: Path) -> None:
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         config = {"source": "", "filename": "x", "runas": [], "script_arguments": []}
         post.configure([MonitorCheck("b" * 24, "script", 1, 100, {**config, "timeout": 1})])
-        outcome = await seen.until(lambda one: one[0] == "b" * 24)
+        outcome = await recorder.until(lambda item: item[0] == "b" * 24)
         assert "keeper" in outcome.message
         assert post._task is None
 
@@ -280,10 +282,10 @@ async def test_it_knows_no_secret_of_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BELVEDERE_ADMIN_PASSWORD", "correct horse")
-    async with run_checker(tmp_path) as (post, seen):
+    async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
-            await seen.until(lambda one: True)
+            await recorder.until(lambda item: True)
             [pid] = processes(tmp_path)
             assert b"BELVEDERE_" not in read(pid, "environ")
 

@@ -192,6 +192,6 @@ async def test_processes_are_listed_with_their_use() -> None:
 
 def test_a_long_list_is_cut_to_the_largest_processes() -> None:
     rows = [{"%cpu": n / 10, "rss": n, "command": "x" * 100} for n in range(1_000)]
-    kept = psaux._fitting(rows)
-    assert 0 < len(kept) < 1_000 and kept[0]["rss"] == 999
-    assert len(json.dumps(kept)) <= psaux.MAX_LIST
+    items = psaux._fitting(rows)
+    assert 0 < len(items) < 1_000 and items[0]["rss"] == 999
+    assert len(json.dumps(items)) <= psaux.MAX_LIST

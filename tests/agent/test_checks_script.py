@@ -69,8 +69,14 @@ async def test_it_works(tmp_path: Path) -> None:
         bad = await run("#!/bin/sh\necho broken\nexit 3\n")
         assert (bad.state, bad.message, bad.data["code"]) == ("failure", "exit code 3: broken", 3)
         assert (await run("echo failure\n")).state == "failure"
-        told = await run("""echo '{"state":"failure","event_name":"disk:full","data":{"n":1}}'""")
-        assert (told.state, told.event, told.data["output"]) == ("failure", "disk:full", {"n": 1})
+        outcome = await run(
+            """echo '{"state":"failure","event_name":"disk:full","data":{"n":1}}'"""
+        )
+        assert (outcome.state, outcome.event, outcome.data["output"]) == (
+            "failure",
+            "disk:full",
+            {"n": 1},
+        )
         python = await run("print('normal')", runas=["%python%", "%script%"])
         assert python.state == "normal"
 
@@ -83,8 +89,8 @@ async def test_one_that_cannot_start_is_a_failure(tmp_path: Path) -> None:
 
 async def test_many_run_at_once(tmp_path: Path) -> None:
     async with bench(tmp_path) as (run, _):
-        found = await asyncio.gather(*(run(f"echo 'number {n}'\n") for n in range(20)))
-        assert [item.data["lastline"] for item in found] == [f"number {n}" for n in range(20)]
+        outcomes = await asyncio.gather(*(run(f"echo 'number {n}'\n") for n in range(20)))
+        assert [item.data["lastline"] for item in outcomes] == [f"number {n}" for n in range(20)]
 
 
 async def test_a_flood_is_bounded_and_stays_off_the_disk(tmp_path: Path) -> None:

@@ -47,13 +47,13 @@ class EnrolmentServer:
 @pytest.fixture
 def enrolment_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EnrolmentServer]:
     monkeypatch.setenv("NO_PROXY", "*")
-    made = EnrolmentServer()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    new_enrolment_server = EnrolmentServer()
+    thread = threading.Thread(target=new_enrolment_server.server.serve_forever, args=(0.01,))
     thread.start()
-    yield made
-    made.server.shutdown()
+    yield new_enrolment_server
+    new_enrolment_server.server.shutdown()
     thread.join()
-    made.server.server_close()
+    new_enrolment_server.server.server_close()
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ def settings(desk: EnrolmentServer, folder: StateFolder, token: str = "bve_once"
 
 
 def test_it_works(enrolment_server: EnrolmentServer, folder: StateFolder) -> None:
-    told = settings(enrolment_server, folder)
-    assert enrolment.load_saved(told, folder) is None
-    made = enrolment.enrol(told, folder, None)
-    assert (made.token, made.host_id, made.customer) == ("bva_own", "h1", "acme")
-    asked = {"token": "bve_once", "hostname": "web", "fingerprint": fingerprint(folder, "web")}
-    assert enrolment_server.asked == [("/-/enrol", asked)]
+    agent_settings = settings(enrolment_server, folder)
+    assert enrolment.load_saved(agent_settings, folder) is None
+    credential = enrolment.enrol(agent_settings, folder, None)
+    assert (credential.token, credential.host_id, credential.customer) == ("bva_own", "h1", "acme")
+    body = {"token": "bve_once", "hostname": "web", "fingerprint": fingerprint(folder, "web")}
+    assert enrolment_server.asked == [("/-/enrol", body)]
     assert os.stat(folder.credential).st_mode & 0o777 == 0o600
     assert "bve_once" not in Path(folder.credential).read_text()
 
@@ -80,9 +80,9 @@ def test_it_works(enrolment_server: EnrolmentServer, folder: StateFolder) -> Non
 def test_an_enrolled_agent_uses_what_it_has(
     enrolment_server: EnrolmentServer, folder: StateFolder
 ) -> None:
-    made = enrolment.enrol(settings(enrolment_server, folder), folder, None)
-    assert enrolment.load_saved(settings(enrolment_server, folder), folder) == made
-    assert enrolment.load_saved(settings(enrolment_server, folder, token=""), folder) == made
+    credential = enrolment.enrol(settings(enrolment_server, folder), folder, None)
+    assert enrolment.load_saved(settings(enrolment_server, folder), folder) == credential
+    assert enrolment.load_saved(settings(enrolment_server, folder, token=""), folder) == credential
 
 
 def test_another_token_means_another_enrolment(

@@ -82,7 +82,7 @@ class ConnectedEffects(FakeEffects):
         self.heard.append(message)
 
     def state(self) -> Any:
-        ended = [fence for what, fence in self.done if what == "written"]
+        ended = [fence for text, fence in self.done if text == "written"]
         return {"say": "state", "fence": 0, "ended": ended}
 
 
@@ -115,14 +115,14 @@ def test_it_works() -> None:
 
 def test_ends_are_written_and_reported_before_more_scripts_start() -> None:
     done = run_effects(*map(spawn, range(COUNT)))
-    assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
+    assert [fence for text, fence in done if text == "begun"] == list(range(COUNT))
     last = COUNT - 1
-    assert [fence for what, fence in done if what == "told"] == list(range(last))
+    assert [fence for any_text, fence in done if any_text == "told"] == list(range(last))
     for fence in range(last):
-        begun, written, told = (done.index((w, fence)) for w in ("begun", "written", "told"))
-        assert begun < written < told < done.index(("flushed", 0), told)
+        begun, written, number = (done.index((w, fence)) for w in ("begun", "written", "told"))
+        assert begun < written < number < done.index(("flushed", 0), number)
         follower = ("begun", (fence // BATCH_SIZE + 1) * BATCH_SIZE)
-        assert done.index(("flushed", 0), told) < done.index(follower)
+        assert done.index(("flushed", 0), number) < done.index(follower)
 
 
 def test_what_follows_a_start_stays_behind_it() -> None:
@@ -132,7 +132,7 @@ def test_what_follows_a_start_stays_behind_it() -> None:
 
 def test_a_disk_that_fails_meanwhile_stops_nobody_who_was_accepted() -> None:
     done = run_effects(*map(spawn, range(COUNT)), on=BadDisk())
-    assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
+    assert [fence for text, fence in done if text == "begun"] == list(range(COUNT))
 
 
 def test_the_state_includes_reports_sent_before_it() -> None:
@@ -147,8 +147,8 @@ def test_the_state_includes_reports_sent_before_it() -> None:
 
 def test_an_ended_script_is_cleaned_up_after_its_report() -> None:
     done = run_effects(*map(spawn, range(COUNT)))
-    assert [what for what, _ in done if what in ("flushed", "tidied")] == ["flushed", "tidied"] * 3
-    for at in [at for at, (what, _) in enumerate(done) if what == "flushed"]:
+    assert [text for text, _ in done if text in ("flushed", "tidied")] == ["flushed", "tidied"] * 3
+    for at in [at for at, (any_text, _) in enumerate(done) if any_text == "flushed"]:
         assert done[at + 1] == ("tidied", 0)
 
 

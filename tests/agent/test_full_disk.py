@@ -44,8 +44,8 @@ def full_disk(pid: int, size: int = 0) -> Iterator[None]:
 
 
 def pieces_of(keeper: KeeperHarness, fence: int) -> list[OutputPiece]:
-    told = [m for m in keeper.heard if m["say"] == "output" and m["fence"] == fence]
-    return [piece for message in told for piece in unpack(message.get("held", []))]
+    items = [m for m in keeper.heard if m["say"] == "output" and m["fence"] == fence]
+    return [piece for message in items for piece in unpack(message.get("held", []))]
 
 
 def is_output(fence: int, total: int) -> Callable[[Message], bool]:
@@ -67,8 +67,11 @@ def test_small_output_with_a_full_disk_reaches_the_agent(
         (tmp_path / "two").touch()
         report = keeper.report(fence)
         assert (report["ending"], report["code"], report["bytes_total"]) == ("exit", 0, 13)
-        held = pieces_of(keeper, fence)
-        assert [(p.at, p.line, p.data) for p in held] == [(0, 0, b"first\n"), (6, 1, b"second\n")]
+        output_pieces = pieces_of(keeper, fence)
+        assert [(p.at, p.line, p.data) for p in output_pieces] == [
+            (0, 0, b"first\n"),
+            (6, 1, b"second\n"),
+        ]
         # An agent that connects again gets all of it, until the server has it.
         [entry] = keeper.connect()["entries"]
         assert [p.data for p in unpack(entry["held"])] == [b"first\n", b"second\n"]
@@ -89,8 +92,8 @@ def test_output_after_the_disk_has_space_again_is_written(
     (tmp_path / "two").touch()
     report = keeper.report(fence)
     assert report["bytes_total"] == len(lost) + len(later)
-    held = pieces_of(keeper, fence)
-    assert b"".join(piece.data for piece in held) == b"x" * MAX_HELD
+    output_pieces = pieces_of(keeper, fence)
+    assert b"".join(piece.data for piece in output_pieces) == b"x" * MAX_HELD
     place = SpoolPosition(MAX_HELD, -1)
     assert (
         spool.read(keeper.folder.spool, fence, place, report["bytes_total"], 99) == later.encode()
@@ -141,51 +144,51 @@ async def test_the_server_gets_small_output_of_a_full_disk(tmp_path: Path) -> No
 
 def test_memory_is_bounded_for_one_script_and_for_all() -> None:
     room = MemoryBudget()
-    held = [MemoryBuffer(room) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
-    for item in held:
+    memory_buffers = [MemoryBuffer(room) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
+    for item in memory_buffers:
         item.add(0, 0, b"x" * 2 * MAX_HELD)
-    assert [len(piece.data) for piece in held[0].pieces] == [MAX_HELD]
-    assert (room.available, held[-1].pieces) == (0, [])
-    held[0].drop_below(MAX_HELD)
-    held[1].clear()
+    assert [len(piece.data) for piece in memory_buffers[0].pieces] == [MAX_HELD]
+    assert (room.available, memory_buffers[-1].pieces) == (0, [])
+    memory_buffers[0].drop_below(MAX_HELD)
+    memory_buffers[1].clear()
     assert room.available == 2 * MAX_HELD
 
 
 def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Spool(str(tmp_path), 7, room=MemoryBudget(4))
+    new_spool = Spool(str(tmp_path), 7, room=MemoryBudget(4))
     real = os.write
-    left = [100]
+    remaining = [100]
 
     def write(fd: int, data: bytes | memoryview) -> int:
-        size = min(len(data), left[0])
+        size = min(len(data), remaining[0])
         if size == 0:
             raise OSError(28, "No space left on device")
-        left[0] -= size
+        remaining[0] -= size
         return real(fd, data[:size])
 
     monkeypatch.setattr(os, "write", write)
-    left[0] = spool.HEAD + 9
-    made.write(b"one\ntwo\nthree\nfour\n", 0)
-    left[0] = 100
-    made.write(b"five\nsix\n", 4)
-    made.close()
+    remaining[0] = spool.HEAD + 9
+    new_spool.write(b"one\ntwo\nthree\nfour\n", 0)
+    remaining[0] = 100
+    new_spool.write(b"five\nsix\n", 4)
+    new_spool.close()
     streams = OutputUpload(str(tmp_path))
     streams.credit = 1000
-    streams.hold(7, unpack(made.held.new_pieces()))
+    streams.hold(7, unpack(new_spool.held.new_pieces()))
     streams.end(7, Report("exit", bytes_total=28))
     frames = []
-    while not isinstance(thing := streams.next(), AttemptEnded):
-        assert thing is not None
-        frames.append(unpack_output(thing)[1:])
+    while not isinstance(actual_data := streams.next(), AttemptEnded):
+        assert actual_data is not None
+        frames.append(unpack_output(actual_data)[1:])
     assert frames == [(0, 0, b"one\ntwo\nt"), (9, 2, b"hree"), (19, 4, b"five\nsix\n")]
 
 
 def test_a_disk_that_is_full_again_and_again_makes_few_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Spool(str(tmp_path), 7)
+    new_spool = Spool(str(tmp_path), 7)
     real = os.write
     calls = [0]
 
@@ -197,9 +200,9 @@ def test_a_disk_that_is_full_again_and_again_makes_few_files(
 
     monkeypatch.setattr(os, "write", write)
     for number in range(4 * MAX_PARTS):
-        made.write(b"some output\n", number)
+        new_spool.write(b"some output\n", number)
     assert len(list((tmp_path / "7").iterdir())) <= MAX_PARTS
-    assert made.end == 12 * 4 * MAX_PARTS
+    assert new_spool.end == 12 * 4 * MAX_PARTS
 
 
 async def test_an_agent_with_too_little_space_starts_nothing(tmp_path: Path) -> None:
@@ -219,10 +222,10 @@ async def test_an_order_that_the_journal_cannot_take_is_returned(tmp_path: Path)
             fence = await server.order(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
             report = await server.end(fence)
             assert (report["ending"], report["reason"]) == ("error", "disk_full")
-        told = [m for m in server.heard if m["kind"] in ("beat", "ended")]
-        place = next(n for n, m in enumerate(told) if m["kind"] == "ended" and m["fence"] == fence)
+        items = [m for m in server.heard if m["kind"] in ("beat", "ended")]
+        place = next(n for n, m in enumerate(items) if m["kind"] == "ended" and m["fence"] == fence)
         # Before the end, so that the server does not give the same job out again at once.
-        assert "journal" in told[place - 1]["disk"]
+        assert "journal" in items[place - 1]["disk"]
         await server.until(lambda: server.heard[-1].get("disk") == "")
         assert (await server.end(await server.order("#!/bin/sh\nexit 4\n")))["code"] == 4
         assert not (tmp_path / "ran").exists()

@@ -13,8 +13,8 @@ from belvedere.agent.state_folder import prepare
 
 
 def settings(tmp_path: Path, *words: str) -> AgentSettings:
-    told = ["install", "--server", "http://127.0.0.1:9", "--state", str(tmp_path / "state")]
-    return parse([*told, "--units", str(tmp_path / "units"), *words], {})
+    texts = ["install", "--server", "http://127.0.0.1:9", "--state", str(tmp_path / "state")]
+    return parse([*texts, "--units", str(tmp_path / "units"), *words], {})
 
 
 def save_enrolment(tmp_path: Path) -> None:
@@ -42,8 +42,8 @@ def test_what_the_unit_runs_is_an_agent(tmp_path: Path) -> None:
     install.install(settings(tmp_path))
     unit = (tmp_path / "units" / "belvedere-agent.service").read_text()
     command = unit.partition("ExecStart=")[2].partition(" --server")[0].split()
-    shown = subprocess.run([*command, "--help"], capture_output=True, text=True)
-    assert shown.returncode == 0 and "--server" in shown.stdout
+    process = subprocess.run([*command, "--help"], capture_output=True, text=True)
+    assert process.returncode == 0 and "--server" in process.stdout
 
 
 def test_an_unreachable_server_is_reported_and_no_unit_is_written(

@@ -50,8 +50,8 @@ def test_it_works(tmp_path: Path) -> None:
 
 
 def test_it_reads_what_was_written() -> None:
-    ledger, whole = read(b"".join(LINES), "new")
-    assert whole
+    ledger, value = read(b"".join(LINES), "new")
+    assert value
     assert (ledger.journal_id, ledger.owner, ledger.boot_id) == ("first", "host", "boot1")
     assert reports_by_fence(ledger) == {6: {"ending": "exit", "lastline": "ü"}, 7: None}
     assert all(ledger.knows(fence) for fence in (5, 6, 7))
@@ -61,17 +61,17 @@ def test_it_reads_what_was_written() -> None:
 def test_a_torn_tail_is_cut_off_at_any_byte() -> None:
     data = b"".join(LINES)
     for cut in range(len(HEAD), len(data) + 1):
-        ledger, whole = read(data[:cut], "new")
+        ledger, value = read(data[:cut], "new")
         count = data[:cut].count(b"\n")
         expected, _ = read(b"".join(LINES[:count]), "new")
-        assert whole, cut
+        assert value, cut
         assert ledger.journal_id == "first"
         assert reports_by_fence(ledger) == reports_by_fence(expected)
 
 
 def test_garbage_at_the_end_is_a_torn_tail() -> None:
-    ledger, whole = read(b"".join(LINES) + b"\0" * 4096, "new")
-    assert whole
+    ledger, value = read(b"".join(LINES) + b"\0" * 4096, "new")
+    assert value
     assert ledger.journal_id == "first"
     assert set(reports_by_fence(ledger)) == {6, 7}
 
@@ -80,8 +80,8 @@ def test_garbage_at_the_end_is_a_torn_tail() -> None:
 def test_damage_to_any_complete_line_changes_the_identity(at: int) -> None:
     lines = list(LINES)
     lines[at] = lines[at][:12] + b"#" + lines[at][13:]
-    ledger, whole = read(b"".join(lines), "new")
-    assert not whole
+    ledger, value = read(b"".join(lines), "new")
+    assert not value
     assert ledger.journal_id == "new"
     assert 7 in ledger.entries or at == 6
 
@@ -167,8 +167,8 @@ def test_a_failed_write_is_mended_by_the_next(
     journal.append(["accepted", 2, "k"], sync=True)
     journal.commit(ledger)
     assert journal.is_sound
-    again, whole = read(path.read_bytes(), "x")
-    assert whole
+    again, value = read(path.read_bytes(), "x")
+    assert value
     assert set(reports_by_fence(again)) == {1, 2}
 
 
@@ -189,8 +189,8 @@ def test_most_writes_leave_the_size_of_the_file_alone(
     for fence in range(1, 101):
         write_entry(journal, ledger, fence)
         sizes.add(path.stat().st_size)
-        again, whole = read(path.read_bytes(), "x")
-        assert whole
+        again, value = read(path.read_bytes(), "x")
+        assert value
         assert again.journal_id == "id"
         assert len(reports_by_fence(again)) == fence
     assert 2 < len(sizes) < 10
@@ -220,8 +220,8 @@ def test_it_still_writes_when_the_disk_is_almost_full(
             if fence % 3:
                 patched.setattr(os, "pwrite", full if fence % 3 == 1 else little)
             write_entry(journal, ledger, fence)
-    again, whole = read(path.read_bytes(), "x")
-    assert whole
+    again, value = read(path.read_bytes(), "x")
+    assert value
     assert list(reports_by_fence(again)) == list(range(1, 31))
 
 

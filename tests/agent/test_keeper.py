@@ -71,13 +71,13 @@ def test_the_environment_is_a_list_and_never_the_agents_own(tmp_path: Path) -> N
         log = keeper.run("", env=env, runas=runas)["log"]
     finally:
         keeper.end()
-    found = dict(each.split("=", 1) for each in log.rstrip("\ufffd").split("\ufffd"))
-    assert found.pop("HOME") == pwd.getpwuid(os.getuid()).pw_dir
-    assert found.pop("USER") == found.pop("LOGNAME")
-    assert found.pop("BELVEDERE_COOKIE").endswith(".101")
-    assert found.pop("BELVEDERE_FILES").endswith(".files")
-    assert found.pop("SHELL")
-    assert found == {
+    record = dict(each.split("=", 1) for each in log.rstrip("\ufffd").split("\ufffd"))
+    assert record.pop("HOME") == pwd.getpwuid(os.getuid()).pw_dir
+    assert record.pop("USER") == record.pop("LOGNAME")
+    assert record.pop("BELVEDERE_COOKIE").endswith(".101")
+    assert record.pop("BELVEDERE_FILES").endswith(".files")
+    assert record.pop("SHELL")
+    assert record == {
         "BELVEDERE_JOB_ID": "j",
         "PATH": "/usr/bin:/bin",
         "BELVEDERE_FENCE": "101",
@@ -251,8 +251,8 @@ def test_the_state_lists_the_running_scripts(keeper: KeeperHarness) -> None:
 
 def test_output_is_shown_while_the_script_runs(keeper: KeeperHarness) -> None:
     fence = keeper.order("#!/bin/sh\necho early\nexec sleep 300\n")
-    shown = keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
-    assert shown["total"] == 6
+    record = keeper.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
+    assert record["total"] == 6
     segment = Path(keeper.folder.spool) / str(fence) / "0.seg"
     assert segment.read_bytes() == bytes(8) + b"early\n"
     keeper.send_messages(do="cancel", fence=fence)
@@ -378,6 +378,6 @@ def test_a_script_begins_with_every_signal_at_its_default(keeper: KeeperHarness)
 def _held_off(keeper: KeeperHarness, os_user: str) -> int:
     """The signals that a script begins with ignored or blocked."""
     report = keeper.run("#!/bin/sh\nexec cat /proc/self/status\n", os_user=os_user)
-    seen = dict(line.split(":\t") for line in report["log"].splitlines())
+    record = dict(line.split(":\t") for line in report["log"].splitlines())
     # The C library keeps 32 and 33 to itself.
-    return (int(seen["SigIgn"], 16) & ~(3 << 31)) | int(seen["SigBlk"], 16)
+    return (int(record["SigIgn"], 16) & ~(3 << 31)) | int(record["SigBlk"], 16)

@@ -36,11 +36,11 @@ def test_it_works(keeper: KeeperHarness, flood: int) -> None:
     fence = keeper.order(source, SECRET, env={"PASSWORD": SECRET}, masks=[SECRET])
     report = keeper.report(fence)
     assert report["lastline"] == TOLD.replace(SECRET, "***")
-    shown = report["log"].encode() if "log" in report else keeper.spool_bytes(fence)
+    value = report["log"].encode() if "log" in report else keeper.spool_bytes(fence)
     for form in (SECRET, LETTERS, SECRET[:-6] + "\n"):
-        assert form.encode() not in shown
+        assert form.encode() not in value
         assert form.encode() not in on_disk(keeper)
-    assert shown.endswith(b"by argument: ***\n***\n***==\n" + report["lastline"].encode() + b"\n")
+    assert value.endswith(b"by argument: ***\n***\n***==\n" + report["lastline"].encode() + b"\n")
 
 
 def test_buffered_output_is_written_at_the_end(keeper: KeeperHarness) -> None:
@@ -63,8 +63,8 @@ def test_the_totals_are_those_of_what_is_shown(tmp_path: Path) -> None:
     for piece in (b"a ", SECRET[:9].encode(), SECRET[9:].encode(), b" b\n"):
         output.feed(piece, str(tmp_path), 1)
     output.finish(str(tmp_path), 1)
-    found = output.summary()
-    assert (found["log"], found["bytes_total"], output.taken) == ("a *** b\n", 8, 33)
+    summary = output.summary()
+    assert (summary["log"], summary["bytes_total"], output.taken) == ("a *** b\n", 8, 33)
 
 
 class FakeKeeper:
@@ -81,6 +81,6 @@ def test_a_keeper_that_cannot_hide_gets_no_secret() -> None:
     supply = OrderIntake(keeper, None, lambda _: None)  # type: ignore[arg-type]
     supply.can_mask = False
     supply.order(Order(1, 7, "job", "ab" * 32, "a.sh", [], [], {"P": SECRET}, 1, masks=[SECRET]))
-    (said,) = keeper.said
-    assert said["do"] == "refuse" and SECRET not in str(said)
-    assert said["report"]["reason"] == "keeper_outdated"  # type: ignore[index]
+    (item,) = keeper.said
+    assert item["do"] == "refuse" and SECRET not in str(item)
+    assert item["report"]["reason"] == "keeper_outdated"  # type: ignore[index]

@@ -23,9 +23,9 @@ def test_it_works(tmp_path: Path) -> None:
     output = OutputCapture(inline=100)
     output.feed(b"one\ntw", str(tmp_path), 1)
     output.feed(b"o\n\n", str(tmp_path), 1)
-    found = output.summary()
-    assert found["log"] == "one\ntwo\n\n"
-    assert (found["lastline"], found["bytes_total"], found["lines_total"]) == ("two", 9, 3)
+    summary = output.summary()
+    assert summary["log"] == "one\ntwo\n\n"
+    assert (summary["lastline"], summary["bytes_total"], summary["lines_total"]) == ("two", 9, 3)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -36,13 +36,13 @@ def test_it_is_correct_for_any_stream(pieces: list[bytes], inline: int) -> None:
         output = OutputCapture(inline)
         for piece in pieces:
             output.feed(piece, folder, 1)
-        found = output.summary()
+        summary = output.summary()
         is_inline = len(data) <= inline
-        assert ("log" in found) == is_inline
-        assert found["sha256"] == hashlib.sha256(data).hexdigest()
-        assert found.get("bytes_total", 0) == len(data)
-        assert found.get("lines_total", 0) == len(io.BytesIO(data).readlines())
-        assert found.get("lastline", "") == last_line(data).decode().replace("\0", "\ufffd")
+        assert ("log" in summary) == is_inline
+        assert summary["sha256"] == hashlib.sha256(data).hexdigest()
+        assert summary.get("bytes_total", 0) == len(data)
+        assert summary.get("lines_total", 0) == len(io.BytesIO(data).readlines())
+        assert summary.get("lastline", "") == last_line(data).decode().replace("\0", "\ufffd")
         if not is_inline:
             assert (Path(folder) / "1" / "0.seg").read_bytes()[8:] == data
 

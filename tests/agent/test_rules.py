@@ -52,10 +52,10 @@ def _plain(step: Effect) -> tuple[Any, ...]:
 
 
 def running_state(*fences: int) -> JournalState:
-    made = ledger()
+    state = ledger()
     for fence in fences:
-        rules.order(made, order(fence))
-    return made
+        rules.order(state, order(fence))
+    return state
 
 
 FORGET_1 = [("write", "acked", [1], ""), ("clear", 1)]
@@ -63,38 +63,38 @@ END_1 = [("write", "ended", 1, EXIT, ""), ("tell", "ended", 1)]
 
 
 def test_it_works() -> None:
-    made = ledger()
-    accepted = plain(rules.order(made, order(1)))
+    state = ledger()
+    accepted = plain(rules.order(state, order(1)))
     assert accepted == [("write", "accepted", 1, "job1", "sync"), ("spawn", 1)]
-    assert plain(rules.ended(made, 1, EXIT)) == END_1
-    assert plain(rules.ack(made, [1])) == FORGET_1
-    assert made.entries == {}
-    assert made.knows(1)
+    assert plain(rules.ended(state, 1, EXIT)) == END_1
+    assert plain(rules.ack(state, [1])) == FORGET_1
+    assert state.entries == {}
+    assert state.knows(1)
 
 
 def test_a_fence_is_accepted_once() -> None:
-    made = running_state(1)
-    assert rules.order(made, order(1)) == []
-    rules.ended(made, 1, EXIT)
-    assert rules.order(made, order(1)) == []
-    rules.ack(made, [1])
-    assert plain(rules.order(made, order(1))) == [("tell", "gone", 1)]
+    state = running_state(1)
+    assert rules.order(state, order(1)) == []
+    rules.ended(state, 1, EXIT)
+    assert rules.order(state, order(1)) == []
+    rules.ack(state, [1])
+    assert plain(rules.order(state, order(1))) == [("tell", "gone", 1)]
 
 
 def test_orders_of_another_session_are_dropped() -> None:
-    made = ledger()
-    assert plain(rules.order(made, order(1, session=6))) == [("tell", "gone", 1)]
-    assert not made.knows(1)
+    state = ledger()
+    assert plain(rules.order(state, order(1, session=6))) == [("tell", "gone", 1)]
+    assert not state.knows(1)
 
 
 def test_between_hello_and_welcome_nothing_is_accepted() -> None:
-    made = ledger()
-    rules.prepare_hello(made, "host", "new")
-    assert plain(rules.order(made, order(1))) == [("tell", "gone", 1)]
-    assert plain(rules.order(made, order(1, session=0)))[-1] != ("spawn", 1)
-    rules.welcome(made, 8)
-    assert plain(rules.order(made, order(1)))[-1] != ("spawn", 1)
-    assert plain(rules.order(made, order(1, session=8)))[-1] == ("spawn", 1)
+    state = ledger()
+    rules.prepare_hello(state, "host", "new")
+    assert plain(rules.order(state, order(1))) == [("tell", "gone", 1)]
+    assert plain(rules.order(state, order(1, session=0)))[-1] != ("spawn", 1)
+    rules.welcome(state, 8)
+    assert plain(rules.order(state, order(1)))[-1] != ("spawn", 1)
+    assert plain(rules.order(state, order(1, session=8)))[-1] == ("spawn", 1)
 
 
 def test_the_first_owner_is_written_down() -> None:
@@ -104,83 +104,83 @@ def test_the_first_owner_is_written_down() -> None:
 
 
 def test_another_owner_begins_another_journal() -> None:
-    made = running_state(1, 2)
-    rules.ended(made, 2, EXIT)
-    steps = plain(rules.prepare_hello(made, "other", "new"))
+    state = running_state(1, 2)
+    rules.ended(state, 2, EXIT)
+    steps = plain(rules.prepare_hello(state, "other", "new"))
     assert steps[0] == ("renew",)
     assert ("end", 1, "stopped") in steps
     assert ("clear", 2) in steps
-    assert (made.journal_id, made.owner, set(made.entries)) == ("new", "other", {1})
-    rules.welcome(made, 1)
-    assert plain(rules.order(made, order(2, session=1)))[-1] == ("spawn", 2)
+    assert (state.journal_id, state.owner, set(state.entries)) == ("new", "other", {1})
+    rules.welcome(state, 1)
+    assert plain(rules.order(state, order(2, session=1)))[-1] == ("spawn", 2)
 
 
 def test_cancel_ends_what_runs_and_nothing_else() -> None:
-    made = running_state(1)
-    assert plain(rules.cancel(made, 1)) == [("end", 1, "canceled")]
-    assert rules.cancel(made, 1) == []
-    assert rules.cancel(made, 2) == []
-    rules.ended(made, 1, EXIT)
-    assert rules.cancel(made, 1) == []
+    state = running_state(1)
+    assert plain(rules.cancel(state, 1)) == [("end", 1, "canceled")]
+    assert rules.cancel(state, 1) == []
+    assert rules.cancel(state, 2) == []
+    rules.ended(state, 1, EXIT)
+    assert rules.cancel(state, 1) == []
 
 
 def test_stop_ends_it_without_a_report() -> None:
-    made = running_state(1)
-    assert plain(rules.stop(made, 1)) == [("end", 1, "stopped")]
-    assert rules.stop(made, 1) == []
-    assert rules.cancel(made, 1) == []
-    assert plain(rules.ended(made, 1, EXIT)) == [*FORGET_1, ("tell", "gone", 1)]
-    assert made.entries == {}
+    state = running_state(1)
+    assert plain(rules.stop(state, 1)) == [("end", 1, "stopped")]
+    assert rules.stop(state, 1) == []
+    assert rules.cancel(state, 1) == []
+    assert plain(rules.ended(state, 1, EXIT)) == [*FORGET_1, ("tell", "gone", 1)]
+    assert state.entries == {}
 
 
 def test_stop_after_cancel_wins() -> None:
-    made = running_state(1)
-    rules.cancel(made, 1)
-    assert plain(rules.stop(made, 1)) == [("end", 1, "stopped")]
-    assert plain(rules.ended(made, 1, EXIT)) == [*FORGET_1, ("tell", "gone", 1)]
+    state = running_state(1)
+    rules.cancel(state, 1)
+    assert plain(rules.stop(state, 1)) == [("end", 1, "stopped")]
+    assert plain(rules.ended(state, 1, EXIT)) == [*FORGET_1, ("tell", "gone", 1)]
 
 
 def test_stop_of_an_ended_one_forgets_it() -> None:
-    made = running_state(1)
-    rules.ended(made, 1, EXIT)
-    assert plain(rules.stop(made, 1)) == [*FORGET_1, ("tell", "gone", 1)]
-    assert rules.stop(made, 1) == []
+    state = running_state(1)
+    rules.ended(state, 1, EXIT)
+    assert plain(rules.stop(state, 1)) == [*FORGET_1, ("tell", "gone", 1)]
+    assert rules.stop(state, 1) == []
 
 
 def test_an_acknowledgement_of_what_still_runs_means_nothing() -> None:
-    made = running_state(1, 2)
-    rules.ended(made, 2, EXIT)
-    assert plain(rules.ack(made, [1, 2, 3])) == [("write", "acked", [2], ""), ("clear", 2)]
-    assert set(made.entries) == {1}
-    assert rules.ack(made, [1]) == []
+    state = running_state(1, 2)
+    rules.ended(state, 2, EXIT)
+    assert plain(rules.ack(state, [1, 2, 3])) == [("write", "acked", [2], ""), ("clear", 2)]
+    assert set(state.entries) == {1}
+    assert rules.ack(state, [1]) == []
 
 
 def test_a_newer_attempt_supersedes_the_older_and_waits_for_it() -> None:
-    made = ledger()
-    rules.order(made, order(1, "job"))
-    steps = plain(rules.order(made, order(2, "job")))
+    state = ledger()
+    rules.order(state, order(1, "job"))
+    steps = plain(rules.order(state, order(2, "job")))
     assert steps == [("write", "accepted", 2, "job", "sync"), ("end", 1, "stopped")]
-    over = plain(rules.ended(made, 1, EXIT))
+    over = plain(rules.ended(state, 1, EXIT))
     assert over == [*FORGET_1, ("tell", "gone", 1), ("spawn", 2)]
-    assert rules.cancel(made, 2)[0].__class__ is EndScript
+    assert rules.cancel(state, 2)[0].__class__ is EndScript
 
 
 def test_one_that_waits_can_be_cancelled_before_it_began() -> None:
-    made = ledger()
-    rules.order(made, order(1, "job"))
-    rules.order(made, order(2, "job"))
-    assert plain(rules.cancel(made, 2))[-1] == ("tell", "ended", 2)
-    report = made.entries[2].report
+    state = ledger()
+    rules.order(state, order(1, "job"))
+    rules.order(state, order(2, "job"))
+    assert plain(rules.cancel(state, 2))[-1] == ("tell", "ended", 2)
+    report = state.entries[2].report
     assert report == {"ending": "canceled", "reason": "not_started"}
-    assert ("spawn", 2) not in plain(rules.ended(made, 1, EXIT))
+    assert ("spawn", 2) not in plain(rules.ended(state, 1, EXIT))
 
 
 def test_the_newest_of_three_attempts_is_the_one_that_starts() -> None:
-    made = ledger()
+    state = ledger()
     for fence in (1, 2, 3):
-        rules.order(made, order(fence, "job"))
-    assert set(made.entries) == {1, 3}
-    assert plain(rules.ended(made, 1, EXIT))[-1] == ("spawn", 3)
+        rules.order(state, order(fence, "job"))
+    assert set(state.entries) == {1, 3}
+    assert plain(rules.ended(state, 1, EXIT))[-1] == ("spawn", 3)
 
 
 STUCK = {"ending": "timeout", "survivors": [22]}
@@ -207,65 +207,65 @@ def test_none_starts_beside_what_an_older_attempt_left_behind() -> None:
 
 
 def test_a_refused_order_is_journalled_with_its_end() -> None:
-    made = ledger()
+    state = ledger()
     report = rules.failure("script_unavailable", "gone")
-    steps = plain(rules.refuse(made, {**order(1), "report": report}))
+    steps = plain(rules.refuse(state, {**order(1), "report": report}))
     assert [step[:3] for step in steps] == [
         ("write", "accepted", 1),
         ("write", "ended", 1),
         ("tell", "ended", 1),
     ]
-    assert rules.refuse(made, {**order(1), "report": report}) == []
-    assert rules.order(made, order(1)) == []
-    assert rules.refuse(made, {**order(2, session=1), "report": report}) == []
+    assert rules.refuse(state, {**order(1), "report": report}) == []
+    assert rules.order(state, order(1)) == []
+    assert rules.refuse(state, {**order(2, session=1), "report": report}) == []
 
 
 def test_without_a_journal_the_order_ends_as_an_error() -> None:
-    made = running_state(1)
-    assert plain(rules.unwritable(made, 1, "disk full")) == [("tell", "ended", 1)]
-    assert made.entries[1].report == rules.failure("disk_full", "disk full")
-    assert plain(rules.ack(made, [1])) == FORGET_1
+    state = running_state(1)
+    assert plain(rules.unwritable(state, 1, "disk full")) == [("tell", "ended", 1)]
+    assert state.entries[1].report == rules.failure("disk_full", "disk full")
+    assert plain(rules.ack(state, [1])) == FORGET_1
 
 
 def test_one_that_waited_for_an_unwritable_one_goes_on() -> None:
-    made = ledger()
-    rules.order(made, order(1, "job"))
-    rules.order(made, order(2, "job"))
-    assert plain(rules.unwritable(made, 1, "disk full"))[-1] == ("spawn", 2)
+    state = ledger()
+    rules.order(state, order(1, "job"))
+    rules.order(state, order(2, "job"))
+    assert plain(rules.unwritable(state, 1, "disk full"))[-1] == ("spawn", 2)
 
 
 def test_after_a_crash_on_the_same_boot_leftovers_are_hunted() -> None:
-    made = running_state(1, 2)
-    rules.ended(made, 2, EXIT)
-    assert rules.orphaned(made, "boot") == [1]
-    rules.recover(made, "boot", {1: {"bytes_total": 12}})
+    state = running_state(1, 2)
+    rules.ended(state, 2, EXIT)
+    assert rules.orphaned(state, "boot") == [1]
+    rules.recover(state, "boot", {1: {"bytes_total": 12}})
     unknown = {"ending": "unknown", "reason": "keeper_lost", "bytes_total": 12}
-    assert made.entries[1].report == unknown
-    assert made.entries[2].report == EXIT
+    assert state.entries[1].report == unknown
+    assert state.entries[2].report == EXIT
 
 
 def test_after_a_reboot_nothing_is_left_to_hunt() -> None:
-    made = running_state(1)
-    assert rules.orphaned(made, "later boot") == []
-    rules.recover(made, "later boot", {})
-    assert made.entries[1].report == {"ending": "unknown", "reason": "host_rebooted"}
-    assert made.boot_id == "later boot"
+    state = running_state(1)
+    assert rules.orphaned(state, "later boot") == []
+    rules.recover(state, "later boot", {})
+    assert state.entries[1].report == {"ending": "unknown", "reason": "host_rebooted"}
+    assert state.boot_id == "later boot"
 
 
 def test_a_damaged_journal_without_boot_id_counts_as_this_boot() -> None:
-    made = running_state(1)
-    made.entries[1].boot_id = ""
-    assert rules.orphaned(made, "boot") == [1]
-    rules.recover(made, "boot", {})
-    assert made.entries[1].report == {"ending": "unknown", "reason": "keeper_lost"}
+    state = running_state(1)
+    state.entries[1].boot_id = ""
+    assert rules.orphaned(state, "boot") == [1]
+    rules.recover(state, "boot", {})
+    assert state.entries[1].report == {"ending": "unknown", "reason": "keeper_lost"}
 
 
 def test_every_hello_has_a_higher_number_and_it_is_durable_first() -> None:
-    made = ledger()
-    assert plain(rules.prepare_hello(made, "host", "new")) == [("write", "greeted", 1, "sync")]
-    assert plain(rules.prepare_hello(made, "host", "new")) == [("write", "greeted", 2, "sync")]
+    state = ledger()
+    assert plain(rules.prepare_hello(state, "host", "new")) == [("write", "greeted", 1, "sync")]
+    assert plain(rules.prepare_hello(state, "host", "new")) == [("write", "greeted", 2, "sync")]
     journal_state = JournalState("journal", owner="host")
-    for record in records(made):
+    for record in records(state):
         replay(journal_state, record)
     assert plain(rules.prepare_hello(journal_state, "host", "new")) == [
         ("write", "greeted", 3, "sync")

@@ -67,9 +67,9 @@ async def test_a_long_log_is_complete_and_before_its_end(tmp_path: Path) -> None
     async with office(tmp_path) as (server, agency):
         fence = await server.order("#!/bin/sh\nseq 1 400000\n")
         report = await server.end(fence)
-        whole = "".join(f"{n}\n" for n in range(1, 400_001)).encode()
-        assert server.output[fence] == whole
-        assert report["sha256"] == hashlib.sha256(whole).hexdigest()
+        data = "".join(f"{n}\n" for n in range(1, 400_001)).encode()
+        assert server.output[fence] == data
+        assert report["sha256"] == hashlib.sha256(data).hexdigest()
         assert (report["lines_total"], report["lastline"]) == (400_000, "400000")
         await server.order("#!/bin/sh\n")
         await server.until(lambda: len(server.ended) == 2)
@@ -205,11 +205,11 @@ async def test_a_welcome_that_does_not_last_is_no_success(
 
     monkeypatch.setattr(server_link, "random", SimpleNamespace(uniform=uniform))
     monkeypatch.setattr(server_link, "STABLE_AFTER_S", 3_600.0)
-    kept: list[KeeperClient] = []
+    keeper_clients: list[KeeperClient] = []
 
     async def connect(folder: folders.StateFolder) -> KeeperClient:
-        kept.append(await connect_keeper(folder))
-        return kept[-1]
+        keeper_clients.append(await connect_keeper(folder))
+        return keeper_clients[-1]
 
     monkeypatch.setattr(server_link, "connect_keeper", connect)
     server = FakeServer()
@@ -242,7 +242,7 @@ async def test_a_welcome_that_does_not_last_is_no_success(
         await asyncio.gather(running, return_exceptions=True)
         await server.close()
         # Nothing of it may be found by a later test.
-        for keeper in kept:
+        for keeper in keeper_clients:
             assert keeper.process is not None
             keeper.process.kill()
             await keeper.lost.wait()

@@ -71,8 +71,8 @@ class Pipe:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.05):
                 await self.session.send_loop(self)
-        said, self.to_server = self.to_server, []
-        return said
+        to_server, self.to_server = self.to_server, []
+        return to_server
 
 
 def entry(fence: int, report: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
@@ -87,8 +87,8 @@ def ended_message(fence: int) -> dict[str, Any]:
     return {"say": "ended", "fence": fence, "report": REPORT}
 
 
-def kinds(said: list[Any]) -> list[tuple[str, int]]:
-    return [(message["kind"], message["fence"]) for message in said]
+def kinds(items: list[Any]) -> list[tuple[str, int]]:
+    return [(message["kind"], message["fence"]) for message in items]
 
 
 async def test_it_works(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ SERVER = ["--server", "https://belvedere.example.org/"]
 
 def test_it_works() -> None:
     words = [*SERVER, "--token", "bve_1", "--state", "/s", "--hostname", "web", "--slots", "4"]
-    told = parse([*words, "--tls-ca", "/ca.pem"], {})
-    assert told == AgentSettings(
+    agent_settings = parse([*words, "--tls-ca", "/ca.pem"], {})
+    assert agent_settings == AgentSettings(
         "https://belvedere.example.org", "/s", "web", "bve_1", 4, "/ca.pem"
     )
 

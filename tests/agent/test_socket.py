@@ -37,9 +37,10 @@ class Wire:
     abort = close
 
 
-def texts(*said: str) -> bytes:
+def texts(*actual_texts: str) -> bytes:
     return b"".join(
-        websocket_frames.pack(websocket_frames.TEXT, item.encode(), masked=False) for item in said
+        websocket_frames.pack(websocket_frames.TEXT, item.encode(), masked=False)
+        for item in actual_texts
     )
 
 
@@ -50,27 +51,27 @@ async def listening(socket: AgentSocket, hear: Any) -> "asyncio.Task[None]":
 
 
 async def test_it_works() -> None:
-    socket, heard = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
+    socket, actual_texts = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
     socket.data_received(texts("first", "second", "third"))
     assert await socket.recv() == "first"
-    task = await listening(socket, heard.append)
-    assert heard == ["second", "third"]
+    task = await listening(socket, actual_texts.append)
+    assert actual_texts == ["second", "third"]
     # At once, before any other task has its turn.
     socket.data_received(
         texts("fourth") + websocket_frames.pack(websocket_frames.BINARY, b"5", masked=False)
     )
-    assert heard == ["second", "third", "fourth", b"5"]
+    assert actual_texts == ["second", "third", "fourth", b"5"]
     socket.data_received(texts("last") + websocket_frames.pack_close(1000, "", masked=False))
     await task
-    assert heard[4:] == ["last"]
+    assert actual_texts[4:] == ["last"]
 
 
 async def test_what_the_listener_cannot_bear_ends_its_listening() -> None:
-    wire, heard = Wire(), list[str | bytes]()
+    wire, actual_texts = Wire(), list[str | bytes]()
     socket = AgentSocket(wire, OPTIONS)
 
     def hear(message: str | bytes) -> None:
-        heard.append(message)
+        actual_texts.append(message)
         raise LookupError(message)
 
     task = await listening(socket, hear)
@@ -78,17 +79,17 @@ async def test_what_the_listener_cannot_bear_ends_its_listening() -> None:
     socket.data_received(texts("worst"))
     with pytest.raises(LookupError, match="bad"):
         await task
-    assert heard == ["bad"]
+    assert actual_texts == ["bad"]
     assert not wire.is_closed
 
 
 async def test_a_cancelled_reader_receives_nothing_more() -> None:
-    socket, heard = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
-    task = await listening(socket, heard.append)
+    socket, actual_texts = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
+    task = await listening(socket, actual_texts.append)
     task.cancel()
     await asyncio.wait([task])
     socket.data_received(texts("late"))
-    assert heard == []
+    assert actual_texts == []
 
 
 @pytest.mark.parametrize("is_early", [True, False])

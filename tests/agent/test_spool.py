@@ -14,25 +14,25 @@ MIB = 1024 * 1024
 
 
 def write(root: Path, data: bytes, limit: int = spool.LIMIT) -> Spool:
-    made = Spool(str(root), 7, limit)
-    feed(made, data)
-    return made
+    new_spool = Spool(str(root), 7, limit)
+    feed(new_spool, data)
+    return new_spool
 
 
-def feed(made: Spool, data: bytes) -> None:
+def feed(new_spool: Spool, data: bytes) -> None:
     line = 0
     for start in range(0, len(data), 65_000):
         piece = data[start : start + 65_000]
-        made.write(piece, line)
+        new_spool.write(piece, line)
         line += piece.count(b"\n")
 
 
 def assert_true(pieces: list[tuple[int, int, bytes]], data: bytes) -> None:
     """Every piece is what the stream held there, and its line is right."""
     line = at = 0
-    for offset, told, piece in pieces:
+    for offset, number, piece in pieces:
         line += data.count(b"\n", at, offset)
-        assert told == line
+        assert number == line
         assert data[offset : offset + len(piece)] == piece
         at = offset
 
@@ -41,13 +41,13 @@ def read_all(
     root: Path, end: int, place: SpoolPosition | None = None
 ) -> list[tuple[int, int, bytes]]:
     place = place or SpoolPosition(0, 0)
-    found = []
+    items = []
     while data := spool.read(str(root), 7, place, end, 60_000):
-        found.append((place.offset, place.line, data))
+        items.append((place.offset, place.line, data))
         place.offset += len(data)
         place.line += data.count(b"\n")
     assert place.offset == end
-    return found
+    return items
 
 
 def text(size: int) -> bytes:
@@ -99,12 +99,12 @@ def test_the_first_and_the_newest_segments_stay(tmp_path: Path) -> None:
 
 def test_what_the_server_holds_goes(tmp_path: Path) -> None:
     data = text(10 * MIB)
-    made = write(tmp_path, data)
-    made.trim(5 * MIB)
+    new_spool = write(tmp_path, data)
+    new_spool.trim(5 * MIB)
     assert sorted(int(path.stem) for path in (tmp_path / "7").iterdir()) == [5 * MIB, 9 * MIB]
-    made.trim(10 * MIB)
+    new_spool.trim(10 * MIB)
     assert [path.name for path in (tmp_path / "7").iterdir()] == [f"{9 * MIB}.seg"]
-    made.close()
+    new_spool.close()
     spool.trim(str(tmp_path), 7, 13 * MIB)
     assert list((tmp_path / "7").iterdir()) == []
     spool.trim(str(tmp_path), 8, 13 * MIB)
@@ -116,22 +116,22 @@ def test_a_full_disk_leaves_a_hole_and_no_shift(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = text(8 * MIB)
-    made = Spool(str(tmp_path), 7)
+    new_spool = Spool(str(tmp_path), 7)
     real = os.write
 
     def full(fd: int, piece: bytes) -> int:
-        if len(piece) > HEAD and 2 * MIB <= made.end < 3 * MIB:
+        if len(piece) > HEAD and 2 * MIB <= new_spool.end < 3 * MIB:
             raise OSError(28, "No space left on device")
         return real(fd, piece)
 
     monkeypatch.setattr(os, "write", full)
-    feed(made, data)
-    made.close()
+    feed(new_spool, data)
+    new_spool.close()
     pieces = read_all(tmp_path, len(data))
     assert_true(pieces, data)
-    kept = sum(len(piece) for _, _, piece in pieces)
+    number = sum(len(piece) for _, _, piece in pieces)
     # Only what was written meanwhile: the disk is used again as soon as it has space.
-    assert MIB - 65_000 <= len(data) - kept <= MIB + 65_000
+    assert MIB - 65_000 <= len(data) - number <= MIB + 65_000
 
 
 def test_a_segment_cut_short_by_a_power_loss_is_jumped(tmp_path: Path) -> None:

@@ -27,13 +27,13 @@ def test_it_works(streams: OutputUpload, tmp_path: Path) -> None:
     write_spool(tmp_path, 1, data)
     streams.grow(1, 150_000)
     streams.end(1, Report("exit", bytes_total=len(data)))
-    got = b""
-    while isinstance(thing := streams.next(), bytes):
-        fence, at_byte, at_line, piece = unpack_output(thing)
-        assert (fence, at_byte, at_line) == (1, len(got), got.count(b"\n"))
-        got += piece
-    assert got == data
-    assert isinstance(thing, AttemptEnded)
+    actual_data = b""
+    while isinstance(data_record := streams.next(), bytes):
+        fence, at_byte, at_line, piece = unpack_output(data_record)
+        assert (fence, at_byte, at_line) == (1, len(actual_data), actual_data.count(b"\n"))
+        actual_data += piece
+    assert actual_data == data
+    assert isinstance(data_record, AttemptEnded)
     assert streams.next() is None
 
 
@@ -53,11 +53,11 @@ def test_credit_is_never_overdrawn_and_holds_back_the_report(
     streams.end(2, Report("exit", log=""))
     sizes = []
     ends = []
-    while (thing := streams.next()) is not None:
-        if isinstance(thing, AttemptEnded):
-            ends.append(thing.fence)
+    while (data := streams.next()) is not None:
+        if isinstance(data, AttemptEnded):
+            ends.append(data.fence)
         else:
-            sizes.append(len(unpack_output(thing)[3]))
+            sizes.append(len(unpack_output(data)[3]))
     assert sizes == [CHUNK, 70_000 - CHUNK]
     assert ends == [2]
     streams.credit += 100_000
@@ -69,17 +69,19 @@ def test_streams_take_turns(streams: OutputUpload, tmp_path: Path) -> None:
     for fence in (1, 2, 3):
         write_spool(tmp_path, fence, b"x" * 2 * CHUNK)
         streams.grow(fence, 2 * CHUNK)
-    got = [unpack_output(thing)[0] for _ in range(6) if isinstance(thing := streams.next(), bytes)]
-    assert got == [1, 2, 3, 1, 2, 3]
+    numbers = [
+        unpack_output(data)[0] for _ in range(6) if isinstance(data := streams.next(), bytes)
+    ]
+    assert numbers == [1, 2, 3, 1, 2, 3]
 
 
 def test_it_resumes_where_the_server_says(streams: OutputUpload, tmp_path: Path) -> None:
     write_spool(tmp_path, 1, b"first\nsecond\nthird\n")
     streams.resume(1, 13)
     streams.grow(1, 19)
-    thing = streams.next()
-    assert isinstance(thing, bytes)
-    assert unpack_output(thing) == (1, 13, 2, b"third\n")
+    data = streams.next()
+    assert isinstance(data, bytes)
+    assert unpack_output(data) == (1, 13, 2, b"third\n")
 
 
 def test_a_dropped_stream_says_nothing_more(streams: OutputUpload, tmp_path: Path) -> None:

@@ -121,10 +121,10 @@ async def test_the_comparisons_of_a_change_do_not_grow_with_the_list(
     compared = 0
     equal: Any = MonitorCheck.__eq__
 
-    def count_equal(one: MonitorCheck, other: object) -> Any:
+    def count_equal(monitor_check: MonitorCheck, other: object) -> Any:
         nonlocal compared
         compared += 1
-        return equal(one, other)
+        return equal(monitor_check, other)
 
     lookout = CheckScheduler(SampleBuffer())
     watch_list = MonitorList(lookout, lambda number: None)

@@ -43,11 +43,11 @@ class Site:
 
 @asynccontextmanager
 async def site() -> AsyncIterator[Site]:
-    made = Site()
-    server = await asyncio.start_server(made.talk, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
+    new_site = Site()
+    server = await asyncio.start_server(new_site.talk, "127.0.0.1", 0)
+    new_site.port = server.sockets[0].getsockname()[1]
     try:
-        yield made
+        yield new_site
     finally:
         server.close()
         await server.wait_closed()

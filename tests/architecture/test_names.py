@@ -34,6 +34,11 @@ def test_bound_names_are_nouns() -> None:
     )
 
 
+def test_bound_names_of_the_tests_are_nouns() -> None:
+    names = ((path, node) for path, node in _nodes_of_tests() if _is_uninformative(node))
+    check("uninformative names in tests", Counter(path.partition("/")[0] for path, _ in names))
+
+
 def _is_uninformative(node: ast.AST) -> bool:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return node.id in UNINFORMATIVE
@@ -59,10 +64,15 @@ def test_helpers_and_fixtures_of_the_tests_are_named_by_what_they_do_or_are() ->
 
 def _helpers() -> Iterator[tuple[str, str]]:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for path, node in _nodes_of_tests():
+        if isinstance(node, kinds) and not node.name.startswith("test_"):
+            yield path, node.name.strip("_").lower()
+
+
+def _nodes_of_tests() -> Iterator[tuple[str, ast.AST]]:
     for path in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, kinds) and not node.name.startswith("test_"):
-                yield path.relative_to(TESTS).as_posix(), node.name.strip("_").lower()
+        name = path.relative_to(TESTS).as_posix()
+        yield from ((name, node) for node in ast.walk(ast.parse(path.read_text())))
 
 
 def _is_participle(name: str) -> bool:

@@ -27,11 +27,11 @@ def imported_files(notes: dict[str, Any], *names: str) -> tuple[set[str], set[st
     scripts: set[str] = set()
     styles: set[str] = set()
     waiting = [*names]
-    seen: set[str] = set()
+    texts: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
+        if name not in texts:
+            texts.add(name)
             note = notes[name]
             scripts.add(note["file"])
             styles.update(note.get("css", ()))

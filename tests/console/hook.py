@@ -34,10 +34,10 @@ echo "node $1" >> "$CALLS"
 
 
 def load() -> ModuleType:
-    found = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
-    assert found is not None and found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    module_spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert module_spec is not None and module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
     return module
 
 

@@ -19,9 +19,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     monkeypatch.delenv(hook.SKIP, raising=False)
     # The environment of the tests may have Node from PyPI; these decide themselves who has it.
     monkeypatch.setattr(hook, "_of_wheel", lambda: None)
-    made = Checkout(tmp_path, monkeypatch.setenv)
-    made.make()
-    return made
+    new_checkout = Checkout(tmp_path, monkeypatch.setenv)
+    new_checkout.make()
+    return new_checkout
 
 
 @pytest.fixture

@@ -32,8 +32,8 @@ async def add(world: World, who: str = "olga", **more: Any) -> str:
     """A provider of this person's organization; its id."""
     done = await world.client(who).post("/api/provider", {**BODY, **more})
     assert done.status == 201, done.text
-    found: str = done.json["id"]
-    return found
+    object_id: str = done.json["id"]
+    return object_id
 
 
 @dataclass
@@ -58,8 +58,8 @@ class BrowserJourney:
     async def back(self, url: str, **change: str | None) -> str:
         """Where the callback leads; `change` puts other words into its query."""
         parts = urlsplit(url)
-        asked: dict[str, Any] = {**dict(parse_qsl(parts.query)), **change}
-        query = urlencode({name: one for name, one in asked.items() if one is not None})
+        body: dict[str, Any] = {**dict(parse_qsl(parts.query)), **change}
+        query = urlencode({name: value for name, value in body.items() if value is not None})
         return await self._follow(urlunsplit(("", "", parts.path, query, "")))
 
     async def sign_in(self, provider_id: str, to: str = "", **change: str | None) -> str:

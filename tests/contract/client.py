@@ -79,11 +79,14 @@ class Client:
         headers: Mapping[str, str] | None = None,
     ) -> Response:
         """`body` is sent as JSON; `raw` as it is, under the content type in `headers`."""
-        sent = {**self.headers, **(headers or {})}
+        sent_body = {**self.headers, **(headers or {})}
         if body is not NOTHING:
-            raw, sent = json.dumps(body).encode(), {"content-type": "application/json", **sent}
+            raw, sent_body = (
+                json.dumps(body).encode(),
+                {"content-type": "application/json", **sent_body},
+            )
         messages = [{"type": "http.request", "body": raw, "more_body": False}]
-        said: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
             if messages:
@@ -93,20 +96,20 @@ class Client:
             return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
 
         async def send(message: dict[str, Any]) -> None:
-            said.append(message)
+            items.append(message)
 
-        await self.app(self.scope(method, target, sent), receive, send)
+        await self.app(self.scope(method, target, sent_body), receive, send)
         await self.app.runtime.passwords.wait_idle()
-        assert self.hangs_up or not said[-1].get("more_body"), "the answer was cut"
-        answer = answer_of(said)
+        assert self.hangs_up or not items[-1].get("more_body"), "the answer was cut"
+        answer = answer_of(items)
         self.check(method, target, answer)
         return answer
 
     def scope(self, method: str, target: str, headers: Mapping[str, str]) -> dict[str, Any]:
         path, _, query = target.partition("?")
-        given = {"host": "belvedere.test", **headers}
+        body = {"host": "belvedere.test", **headers}
         if self.token:
-            given.setdefault("authorization", f"Bearer {self.token}")
+            body.setdefault("authorization", f"Bearer {self.token}")
         return {
             "type": "http",
             "method": method,
@@ -115,14 +118,14 @@ class Client:
             "raw_path": path.encode(),
             "root_path": "",
             "query_string": query.encode(),
-            "headers": [(k.lower().encode(), v.encode("latin-1")) for k, v in given.items()],
+            "headers": [(k.lower().encode(), v.encode("latin-1")) for k, v in body.items()],
             "client": (self.address, 40_000),
             "server": ("belvedere.test", 80),
         }
 
 
-def answer_of(said: list[dict[str, Any]]) -> Response:
-    start, *parts = said
+def answer_of(items: list[dict[str, Any]]) -> Response:
+    start, *parts = items
     assert start["type"] == "http.response.start"
     names = [name.decode() for name, _ in start["headers"]]
     assert len(names) == len(set(names)), f"a header is sent twice: {names}"

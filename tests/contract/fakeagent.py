@@ -38,7 +38,7 @@ Message = TypeVar("Message")
 def hello(
     hostname: str = "web-1", entries: tuple[JournaledAttempt, ...] = (), **more: Any
 ) -> Hello:
-    said: dict[str, Any] = {
+    body: dict[str, Any] = {
         "hostname": hostname,
         "agent_version": "0.1.0",
         "fingerprint": f"machine-of-{hostname}",
@@ -50,7 +50,7 @@ def hello(
         "os_version": "6.1",
         **more,
     }
-    return Hello(**said)
+    return Hello(**body)
 
 
 class FakeAgent:
@@ -132,9 +132,9 @@ class FakeAgent:
 
     async def end(self, order: Order, **report: Any) -> None:
         """Tell how it ended and wait until the server has it."""
-        said: dict[str, Any] = {"ending": "exit", "log": "", **report}
+        body: dict[str, Any] = {"ending": "exit", "log": "", **report}
         self._acked.discard(order.fence)
-        await self.send_messages(AttemptEnded(order.fence, Report(**said)))
+        await self.send_messages(AttemptEnded(order.fence, Report(**body)))
         await self.wait_acked(order.fence)
 
     async def wait_acked(self, fence: int) -> None:
@@ -163,10 +163,12 @@ class FakeAgent:
     async def hear(self, kind: type[Message]) -> Message:
         """The next message of this kind; others stay for whoever asks for them."""
         await self._until(lambda: self._find(kind) is not None)
-        found = self._find(kind)
-        assert found is not None, f"no {kind.__name__}; closed: {self.closed}, heard {self._heard}"
-        self._heard.remove(found)
-        return found
+        message = self._find(kind)
+        assert message is not None, (
+            f"no {kind.__name__}; closed: {self.closed}, heard {self._heard}"
+        )
+        self._heard.remove(message)
+        return message
 
     async def order(self) -> Order:
         return await self.hear(Order)

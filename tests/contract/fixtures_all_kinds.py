@@ -89,7 +89,9 @@ class AllKinds:
     texts: dict[str, str]
 
 
-def settle(tx: Tx, runtime: ServerRuntime, actors: Actors, things: InitialObjects) -> AllKinds:
+def settle(
+    tx: Tx, runtime: ServerRuntime, actors: Actors, initial_objects: InitialObjects
+) -> AllKinds:
     keys, ada = runtime.keyring, actors.ada
     acme = OrganizationIds("acme", ada, "web-1", EVERYBODY, {"member": actors.vic.member_id})
     # Below Eve, who may not give a new credential to an equal.
@@ -97,7 +99,10 @@ def settle(tx: Tx, runtime: ServerRuntime, actors: Actors, things: InitialObject
     globex = OrganizationIds("globex", actors.eve, "box-1", [], {"member": gil.id})
     for place in (acme, globex):
         place.texts["hostname"] = place.host
-        place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}
+        place.ids |= {
+            "customer": place.by.customer_id,
+            "host": initial_objects.hosts[place.host].host_id,
+        }
         for make in MAKERS:
             make(tx, runtime, place)
     return AllKinds(
@@ -107,9 +112,9 @@ def settle(tx: Tx, runtime: ServerRuntime, actors: Actors, things: InitialObject
             **{name: actors.tokens[who] for name, who in WHO.items()},
             **_dead_tokens(tx, runtime, ada),
             "anonymous": "",
-            "integration token": things.integration["acme"],
-            "agent": things.hosts["web-1"].token,
-            "agent of another host": things.hosts["web-2"].token,
+            "integration token": initial_objects.integration["acme"],
+            "agent": initial_objects.hosts["web-1"].token,
+            "agent of another host": initial_objects.hosts["web-2"].token,
         },
         texts={
             "reset": password_recovery.issue_link(tx, keys, actors.olga, actors.vic.member_id)[1],
@@ -162,12 +167,16 @@ def _running_task(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> Non
     }
     task_id = make_task(tx, runtime.keyring, place.by, fields)
     session = hosts.connect(tx, place.ids["host"], hello(place.host), "192.0.2.7")
-    (made,) = create(tx, [JobRequest(place.by, task_id, [])])
-    assert not isinstance(made, Exception)
+    (created_job,) = create(tx, [JobRequest(place.by, task_id, [])])
+    assert not isinstance(created_job, Exception)
     assert len(claim.claim(tx, place.ids["host"], session)) == 1
-    place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
+    place.ids |= {
+        "task": task_id,
+        "job": created_job.job.id,
+        "file": created_job.job.script_id or "",
+    }
     place.texts["secret"] = secret_keys.reveal(tx, runtime.keyring, place.by, "task", task_id)
-    place.texts["job_secret"] = result_form.job_secret(runtime.keyring, made.job.id)
+    place.texts["job_secret"] = result_form.job_secret(runtime.keyring, created_job.job.id)
 
 
 def _tokens(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
@@ -178,23 +187,25 @@ def _tokens(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 def _indicator(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     title = f"secret of {place.host}"
     body = IndicatorBody(title=title, type="counter", acl=place.acl, read_only=False)
-    found = indicators.create(tx, place.by, body).row.id
-    place.ids["indicator"], place.texts["title"] = found, title.replace(" ", "%20")
-    place.texts["token"] = badges.publish(tx, runtime.keyring, place.by, found)[1]
+    object_id = indicators.create(tx, place.by, body).row.id
+    place.ids["indicator"], place.texts["title"] = object_id, title.replace(" ", "%20")
+    place.texts["token"] = badges.publish(tx, runtime.keyring, place.by, object_id)[1]
 
 
 def _monitor(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """One that is pushed, by the same secret as the task."""
     body = MonitorBody(name=f"secret of {place.host}", type="push", acl=place.acl)
-    found = monitors.create(tx, runtime.keyring, place.by, body, None)[0].id
+    object_id = monitors.create(tx, runtime.keyring, place.by, body, None)[0].id
     digest = runtime.keyring.digest(place.texts["secret"])
-    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
-    place.ids["monitor"] = found
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, object_id)
+    place.ids["monitor"] = object_id
     watched = MonitorBody(
         name=f"secret of {place.host}", type="dstat", host_id=place.ids["host"], acl=place.acl
     )
     place.ids["resource"] = monitors.create(tx, runtime.keyring, place.by, watched, None)[0].id
-    of = MonitorBody(name=f"secret of {place.host}", type="nested", monitors=[found], acl=place.acl)
+    of = MonitorBody(
+        name=f"secret of {place.host}", type="nested", monitors=[object_id], acl=place.acl
+    )
     place.ids["nested"] = monitors.create(tx, runtime.keyring, place.by, of, None)[0].id
     trial = MonitorBody(type="dstat", host_id=place.ids["host"])
     place.ids["trial"] = trials.create(tx, place.by, trial, None).id
@@ -203,21 +214,23 @@ def _monitor(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 def _webhook(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """With a delivery in its inbox; the same secret opens it as the task."""
     body = WebhookBody(name=f"secret of {place.host}")
-    found = webhooks.create(tx, runtime.keyring, place.by, body).row.id
+    object_id = webhooks.create(tx, runtime.keyring, place.by, body).row.id
     digest = runtime.keyring.digest(place.texts["secret"])
-    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
-    call = Call(place.by, found, CallAuthorization.TOKEN, runtime.keyring, b"[]", "", {}, "{}", [])
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, object_id)
+    call = Call(
+        place.by, object_id, CallAuthorization.TOKEN, runtime.keyring, b"[]", "", {}, "{}", []
+    )
     (answered,) = receive.trigger(tx, [call])
     assert not isinstance(answered, Exception)
-    place.ids["webhook"] = found
-    place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", found)
+    place.ids["webhook"] = object_id
+    place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", object_id)
 
 
 def _schedule(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     body = ScheduleBody(name=f"secret of {place.host}", repeatEvery="0 5 * * *")
     task_id, targets = place.ids["task"], TARGETS
-    made = schedules.create(tx, targets, place.by, "task", task_id, body)
-    place.ids["schedule"] = made.row.id
+    schedule = schedules.create(tx, targets, place.by, "task", task_id, body)
+    place.ids["schedule"] = schedule.row.id
 
 
 def _workflow(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
@@ -225,22 +238,22 @@ def _workflow(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     node = Node("a", place.ids["task"])
     name = f"secret of {place.host}"
     body = WorkflowBody(name=name, graph=Graph([node]), acl=place.acl)
-    found = workflows.create(tx, runtime.keyring, place.by, body).row.id
+    object_id = workflows.create(tx, runtime.keyring, place.by, body).row.id
     digest = runtime.keyring.digest(place.texts["secret"])
-    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
-    (made,) = start.run(tx, [WorkflowJobRequest(place.by, found, [])])
-    assert not isinstance(made, Exception)
-    place.ids |= {"workflows": found, "workflow_job": made.job.id}
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, object_id)
+    (prepared_workflow_job,) = start.run(tx, [WorkflowJobRequest(place.by, object_id, [])])
+    assert not isinstance(prepared_workflow_job, Exception)
+    place.ids |= {"workflows": object_id, "workflow_job": prepared_workflow_job.job.id}
 
 
 def _approval(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     """One that waits, and the link by which its approver says yes."""
     fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
     task_id = make_task(tx, runtime.keyring, place.by, fields)
-    (made,) = create(tx, [JobRequest(place.by, task_id, [])])
-    assert not isinstance(made, Exception)
-    found = links.create_links(tx, runtime.keyring, made.job, place.by.user_id)
-    place.texts["link"] = found["approve"]
+    (created_job,) = create(tx, [JobRequest(place.by, task_id, [])])
+    assert not isinstance(created_job, Exception)
+    record = links.create_links(tx, runtime.keyring, created_job.job, place.by.user_id)
+    place.texts["link"] = record["approve"]
 
 
 def _notify(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
@@ -277,17 +290,17 @@ LOGO = (
 def _statuspage(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     part = Part(name="shop", monitor_id=place.ids["monitor"])
     body = StatusPageBody(title="Shop", slug=f"page-of-{place.name}", parts=[part])
-    found = statuspages.create(tx, place.by, body)
-    place.ids["statuspage"], place.texts["slug"] = found.id, found.slug
+    status_page = statuspages.create(tx, place.by, body)
+    place.ids["statuspage"], place.texts["slug"] = status_page.id, status_page.slug
     text = PostBody(title=f"secret of {place.host}", text="new")
-    place.ids["incident"] = posts.post(tx, place.by, found.id, text).id
-    logo.put(tx, place.by, found.id, LogoBody(LOGO))
+    place.ids["incident"] = posts.post(tx, place.by, status_page.id, text).id
+    logo.put(tx, place.by, status_page.id, LogoBody(LOGO))
     keys, url = runtime.keyring, runtime.settings.base_url
-    subscribers.subscribe(tx, keys, url, found.slug, f"reader@{place.name}.test")
-    (row,) = subscribers.list_subscribers(tx, place.by, found.id)
+    subscribers.subscribe(tx, keys, url, status_page.slug, f"reader@{place.name}.test")
+    (row,) = subscribers.list_subscribers(tx, place.by, status_page.id)
     place.ids["subscriber"] = row.id
     for word, action in (("subscriber", "confirm"), ("unsubscriber", "unsubscribe")):
-        link = subscribers.link_for(keys, url, found.slug, row.id, action)
+        link = subscribers.link_for(keys, url, status_page.slug, row.id, action)
         place.texts[word] = link.partition("=")[2]
 
 

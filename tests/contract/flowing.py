@@ -37,5 +37,5 @@ async def step(world: World, agent: FakeAgent, **report: Any) -> None:
 
 
 async def secret_of(ada: Client, flow: dict[str, Any]) -> str:
-    found: str = (await ada.get(f"/acme/workflows/{flow['id']}/credentials")).json["secret"]
-    return found
+    response: str = (await ada.get(f"/acme/workflows/{flow['id']}/credentials")).json["secret"]
+    return response

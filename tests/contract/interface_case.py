@@ -39,12 +39,12 @@ class CaseContext:
         method, path = self.row.split(" ")
         for name in ("id", "secret", "title"):
             path = path.replace(f"{{{name}}}", more.pop(name, ""))
-        told = [query] if query else []
+        texts = [query] if query else []
         target = f"/acme{path}" if self.v1 else path
         if not self.v1:
-            told.append("customer=acme")
+            texts.append("customer=acme")
         client = replace(self.world.client(WHO[ROWS[self.row]]), check=self._note)
-        return await client.request(method, f"{target}?{'&'.join(told)}", body, **more)
+        return await client.request(method, f"{target}?{'&'.join(texts)}", body, **more)
 
     def _note(self, method: str, target: str, answer: Response) -> None:
         self.world.conformity(method, target, answer)

@@ -53,15 +53,15 @@ async def delete_webhook(scene: CaseContext) -> None:
 async def trigger(scene: CaseContext) -> None:
     """Everything attached runs; element n of the array is argument n of each."""
     four = [{"type": "input", "label": f"a{n}"} for n in range(4)]
-    one, two = [await scene.world.task(name, task_arguments=four) for name in ("one", "two")]
+    text, two = [await scene.world.task(name, task_arguments=four) for name in ("one", "two")]
     flow = await made_workflow(
-        scene.world, scene.ada, graph={"nodes": [{"id": "a", "task_id": one}]}
+        scene.world, scene.ada, graph={"nodes": [{"id": "a", "task_id": text}]}
     )
-    hook = await test_webhooks.create_webhook(scene.ada, one, two, workflows=[flow["id"]])
+    hook = await test_webhooks.create_webhook(scene.ada, text, two, workflows=[flow["id"]])
     secret = await test_webhooks.secret_of(scene.ada, hook["id"])
     fired = (await scene.play(["x", 1.5, {"a": [1]}, '"q"'], id=hook["id"], secret=secret)).json
     started = {job.get("task_id") or job["workflow_id"] for job in fired["jobs"]}
-    assert started == {one, two, flow["id"]}
+    assert started == {text, two, flow["id"]}
     for job in await test_webhooks.jobs(scene.ada):
         if job["_type"] == "ScriptJob":
             assert job["task_arguments_values"] == ["x", "1.5", '{"a":[1]}', '"q"']
@@ -76,13 +76,13 @@ async def _with_acl(scene: CaseContext) -> str:
 
 
 async def show_acl(scene: CaseContext) -> None:
-    found = await scene.play(id=await _with_acl(scene))
-    assert found.json == {"users": [UMA], "acl": [UMA], "pending": []}
+    response = await scene.play(id=await _with_acl(scene))
+    assert response.json == {"users": [UMA], "acl": [UMA], "pending": []}
 
 
 async def replace_acl(scene: CaseContext) -> None:
-    found = await scene.play({"users": [VIC]}, id=await _with_acl(scene))
-    assert found.json == {"users": [VIC], "acl": [VIC], "pending": []}
+    response = await scene.play({"users": [VIC]}, id=await _with_acl(scene))
+    assert response.json == {"users": [VIC], "acl": [VIC], "pending": []}
 
 
 async def change_acl(scene: CaseContext) -> None:
@@ -94,8 +94,8 @@ async def change_acl(scene: CaseContext) -> None:
 
 
 async def empty_acl(scene: CaseContext) -> None:
-    found = await scene.play(id=await _with_acl(scene))
-    assert found.json == {"users": [], "acl": [], "pending": []}
+    response = await scene.play(id=await _with_acl(scene))
+    assert response.json == {"users": [], "acl": [], "pending": []}
 
 
 async def list_monitors(scene: CaseContext) -> None:
@@ -127,9 +127,9 @@ async def delete_monitor(scene: CaseContext) -> None:
 
 
 async def list_indicators(scene: CaseContext) -> None:
-    shown = await made_indicator(scene.ada, acl=[VIC])
+    indicator = await made_indicator(scene.ada, acl=[VIC])
     await made_indicator(scene.ada, "Hidden")
-    assert [record["id"] for record in (await scene.play()).json] == [shown["id"]]
+    assert [record["id"] for record in (await scene.play()).json] == [indicator["id"]]
 
 
 async def create_indicator(scene: CaseContext) -> None:
@@ -143,15 +143,15 @@ async def create_indicator(scene: CaseContext) -> None:
 
 async def change_indicator(scene: CaseContext) -> None:
     """By id or by title, whichever the row says."""
-    one = await made_indicator(scene.ada, "a/b c", "text", value="old")
+    indicator = await made_indicator(scene.ada, "a/b c", "text", value="old")
     body = {"title": "new", "state": "failure", "value": "bad"}
-    changed = (await scene.play(body, id=one["id"], title=quote("a/b c", safe=""))).json
-    assert changed["id"] == one["id"] and {name: changed[name] for name in body} == body
+    changed = (await scene.play(body, id=indicator["id"], title=quote("a/b c", safe=""))).json
+    assert changed["id"] == indicator["id"] and {name: changed[name] for name in body} == body
 
 
 async def count(scene: CaseContext, after: int) -> None:
-    one = await made_indicator(scene.ada, value=7)
-    assert (await scene.play(id=one["id"])).json["value"] == after
+    indicator = await made_indicator(scene.ada, value=7)
+    assert (await scene.play(id=indicator["id"])).json["value"] == after
 
 
 SCENES: dict[str, Callable[[CaseContext], Awaitable[Any]]] = {

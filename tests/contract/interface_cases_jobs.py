@@ -93,13 +93,13 @@ async def create_by_secret(scene: CaseContext) -> None:
     secret = (await scene.ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     query, values = f"task={task}", ["x y", "é&="]
     hidden = [("task", task), ("customer", "acme"), *(("task_arguments[]", v) for v in values)]
-    given = urlencode([("task_arguments[]", v) for v in values])
+    text = urlencode([("task_arguments[]", v) for v in values])
     form = urlencode([("task_arguments", v) for v in values]).encode()
     json = {"task_arguments": values}
     ways: list[dict[str, Any]] = [
         {"body": json, "query": query},
         {"raw": form, "headers": FORM_TYPE, "query": query},
-        {"query": f"{query}&{given}"},
+        {"query": f"{query}&{text}"},
         {"raw": urlencode(hidden).encode(), "headers": FORM_TYPE},
         {"body": {**json, "task": task, "customer": "acme"}},
     ]

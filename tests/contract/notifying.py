@@ -5,7 +5,7 @@ import asyncio
 from belvedere.server.background import consumers, loops
 from belvedere.server.runtime import ServerRuntime
 
-TOLD = next(one for one in consumers.CONSUMERS if one.name == "people are told")
+TOLD = next(consumer for consumer in consumers.CONSUMERS if consumer.name == "people are told")
 
 
 async def deliver_notices(runtime: ServerRuntime) -> None:

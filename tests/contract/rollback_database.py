@@ -27,16 +27,16 @@ class RollbackDatabase:
         self.on_signals: Callable[[set[Signal]], None] | None = None
 
     def write_blocking(self, operation: Any, *a: Any, **k: Any) -> Any:
-        found: list[Any] = []
+        items: list[Any] = []
 
         def run_and_undo(tx: Tx) -> None:
-            found.append(operation(tx, *a, **k))
+            items.append(operation(tx, *a, **k))
             raise _Undo
 
         try:
             self._db.write_blocking(run_and_undo)
         except _Undo:
-            return found[0]
+            return items[0]
         raise AssertionError("the transaction was kept")
 
     async def write(self, operation: Any, *a: Any, **k: Any) -> Any:

@@ -99,9 +99,9 @@ class SchemathesisRun:
             self._judge(letter, answer, principal, which)
             case.validate_response(response, checks=CHECKS[1:] if answer.status == 501 else CHECKS)
         except (AssertionError, BaseExceptionGroup) as fault:
-            told = f"{letter.target[:300]} {letter.raw[:300]!r} as {principal.name}: {fault}"
+            text = f"{letter.target[:300]} {letter.raw[:300]!r} as {principal.name}: {fault}"
             kind = f"{case.operation.label} {answer.status} {str(fault)[:60]}"
-            self.faults.setdefault(kind, f"{told[:1_200]}\n{self._trace(answer)}")
+            self.faults.setdefault(kind, f"{text[:1_200]}\n{self._trace(answer)}")
         return response
 
     def _trace(self, answer: ApiResponse) -> str:
@@ -120,8 +120,10 @@ class SchemathesisRun:
             address=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}",
             hangs_up=True,
         )
-        asked = client.request(letter.method, letter.target, raw=letter.raw, headers=letter.headers)
-        return _decompress(self._runner.run(asked))
+        response = client.request(
+            letter.method, letter.target, raw=letter.raw, headers=letter.headers
+        )
+        return _decompress(self._runner.run(response))
 
     def _judge(
         self,
@@ -138,11 +140,11 @@ class SchemathesisRun:
         except Refused:
             assert answer.status in (404, 405), answer.status
             return
-        wanted = expected_status(route, principal, which or PathOwner.OWN)
-        if wanted == "401":
+        expected = expected_status(route, principal, which or PathOwner.OWN)
+        if expected == "401":
             assert answer.status == 401 or answer.code in BEFORE, f"{answer.status}, not 401"
-        if wanted != OK and which is not None:
-            assert answer.status >= 400, f"{answer.status}, not {wanted}"
+        if expected != OK and which is not None:
+            assert answer.status >= 400, f"{answer.status}, not {expected}"
 
 
 def _decompress(answer: ApiResponse) -> ApiResponse:

@@ -57,9 +57,9 @@ def settings(tmp_path: Path) -> Settings:
 def runtime(
     db: Database, logs: Database, keys: Keyring, clock: ManualClock, settings: Settings
 ) -> ServerRuntime:
-    made = build_runtime(settings, db, logs, keys, clock)
-    made.passwords = PasswordChecker(made.limits, at_once)
-    return made
+    server_runtime = build_runtime(settings, db, logs, keys, clock)
+    server_runtime.passwords = PasswordChecker(server_runtime.limits, at_once)
+    return server_runtime
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def anonymous(world: World) -> Client:
 @pytest.fixture
 def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2id is slow on purpose; for tests that sign in hundreds of times."""
-    monkeypatch.setattr(password_hash, "matches", lambda kept, password: password == PASSWORD)
+    monkeypatch.setattr(password_hash, "matches", lambda item, password: password == PASSWORD)
     monkeypatch.setattr(password_hash, "digest", lambda password: PASSWORD_HASH)
 
 

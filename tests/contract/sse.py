@@ -25,8 +25,8 @@ class Stream:
     """An open stream: `async with Stream(ada, "/-/events") as stream`."""
 
     def __init__(self, client: Client, target: str, headers: Mapping[str, str] = {}) -> None:
-        sent = {**client.headers, **headers}
-        self._app, self._scope = client.app, client.scope("GET", target, sent)
+        body = {**client.headers, **headers}
+        self._app, self._scope = client.app, client.scope("GET", target, body)
         self._client, self._target = client, target
         self._gone = asyncio.Event()
         self._said: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -65,21 +65,21 @@ class Stream:
                 return None
         block, _, self._text = self._text.partition("\n\n")
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line[0] != ":")
-        said = json.loads(fields["data"]) if "data" in fields else None
-        return ServerEvent(fields.get("id", ""), fields.get("event", ""), said)
+        value = json.loads(fields["data"]) if "data" in fields else None
+        return ServerEvent(fields.get("id", ""), fields.get("event", ""), value)
 
     async def until(self, kind: str) -> ServerEvent:
         """The next event of this kind."""
         while True:
-            found = await self.next()
-            assert found is not None, f"the stream ended before {kind}"
-            if found.kind == kind:
-                return found
+            server_event = await self.next()
+            assert server_event is not None, f"the stream ended before {kind}"
+            if server_event.kind == kind:
+                return server_event
 
     async def rest(self) -> list[ServerEvent]:
         """Everything up to the end of the stream that has a kind."""
-        found = []
+        items = []
         while (happened := await self.next()) is not None:
             if happened.kind:
-                found.append(happened)
-        return found
+                items.append(happened)
+        return items

@@ -36,8 +36,8 @@ async def request_approval(
     job = await create(uma, task)
     await notifying.deliver_notices(world.runtime)
     (request,) = [item for item in pool.sent if item.to == "vic@acme.test"]
-    found = {verb.lower(): path for verb, path in LINK.findall(request.body)}
-    return {"job": job["id"], "script": script, "body": request.body, **found}
+    actual_fields = {verb.lower(): path for verb, path in LINK.findall(request.body)}
+    return {"job": job["id"], "script": script, "body": request.body, **actual_fields}
 
 
 async def test_it_works(

@@ -18,8 +18,8 @@ WORD = {"type": "input", "label": "word", "masked": True}
 
 async def flow(world: World, ada: Client, **more: Any) -> dict[str, Any]:
     """Ask, then deploy, then clean up; what is given goes to deploy."""
-    given = {"approvers": ["vic"], "task_arguments": [NAME, NAME], **more}
-    task = await world.task("ask", type="approval", **given)
+    body = {"approvers": ["vic"], "task_arguments": [NAME, NAME], **more}
+    task = await world.task("ask", type="approval", **body)
     deploy = await world.task("deploy", task_arguments=[NAME, WORD], script_runas="bash -e")
     clean = await world.task("clean", hostname="web-2")
     graph = {
@@ -30,28 +30,28 @@ async def flow(world: World, ada: Client, **more: Any) -> dict[str, Any]:
         ],
         "edges": [{"source": "ask", "target": "deploy"}, {"source": "deploy", "target": "clean"}],
     }
-    made = await flowing.create_workflow(world, ada, graph=graph)
-    return {**made, "deploy": deploy, "clean": clean, "ask": task}
+    workflow = await flowing.create_workflow(world, ada, graph=graph)
+    return {**workflow, "deploy": deploy, "clean": clean, "ask": task}
 
 
 async def request_approval(
     world: World, ada: Client, uma: Client
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """A workflow that waits for Vic, and the approval that it waits for."""
-    made = await flow(world, ada)
-    job = await flowing.run(uma, made, "v1.2", "hush")
-    (step,) = (await ada.get(f"/acme/workflows/{made['id']}/job/{job['id']}/jobs")).json
-    return made, await show(uma, step["id"])
+    workflow = await flow(world, ada)
+    job = await flowing.run(uma, workflow, "v1.2", "hush")
+    (step,) = (await ada.get(f"/acme/workflows/{workflow['id']}/job/{job['id']}/jobs")).json
+    return workflow, await show(uma, step["id"])
 
 
 async def test_it_works(world: World, ada: Client, uma: Client, vic: Client) -> None:
-    made, job = await request_approval(world, ada, uma)
+    workflow, job = await request_approval(world, ada, uma)
     first, second = (await show(vic, job["id"]))["will_run"]
-    script = (await ada.get(f"/acme/task/{made['deploy']}")).json
+    script = (await ada.get(f"/acme/task/{workflow['deploy']}")).json
     file = (await ada.get(f"/acme/file/{script['script_id']}")).json
     assert (first["name"], first["task_id"], first["node_id"]) == (
         "deploy",
-        made["deploy"],
+        workflow["deploy"],
         "deploy",
     )
     assert (first["hostname"], first["script_filename"]) == ("web-1", "deploy.sh")
@@ -75,22 +75,22 @@ CHANGES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("text", CHANGES)
 async def test_a_change_makes_it_void(
-    world: World, ada: Client, uma: Client, vic: Client, what: str
+    world: World, ada: Client, uma: Client, vic: Client, text: str
 ) -> None:
-    made, job = await request_approval(world, ada, uma)
-    assert (await ada.patch(f"/acme/task/{made['deploy']}", CHANGES[what])).status == 200
+    workflow, job = await request_approval(world, ada, uma)
+    assert (await ada.patch(f"/acme/task/{workflow['deploy']}", CHANGES[text])).status == 200
     # Whoever is faster than the reaction is refused in the vote itself.
     refused = await vic.put(f"/acme/job/{job['id']}/approve")
     assert (refused.status, refused.code) == (409, "approval_void")
-    assert f"the {what} of deploy" in refused.json["message"]
+    assert f"the {text} of deploy" in refused.json["message"]
     await react(world)
     record = await show(uma, job["id"])
     assert (record["lifecycle"], record["state"]) == ("expired", "canceled")
-    assert f"the {what} of deploy" in record["reason"]
-    whole = await show(uma, job["workflow_job_id"])
-    assert (whole["lifecycle"], whole["state"]) == ("finished", "failure")
+    assert f"the {text} of deploy" in record["reason"]
+    actual_record = await show(uma, job["workflow_job_id"])
+    assert (actual_record["lifecycle"], actual_record["state"]) == ("finished", "failure")
     late = await vic.put(f"/acme/job/{job['id']}/approve")
     assert (late.status, late.code) == (409, "wrong_lifecycle")
     inbox = (await uma.get("/acme/notification")).json
@@ -102,8 +102,8 @@ async def test_a_change_makes_it_void(
 async def test_a_new_version_of_a_stored_script_makes_it_void(
     world: World, ada: Client, uma: Client
 ) -> None:
-    made, job = await request_approval(world, ada, uma)
-    task = (await ada.get(f"/acme/task/{made['clean']}")).json
+    workflow, job = await request_approval(world, ada, uma)
+    task = (await ada.get(f"/acme/task/{workflow['clean']}")).json
     await ada.put(f"/acme/file/{task['script_id']}/upload", {"source": SOURCE + "true\n"})
     await react(world)
     record = await show(uma, job["id"])
@@ -113,9 +113,9 @@ async def test_a_new_version_of_a_stored_script_makes_it_void(
 async def test_what_decides_nothing_may_change(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    made, job = await request_approval(world, ada, uma)
+    workflow, job = await request_approval(world, ada, uma)
     words = {"name": "Deploy", "description": "new", "tags": ["x"], "enable": True}
-    await ada.patch(f"/acme/task/{made['deploy']}", words)
+    await ada.patch(f"/acme/task/{workflow['deploy']}", words)
     await react(world)
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
 
@@ -123,20 +123,20 @@ async def test_what_decides_nothing_may_change(
 async def test_a_void_approval_can_be_rejected(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    made, job = await request_approval(world, ada, uma)
-    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["host"])
+    workflow, job = await request_approval(world, ada, uma)
+    await ada.patch(f"/acme/task/{workflow['deploy']}", CHANGES["host"])
     assert (await vic.put(f"/acme/job/{job['id']}/reject")).status == 200
 
 
 async def test_silence_does_not_approve_what_has_changed(
     world: World, ada: Client, uma: Client, clock: ManualClock
 ) -> None:
-    made = await flow(world, ada, expires=60_000, default_answer="approve")
-    whole = await flowing.run(uma, made, "v1.2", "hush")
-    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["script"])
+    workflow = await flow(world, ada, expires=60_000, default_answer="approve")
+    record = await flowing.run(uma, workflow, "v1.2", "hush")
+    await ada.patch(f"/acme/task/{workflow['deploy']}", CHANGES["script"])
     clock.move(61)
     await world.runtime.db.write(timeouts.expire)
-    (job,) = (await ada.get(f"/acme/workflows/{made['id']}/job/{whole['id']}/jobs")).json
+    (job,) = (await ada.get(f"/acme/workflows/{workflow['id']}/job/{record['id']}/jobs")).json
     assert (job["lifecycle"], job["state"]) == ("expired", "canceled")
     assert "the script of deploy" in job["reason"]
 
@@ -145,9 +145,9 @@ async def test_what_changes_after_the_yes_does_not_start(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     """Between the vote and the start there is a moment; what was approved is what runs."""
-    made, job = await request_approval(world, ada, uma)
+    workflow, job = await request_approval(world, ada, uma)
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
-    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["script"])
+    await ada.patch(f"/acme/task/{workflow['deploy']}", CHANGES["script"])
     await react(world)
     (step,) = (await ada.get("/acme/job?where[name]=deploy")).json
     assert (step["lifecycle"], step["state"], step["ran"]) == ("finished", "error", "no")
@@ -159,10 +159,10 @@ async def test_it_may_be_requested_again(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     """A restart asks again, for what would run now."""
-    made, job = await request_approval(world, ada, uma)
-    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["host"])
+    workflow, job = await request_approval(world, ada, uma)
+    await ada.patch(f"/acme/task/{workflow['deploy']}", CHANGES["host"])
     await react(world)
-    again = await uma.put(f"/acme/workflows/{made['id']}/job/{job['workflow_job_id']}/restart")
+    again = await uma.put(f"/acme/workflows/{workflow['id']}/job/{job['workflow_job_id']}/restart")
     assert again.status == 200, again.body
     await react(world)
     (waiting,) = (await vic.get("/acme/job?where[lifecycle]=onhold")).json
@@ -205,15 +205,15 @@ async def test_an_approval_shows_the_workflow_that_it_triggers(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     task = await world.task("ask", type="approval", approvers=["vic"])
-    made = await flowing.create_workflow(world, ada, triggers=[f"task:{task}:success"])
+    workflow = await flowing.create_workflow(world, ada, triggers=[f"task:{task}:success"])
     job = await create(uma, task)
     assert sorted(item["name"] for item in job["will_run"]) == ["a", "b"]
-    assert {item["workflow_id"] for item in job["will_run"]} == {made["id"]}
+    assert {item["workflow_id"] for item in job["will_run"]} == {workflow["id"]}
     await vic.put(f"/acme/job/{job['id']}/approve")
     # Changed in the moment before it starts.
     edges = [{"source": "a", "target": "b", "on": "failure"}]
-    graph = {**made["graph"], "edges": edges}
-    assert (await ada.patch(f"/acme/workflows/{made['id']}", {"graph": graph})).status == 200
+    graph = {**workflow["graph"], "edges": edges}
+    assert (await ada.patch(f"/acme/workflows/{workflow['id']}", {"graph": graph})).status == 200
     await react(world)
     assert (await ada.get("/acme/job?where[name]=a")).json == []
 

@@ -21,17 +21,17 @@ async def story(world: World, clock: ManualClock) -> tuple[str, str]:
     """Three changes by two people, a day apart."""
     ada, olga = world.client("ada"), world.client("olga")
     clock.move(60)
-    made = (await ada.post("/indicator", {"title": "=cmd()", "type": "counter"})).json["id"]
+    response = (await ada.post("/indicator", {"title": "=cmd()", "type": "counter"})).json["id"]
     clock.move(1)
     noon = quote((await ada.get("/-/health")).json["time"])
     clock.move(60)
-    await ada.patch(f"/indicator/{made}", {"title": "sales"})
+    await ada.patch(f"/indicator/{response}", {"title": "sales"})
     await olga.post("/webhook", {"name": "x"})
-    return made, noon
+    return response, noon
 
 
 async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
-    made, _ = await story(world, clock)
+    text, _ = await story(world, clock)
     assert await actions(ada, "limit=3") == [
         "webhook.create",
         "indicator.change",
@@ -39,7 +39,7 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     ]
     assert await actions(ada, "user=OLGA&limit=1") == ["webhook.create"]
     assert await actions(ada, "object=indicator") == ["indicator.change", "indicator.create"]
-    assert await actions(ada, f"object_id={made}&action=indicator.ch") == ["indicator.change"]
+    assert await actions(ada, f"object_id={text}&action=indicator.ch") == ["indicator.change"]
     assert await actions(ada, "kind=secret") == []
     assert await actions(ada, "action=%25") == []
 
@@ -52,21 +52,21 @@ async def test_time_bounds_it(world: World, ada: Client, clock: ManualClock) -> 
 
 
 async def test_it_shows_before_and_after(world: World, ada: Client, clock: ManualClock) -> None:
-    made, _ = await story(world, clock)
-    (change, _) = (await ada.get(f"/api/audit?object_id={made}")).json
+    text, _ = await story(world, clock)
+    (change, _) = (await ada.get(f"/api/audit?object_id={text}")).json
     assert (change["before"]["title"], change["after"]["title"]) == ("=cmd()", "sales")
 
 
 async def test_it_is_exported(world: World, ada: Client, clock: ManualClock) -> None:
-    made, _ = await story(world, clock)
+    text, _ = await story(world, clock)
     response = await ada.get("/api/audit.csv?object=indicator")
     assert response.headers["content-type"].startswith("text/csv")
     assert "attachment" in response.headers["content-disposition"]
     head, *rows = csv.reader(io.StringIO(response.text))
     assert head[:5] == ["date", "user", "kind", "address", "action"]
     assert [(row[1], row[4], row[6]) for row in rows] == [
-        ("ada@acme.test", "indicator.change", made),
-        ("ada@acme.test", "indicator.create", made),
+        ("ada@acme.test", "indicator.change", text),
+        ("ada@acme.test", "indicator.create", text),
     ]
     few = await ada.get("/api/audit.csv?limit=1")
     assert len(list(csv.reader(io.StringIO(few.text)))) == 2

@@ -104,8 +104,8 @@ async def test_a_body_that_is_too_large_is_refused(world: World, ada: Client) ->
 
 async def test_a_length_that_is_too_large_is_refused_unread(world: World, ada: Client) -> None:
     task = await world.task()
-    told = {**JSON, "content-length": str(1 << 40)}
-    refused = await ada.put(f"/acme/task/{task}/acl", raw=b"{}", headers=told)
+    body = {**JSON, "content-length": str(1 << 40)}
+    refused = await ada.put(f"/acme/task/{task}/acl", raw=b"{}", headers=body)
     assert refused.status == 413
 
 

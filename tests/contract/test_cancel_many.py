@@ -21,8 +21,8 @@ async def cancel(client: Client, *ids: str) -> list[dict[str, Any]]:
 async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     jobs = [(await create(uma, task))["id"] for _ in range(3)]
-    told = await cancel(uma, *jobs)
-    assert [(item["id"], item["done"], item["lifecycle"]) for item in told] == [
+    items = await cancel(uma, *jobs)
+    assert [(item["id"], item["done"], item["lifecycle"]) for item in items] == [
         (job, True, "canceled") for job in jobs
     ]
     assert [(await show(uma, job))["lifecycle"] for job in jobs] == ["canceled"] * 3
@@ -33,22 +33,22 @@ async def test_each_has_its_own_answer(world: World, uma: Client) -> None:
     over = (await create(uma, await world.task("other")))["id"]
     await uma.put(f"/job/{over}/cancel")
     fixed = (await create(uma, await world.task("fixed", cancellable=False)))["id"]
-    told = await cancel(uma, MISSING, over, fixed, ready, ready)
-    assert [(item["id"], item["done"], item["code"]) for item in told] == [
+    items = await cancel(uma, MISSING, over, fixed, ready, ready)
+    assert [(item["id"], item["done"], item["code"]) for item in items] == [
         (MISSING, False, "job_not_found"),
         (over, False, "wrong_lifecycle"),
         (fixed, False, "not_cancellable"),
         (ready, True, ""),
     ]
-    assert all(item["done"] or item["message"] for item in told)
+    assert all(item["done"] or item["message"] for item in items)
 
 
 async def test_a_running_job_is_stopped(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     async with world.agent() as agent:
         await agent.order()
-        (told,) = await cancel(uma, job["id"])
-    assert (told["done"], told["lifecycle"]) == (True, "assigned")
+        (item,) = await cancel(uma, job["id"])
+    assert (item["done"], item["lifecycle"]) == (True, "assigned")
     assert (await show(uma, job["id"]))["cancel_requested"]
 
 
@@ -60,8 +60,8 @@ async def test_nobody_cancels_what_is_not_theirs(world: World, vic: Client, eve:
     assert (await eve.post("/job/cancel", {"ids": [job["id"]]})).json["results"][0]["code"] == (
         "job_not_found"
     )
-    (told,) = await cancel(world.client("uma"), hidden["id"])
-    assert told["code"] == "job_not_found"
+    (item,) = await cancel(world.client("uma"), hidden["id"])
+    assert item["code"] == "job_not_found"
     assert (await show(world.client("ada"), job["id"]))["lifecycle"] == "ready"
 
 

@@ -60,7 +60,7 @@ async def test_http_basic_signs_in_too(anonymous: Client) -> None:
 
 
 async def test_wrong_names_and_passwords_look_alike(anonymous: Client) -> None:
-    said = []
+    items = []
     for body in (
         {**LOGIN, "password": "wrong"},
         {**LOGIN, "email": "nobody@acme.test"},
@@ -69,8 +69,8 @@ async def test_wrong_names_and_passwords_look_alike(anonymous: Client) -> None:
     ):
         refused = await anonymous.post("/api/auth/login", body)
         assert (refused.status, refused.code) == (401, "bad_login")
-        said.append({**refused.json, "request_id": ""})
-    assert all(item == said[0] for item in said)
+        items.append({**refused.json, "request_id": ""})
+    assert all(item == items[0] for item in items)
 
 
 async def test_a_cookie_reads(world: World, anonymous: Client) -> None:

@@ -54,7 +54,7 @@ async def test_two_organizations_that_disagree_are_refused(world: World, uma: Cl
 async def test_another_or_an_unknown_organization_is_one_and_the_same_refusal(
     world: World, uma: Client
 ) -> None:
-    body, said = {"task": await world.task()}, []
+    body, items = {"task": await world.task()}, []
     for name in ("globex", "nowhere", "a b", ".", "x" * 300):
         quoted = name.replace(" ", "%20")
         for refused in (
@@ -63,8 +63,8 @@ async def test_another_or_an_unknown_organization_is_one_and_the_same_refusal(
             await uma.post(f"/{quoted}/job", body),
         ):
             assert (refused.status, refused.code) == (403, "other_customer"), name
-            said.append({**refused.json, "request_id": ""})
-    assert all(item == said[0] for item in said)
+            items.append({**refused.json, "request_id": ""})
+    assert all(item == items[0] for item in items)
 
 
 async def test_the_host_is_an_object_in_the_answer_and_an_id_later(
@@ -107,9 +107,9 @@ UNFIT: list[tuple[dict[str, Any], str]] = [
 
 async def test_arguments_that_do_not_fit_make_no_job(world: World, uma: Client) -> None:
     task = await world.task(task_arguments=ONE_ARGUMENT)
-    for given, code in UNFIT:
-        refused = await uma.post("/acme/job?strict=1", {"task": task, **given})
-        assert (refused.status, refused.code) == (400, code), given
+    for record, code in UNFIT:
+        refused = await uma.post("/acme/job?strict=1", {"task": task, **record})
+        assert (refused.status, refused.code) == (400, code), record
         assert refused.json["errors"][0]["field"].startswith("task_arguments")
     assert (await uma.get("/acme/job")).json == []
 

@@ -24,9 +24,9 @@ async def define(ada: Client, kind: str = "task", **more: Any) -> dict[str, Any]
     return record
 
 
-async def redefine(ada: Client, found: dict[str, Any], **more: Any) -> dict[str, Any]:
-    body = {**{name: found[name] for name in ("kind", "host_tag", "definition")}, **more}
-    done = await ada.put(f"/acme/definition/{found['id']}", body)
+async def redefine(ada: Client, record: dict[str, Any], **more: Any) -> dict[str, Any]:
+    body = {**{name: record[name] for name in ("kind", "host_tag", "definition")}, **more}
+    done = await ada.put(f"/acme/definition/{record['id']}", body)
     assert done.status == 200, done.body
     changed: dict[str, Any] = done.json
     return changed
@@ -40,16 +40,16 @@ async def on(ada: Client, noun: str = "task", name: str = "backup") -> dict[str,
 
 async def test_it_works(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
-    found = await define(ada)
-    assert [instance["hostname"] for instance in found["instances"]] == ["web-1"]
+    definition = await define(ada)
+    assert [instance["hostname"] for instance in definition["instances"]] == ["web-1"]
     there = await on(ada)
-    assert there["web-1"]["id"] == found["instances"][0]["id"]
+    assert there["web-1"]["id"] == definition["instances"][0]["id"]
     # A host that joins has it too; one that leaves has it no longer.
     await tag(ada, world, "web-2", "web")
     await tag(ada, world, "web-1", "old")
     await react(world)
     assert list(await on(ada)) == ["web-2"]
-    record = (await ada.get(f"/acme/definition/{found['id']}")).json
+    record = (await ada.get(f"/acme/definition/{definition['id']}")).json
     assert [instance["hostname"] for instance in record["instances"]] == ["web-2"]
     async with world.agent("web-2") as agent:
         job = await run(ada, (await on(ada))["web-2"]["id"])
@@ -60,11 +60,11 @@ async def test_it_works(world: World, ada: Client) -> None:
 async def test_a_change_reaches_every_host_at_once(world: World, ada: Client) -> None:
     for hostname in ("web-1", "web-2"):
         await tag(ada, world, hostname, "web")
-    found = await define(ada)
+    definition = await define(ada)
     before = await on(ada)
     script = {"filename": "backup.sh", "source": "#!/bin/sh\necho 2\n"}
     other = {**TASK, "script": script, "timeout": 5_000, "env": {"A": "b"}}
-    changed = await redefine(ada, found, definition=other)
+    changed = await redefine(ada, definition, definition=other)
     assert changed["version"] == 2
     after = await on(ada)
     assert {name: item["id"] for name, item in after.items()} == {
@@ -81,24 +81,24 @@ async def test_a_change_reaches_every_host_at_once(world: World, ada: Client) ->
 async def test_another_tag_moves_it(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
     await tag(ada, world, "web-2", "db")
-    found = await define(ada)
-    await redefine(ada, found, host_tag="db")
+    definition = await define(ada)
+    await redefine(ada, definition, host_tag="db")
     assert list(await on(ada)) == ["web-2"]
 
 
 async def test_monitors_are_defined_the_same_way(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
-    found = await define(ada, "monitor")
+    definition = await define(ada, "monitor")
     await tag(ada, world, "web-2", "web")
     await react(world)
     there = await on(ada, "monitor", "health")
     assert set(there) == {"web-1", "web-2"}
-    await redefine(ada, found, definition={**WEB, "cpu": 70, "looptime": 5_000})
+    await redefine(ada, definition, definition={**WEB, "cpu": 70, "looptime": 5_000})
     for item in (await on(ada, "monitor", "health")).values():
         assert (item["config"]["limit"]["cpu"], item["looptime"]) == (70, 5_000)
     # Pausing and muting one of them is a matter of its host.
     assert (await ada.put(f"/acme/monitor/{there['web-1']['id']}/pause", {})).status == 200
-    assert (await ada.delete(f"/acme/definition/{found['id']}")).status == 200
+    assert (await ada.delete(f"/acme/definition/{definition['id']}")).status == 200
     assert await on(ada, "monitor", "health") == {}
 
 
@@ -124,35 +124,35 @@ async def test_what_follows_a_definition_is_not_changed_by_itself(
 
 async def test_a_deleted_host_leaves_nothing_behind(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
-    found = await define(ada)
-    assert (await ada.delete(f"/acme/host/{found['instances'][0]['host_id']}")).status == 200
+    definition = await define(ada)
+    assert (await ada.delete(f"/acme/host/{definition['instances'][0]['host_id']}")).status == 200
     await react(world)
     assert (await ada.get("/acme/task?where[name]=backup&unassigned=true")).json == []
-    assert (await ada.get(f"/acme/definition/{found['id']}")).json["instances"] == []
+    assert (await ada.get(f"/acme/definition/{definition['id']}")).json["instances"] == []
 
 
 async def test_what_something_else_runs_stays_and_is_its_own(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
-    found = await define(ada)
-    task = found["instances"][0]["id"]
+    definition = await define(ada)
+    task = definition["instances"][0]["id"]
     hook = (await ada.post("/acme/webhook", {"name": "hook", "tasks": [task]})).json
-    refused = await ada.delete(f"/acme/definition/{found['id']}")
+    refused = await ada.delete(f"/acme/definition/{definition['id']}")
     assert (refused.status, refused.code) == (409, "task_in_use")
     await tag(ada, world, "web-1")
     await react(world)
-    assert (await ada.get(f"/acme/definition/{found['id']}")).json["instances"] == []
+    assert (await ada.get(f"/acme/definition/{definition['id']}")).json["instances"] == []
     assert (await ada.patch(f"/acme/task/{task}", {"description": "mine"})).status == 200
     assert (await ada.delete(f"/acme/webhook/{hook['id']}")).status == 200
-    assert (await ada.delete(f"/acme/definition/{found['id']}")).status == 200
+    assert (await ada.delete(f"/acme/definition/{definition['id']}")).status == 200
 
 
 async def test_a_script_that_others_use_is_left_alone(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
-    found = await define(ada)
-    script_id = found["definition"]["script_id"]
+    definition = await define(ada)
+    script_id = definition["definition"]["script_id"]
     other = await world.task("other", script_id=script_id, script=None)
     script = {"filename": "backup.sh", "source": "#!/bin/sh\necho 2\n"}
-    changed = await redefine(ada, found, definition={**TASK, "script": script})
+    changed = await redefine(ada, definition, definition={**TASK, "script": script})
     assert changed["definition"]["script_id"] != script_id
     assert (await ada.get(f"/acme/task/{other}")).json["script_id"] == script_id
 
@@ -160,18 +160,18 @@ async def test_a_script_that_others_use_is_left_alone(world: World, ada: Client)
 async def test_hidden_values_stay_hidden_and_come_back(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
     secret = {"type": "fixed", "label": "key", "value": "canary-value", "masked": True}
-    found = await define(ada, definition={**TASK, "task_arguments": [secret]})
-    assert found["definition"]["task_arguments"][0]["value"] == "***"
-    changed = await redefine(ada, found)
+    definition = await define(ada, definition={**TASK, "task_arguments": [secret]})
+    assert definition["definition"]["task_arguments"][0]["value"] == "***"
+    changed = await redefine(ada, definition)
     assert changed["definition"]["task_arguments"][0]["value"] == "***"
     async with world.agent() as agent:
-        await run(ada, found["instances"][0]["id"])
+        await run(ada, definition["instances"][0]["id"])
         assert (await agent.order()).arguments == ["canary-value"]
     headers = {"Authorization": "canary", "Accept": "x"}
     web = {"name": "w", "type": "scraper", "url": "http://x.test/", "headers": headers}
-    made = await define(ada, "monitor", definition=web)
-    assert made["definition"]["headers"] == {"Authorization": "***", "Accept": "x"}
-    await redefine(ada, made)
+    new_definition = await define(ada, "monitor", definition=web)
+    assert new_definition["definition"]["headers"] == {"Authorization": "***", "Accept": "x"}
+    await redefine(ada, new_definition)
     async with world.agent() as agent:
         watch = await agent.hear(MonitorConfig)
         assert watch.monitors[-1].config["headers"] == headers
@@ -214,22 +214,24 @@ async def test_an_invalid_definition_is_refused(
 
 
 async def test_it_stays_what_it_is(world: World, ada: Client) -> None:
-    found = await define(ada)
+    definition = await define(ada)
     for more in (
         {"kind": "monitor", "definition": WEB},
         {"definition": {**TASK, "type": "scraper"}},
     ):
         body = {"kind": "task", "host_tag": "web", "definition": TASK, **more}
-        refused = await ada.put(f"/acme/definition/{found['id']}", body)
+        refused = await ada.put(f"/acme/definition/{definition['id']}", body)
         assert (refused.status, refused.code) == (400, "type_fixed")
 
 
 async def test_a_stale_edit_is_refused(world: World, ada: Client) -> None:
-    found = await define(ada)
-    await redefine(ada, found)
-    body = {name: found[name] for name in ("kind", "host_tag", "definition")}
+    definition = await define(ada)
+    await redefine(ada, definition)
+    body = {name: definition[name] for name in ("kind", "host_tag", "definition")}
     refused = await ada.put(
-        f"/acme/definition/{found['id']}", body, headers={"if-match": str(found["version"])}
+        f"/acme/definition/{definition['id']}",
+        body,
+        headers={"if-match": str(definition["version"])},
     )
     assert refused.status == 412
 
@@ -237,13 +239,13 @@ async def test_a_stale_edit_is_refused(world: World, ada: Client) -> None:
 async def test_it_is_for_admins_of_the_organization(
     world: World, ada: Client, uma: Client, eve: Client
 ) -> None:
-    found = await define(ada)
+    definition = await define(ada)
     assert (await world.client("max").get("/acme/definition")).status == 403
-    assert (await uma.get(f"/acme/definition/{found['id']}")).status == 403
-    assert (await eve.get(f"/definition/{found['id']}")).status == 404
+    assert (await uma.get(f"/acme/definition/{definition['id']}")).status == 403
+    assert (await eve.get(f"/definition/{definition['id']}")).status == 404
     assert (await eve.get("/globex/definition")).json == []
     listed = (await ada.get("/acme/definition?where[host_tag]=web&where[kind]=task")).json
-    assert [item["id"] for item in listed] == [found["id"]]
+    assert [item["id"] for item in listed] == [definition["id"]]
     assert (await ada.get("/acme/definition?where[kind]=monitor")).json == []
 
 

@@ -42,8 +42,8 @@ async def test_open_and_lost_jobs_stay(world: World, ada: Client, uma: Client) -
         job = (await uma.post("/acme/job", {"task": task, "lifecycle": "onhold"})).json
     waiting = await create(uma, task)
     assert (await ada.delete("/acme/job/finished")).json == {"deletedCount": 0}
-    kept = [waiting["id"], job["id"], running["id"], lost["id"]]
-    assert await ids(ada) == kept
+    items = [waiting["id"], job["id"], running["id"], lost["id"]]
+    assert await ids(ada) == items
 
 
 async def test_a_lost_job_can_still_be_resolved(
@@ -70,13 +70,13 @@ async def test_what_ends_later_is_seen(
 
 
 async def test_it_may_be_narrowed_to_a_task(world: World, ada: Client, uma: Client) -> None:
-    one, other = await world.task("one"), await world.task("other")
+    task_id, other = await world.task("one"), await world.task("other")
     async with world.agent() as agent:
-        await run(uma, agent, one)
-        kept = await run(uma, agent, other)
-    gone = await ada.delete(f"/job/finished?customer=acme&type=Task&id={one}")
+        await run(uma, agent, task_id)
+        record = await run(uma, agent, other)
+    gone = await ada.delete(f"/job/finished?customer=acme&type=Task&id={task_id}")
     assert gone.json == {"deletedCount": 1}
-    assert await ids(uma) == [kept["id"]]
+    assert await ids(uma) == [record["id"]]
 
 
 async def test_a_task_has_its_own_route(world: World, ada: Client, uma: Client) -> None:

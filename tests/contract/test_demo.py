@@ -30,29 +30,29 @@ async def create_demo(world: World) -> None:
 
 async def list_names(ada: Client) -> dict[str, list[str]]:
     """Names of all that there is, by kind; a host's own monitor is not the demo's."""
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for kind in LISTS:
         records: list[dict[str, Any]] = (await ada.get(f"/acme/{kind}")).json
-        found[kind] = sorted(
+        fields[kind] = sorted(
             record.get("name") or record.get("title") or record["filename"]
             for record in records
             if record.get("type") != "host"
         )
-    return found
+    return fields
 
 
 async def test_it_works(world: World, ada: Client) -> None:
     await create_demo(world)
-    found = await list_names(ada)
-    assert found["workflows"] == ["Measure, ask, report"]
-    assert found["webhook"] == ["Greet from outside"]
-    assert found["indicator"] == ["Coffees", "Release 1.0", "Welcome"]
-    assert found["monitor"] == ["Load of web-1", "This server"]
-    assert found["schedule"] == ["Measure every morning"]
-    assert len(found["task"]) == 6 and len(found["file"]) == 5
+    record = await list_names(ada)
+    assert record["workflows"] == ["Measure, ask, report"]
+    assert record["webhook"] == ["Greet from outside"]
+    assert record["indicator"] == ["Coffees", "Release 1.0", "Welcome"]
+    assert record["monitor"] == ["Load of web-1", "This server"]
+    assert record["schedule"] == ["Measure every morning"]
+    assert len(record["task"]) == 6 and len(record["file"]) == 5
     gone = await ada.delete("/api/demo?customer=acme")
     assert (gone.status, gone.json["kept"]) == (200, [])
-    assert len(gone.json["removed"]) == sum(map(len, found.values()))
+    assert len(gone.json["removed"]) == sum(map(len, record.values()))
     await react(world)
     assert await list_names(ada) == {kind: [] for kind in LISTS}
     again = await ada.delete("/api/demo")
@@ -82,14 +82,14 @@ async def test_its_workflow_asks_and_hands_on(world: World, ada: Client) -> None
     async with world.agent() as agent:
         (flow,) = (await ada.get("/acme/workflows")).json
         await ada.post(f"/acme/workflows/{flow['id']}/job", {})
-        said = '{"state": "success", "output": ["42", "10G"]}'
-        await agent.end(await agent.order(), lastline=said)
+        text = '{"state": "success", "output": ["42", "10G"]}'
+        await agent.end(await agent.order(), lastline=text)
     await react(world)
     olga = world.client("olga")
-    (asked,) = (await olga.get("/acme/job?where[lifecycle]=onhold")).json
-    (report,) = (await olga.get(f"/acme/job/{asked['id']}")).json["will_run"]
+    (job,) = (await olga.get("/acme/job?where[lifecycle]=onhold")).json
+    (report,) = (await olga.get(f"/acme/job/{job['id']}")).json["will_run"]
     assert (report["name"], report["arguments"]) == ("Report", ["42", "10G"])
-    assert (await olga.put(f"/acme/job/{asked['id']}/approve")).status == 200
+    assert (await olga.put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
 async def test_changed_objects_are_kept(world: World, ada: Client) -> None:
@@ -100,9 +100,9 @@ async def test_changed_objects_are_kept(world: World, ada: Client) -> None:
     # To count is no change.
     await ada.patch(f"/acme/indicator/{tile['id']}/increase")
     answer = (await ada.delete("/api/demo")).json
-    kept = {item["name"]: item["reason"] for item in answer["kept"]}
-    assert kept["Count slowly"] == "It was changed after the demo was created."
-    assert sorted(kept) == ["Count slowly", "count.sh"]
+    fields = {item["name"]: item["reason"] for item in answer["kept"]}
+    assert fields["Count slowly"] == "It was changed after the demo was created."
+    assert sorted(fields) == ["Count slowly", "count.sh"]
     assert (await list_names(ada))["task"] == ["Count slowly"]
     rest = (await ada.delete("/api/demo?all=true")).json
     assert [item["name"] for item in rest["removed"]] == ["Count slowly", "count.sh"]
@@ -113,8 +113,8 @@ async def test_a_script_of_a_person_stays_with_its_task(world: World, ada: Clien
     await create_demo(world)
     (file,) = (await ada.get("/acme/file?where[filename]=fail.sh")).json
     await ada.put(f"/acme/file/{file['id']}/upload", {"source": "#!/bin/sh\nmine\n"})
-    kept = [item["name"] for item in (await ada.delete("/api/demo")).json["kept"]]
-    assert kept == ["Fail on purpose", "fail.sh"]
+    names = [item["name"] for item in (await ada.delete("/api/demo")).json["kept"]]
+    assert names == ["Fail on purpose", "fail.sh"]
 
 
 @pytest.mark.parametrize("way", ["workflow", "webhook", "schedule", "trigger"])
@@ -133,8 +133,8 @@ async def test_what_people_built_upon_stays(world: World, ada: Client, way: str)
     }
     assert (await ada.post(*build[way])).status in (200, 201)
     for target in ("/api/demo", "/api/demo?all=true"):
-        kept = (await ada.delete(target)).json["kept"]
-        assert [item["name"] for item in kept] == ["Fail on purpose", "fail.sh"]
+        response = (await ada.delete(target)).json["kept"]
+        assert [item["name"] for item in response] == ["Fail on purpose", "fail.sh"]
 
 
 async def test_objects_that_were_deleted_before_are_not_listed(world: World, ada: Client) -> None:

@@ -43,13 +43,13 @@ class RunRoutes:
         """What the agent is told to run with, for each of these answers."""
         assert [item.status for item in answers] == [200] * len(answers), answers
         orders = {order.job_id: order for order in [await self.agent.order() for _ in answers]}
-        found = [orders[item.json["id"]] for item in answers]
+        actual_orders = [orders[item.json["id"]] for item in answers]
         await self.agent.send_messages(
-            *(AttemptEnded(item.fence, Report("exit", log="")) for item in found)
+            *(AttemptEnded(item.fence, Report("exit", log="")) for item in actual_orders)
         )
-        for item in found:
+        for item in actual_orders:
             await self.agent.wait_acked(item.fence)
-        return [item.arguments for item in found]
+        return [item.arguments for item in actual_orders]
 
     async def call_all(self, given: list[str]) -> list[Response]:
         task, secret = self.tasks[len(given)]

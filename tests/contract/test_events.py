@@ -20,14 +20,14 @@ EVENTS = "/-/events"
 
 async def kinds(stream: Stream, last: str) -> list[str]:
     """The kinds of events up to one of this kind."""
-    found = []
+    items = []
     while True:
         happened = await stream.next()
         assert happened is not None
         if happened.kind:
-            found.append(happened.kind)
+            items.append(happened.kind)
         if happened.kind == last:
-            return found
+            return items
 
 
 @every_transport
@@ -47,14 +47,14 @@ async def test_it_resumes_by_last_event_id(world: World, ada: Client, uma: Clien
     task = await world.task()
     async with Stream(ada, EVENTS) as stream:
         await create(uma, task)
-        seen = await stream.until("job.created")
+        server_event = await stream.until("job.created")
     jobs = [(await create(uma, task))["id"] for _ in range(3)]
-    async with Stream(ada, EVENTS, {"last-event-id": seen.id}) as stream:
+    async with Stream(ada, EVENTS, {"last-event-id": server_event.id}) as stream:
         missed = [(await stream.until("job.created")).data["object_id"] for _ in jobs]
         assert missed == jobs
         live = await create(uma, task)
         assert (await stream.until("job.created")).data["object_id"] == live["id"]
-    async with Stream(ada, f"{EVENTS}?last_event_id={seen.id}") as stream:
+    async with Stream(ada, f"{EVENTS}?last_event_id={server_event.id}") as stream:
         assert (await stream.until("job.created")).data["object_id"] == jobs[0]
 
 
@@ -67,12 +67,12 @@ async def test_without_an_id_it_begins_now(world: World, ada: Client, uma: Clien
 
 
 async def test_a_viewer_sees_what_the_acl_shows(world: World, ada: Client, vic: Client) -> None:
-    hidden, shown = await world.task("hidden", acl=[]), await world.task("shown", acl=["vic"])
+    hidden, task_id = await world.task("hidden", acl=[]), await world.task("shown", acl=["vic"])
     async with Stream(vic, EVENTS) as stream:
         await create(ada, hidden)
         await ada.patch(f"/acme/task/{hidden}", {"description": "x"})
         await ada.post("/api/token", {"name": "x"})
-        job = await create(ada, shown)
+        job = await create(ada, task_id)
         first = await stream.next()
         while first is not None and not first.kind:
             # Ids come even when nothing is visible, so that a reader's cursor moves on.
@@ -198,7 +198,7 @@ async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
     task = await world.task()
     async with Stream(client, EVENTS) as stream:
         await create(ada, task)
-        seen = await stream.until("job.created")
+        server_event = await stream.until("job.created")
     await create(ada, task)
     feed = world.runtime.feed
     listen = feed.listen
@@ -209,7 +209,7 @@ async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
         return await listen(listener)
 
     monkeypatch.setattr(feed, "listen", late)
-    async with Stream(client, EVENTS, {"last-event-id": seen.id}) as stream:
+    async with Stream(client, EVENTS, {"last-event-id": server_event.id}) as stream:
         assert [item.kind for item in await stream.rest()] == ["resync"]
 
 
@@ -251,15 +251,15 @@ async def test_every_member_gets_events_of_shared_views(
     async with Stream(vic, f"{EVENTS}?topics=view") as stream:
         await uma.post("/view", {"name": "mine", "page": "jobs"})
         shared = await uma.post("/view", {"name": "ours", "page": "jobs", "shared": True})
-        told = await stream.until("view.changed")
-        assert told.data["object_id"] == shared.json["id"]
+        server_event = await stream.until("view.changed")
+        assert server_event.data["object_id"] == shared.json["id"]
 
 
 async def test_a_cursor_before_deleted_events_gets_resync(world: World, ada: Client) -> None:
     """Older events of jobs may still be there, so the oldest event says nothing about it."""
     async with Stream(ada, EVENTS) as stream:
         await world.task("first")
-        seen = await stream.until("task.created")
+        server_event = await stream.until("task.created")
     for number in range(3):
         await world.task(f"task {number}")
     world.runtime.settings.event_budget = 2
@@ -267,7 +267,7 @@ async def test_a_cursor_before_deleted_events_gets_resync(world: World, ada: Cli
         newest = await world.runtime.db.read(events.newest)
         await world.runtime.db.write(cursors.save, consumer.name, newest)
     await loops.purge_events(world.runtime)
-    async with Stream(ada, EVENTS, {"last-event-id": seen.id}) as stream:
+    async with Stream(ada, EVENTS, {"last-event-id": server_event.id}) as stream:
         assert [item.kind for item in [await stream.next()] if item] == ["resync"]
-    async with Stream(ada, f"{EVENTS}?topics=host", {"last-event-id": seen.id}) as stream:
+    async with Stream(ada, f"{EVENTS}?topics=host", {"last-event-id": server_event.id}) as stream:
         assert [item.kind for item in [await stream.next()] if item] == [""]

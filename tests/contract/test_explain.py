@@ -8,8 +8,8 @@ from contract.client import Client
 from contract.world import World
 
 
-def by_name(found: Any) -> dict[str, Any]:
-    return {member["username"]: member for member in found["members"]}
+def by_name(item: Any) -> dict[str, Any]:
+    return {member["username"]: member for member in item["members"]}
 
 
 async def test_it_works(world: World, ada: Client) -> None:
@@ -17,7 +17,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     record = (await ada.get(f"/acme/access/explain?object=task&id={task}")).json
     assert (record["object"], record["name"], len(record["acl"])) == ("task", "echo", 2)
     people = by_name(record)
-    rights = {name: (one["sees"], one["runs"]) for name, one in people.items()}
+    rights = {name: (value["sees"], value["runs"]) for name, value in people.items()}
     assert rights["ada"] == rights["olga"] == (True, True)
     assert rights["max"] == (True, False)
     assert (rights["uma"], rights["vic"]) == ((True, True), (True, False))
@@ -45,9 +45,9 @@ async def test_one_member_and_other_things(world: World, ada: Client) -> None:
     response = await ada.post("/acme/monitor", {"name": "x", "type": "push"})
     target = f"/acme/access/explain?object=monitor&id={response.json['id']}"
     for user in ("vic", "VIC@acme.test", world.actors.vic.user_id):
-        (one,) = (await ada.get(f"{target}&user={user}")).json["members"]
-        assert (one["username"], one["sees"], one["runs"]) == ("vic", True, False)
-        assert "everyone sees it" in one["why"]
+        (item,) = (await ada.get(f"{target}&user={user}")).json["members"]
+        assert (item["username"], item["sees"], item["runs"]) == ("vic", True, False)
+        assert "everyone sees it" in item["why"]
     assert (await ada.get(f"{target}&user=nobody")).code == "member_not_found"
 
 

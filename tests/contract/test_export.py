@@ -13,9 +13,9 @@ PLACE = ("id", "task_id", "host_id", "script_id", "version", "creation_date", "l
 
 def essence(record: dict[str, Any]) -> dict[str, Any]:
     """Without what belongs to the place and the moment."""
-    left = {*PLACE, "acl", "triggers", "host", "script", "hostname", "tasks", "start_task_id"}
-    left |= {"notes", "not_imported"}
-    return {field: value for field, value in record.items() if field not in left}
+    remaining = {*PLACE, "acl", "triggers", "host", "script", "hostname", "tasks", "start_task_id"}
+    remaining |= {"notes", "not_imported"}
+    return {field: value for field, value in record.items() if field not in remaining}
 
 
 async def test_it_works(world: World, ada: Client) -> None:
@@ -42,11 +42,11 @@ async def test_it_works(world: World, ada: Client) -> None:
 
 
 async def test_a_workflow_comes_with_its_tasks(world: World, ada: Client) -> None:
-    a, ask = await world.task("a"), await world.task("ask", type="approval", approvers=["max"])
+    a, task_id = await world.task("a"), await world.task("ask", type="approval", approvers=["max"])
     graph = {
         "nodes": [
             {"id": "first", "task_id": a, "position": {"x": 1.5, "y": 2.0}},
-            {"id": "yes?", "task_id": ask},
+            {"id": "yes?", "task_id": task_id},
             {
                 "id": "again",
                 "task_id": a,
@@ -69,7 +69,7 @@ async def test_a_workflow_comes_with_its_tasks(world: World, ada: Client) -> Non
     assert [task["name"] for task in answer.json["tasks"]] == ["a", "ask"]
     again = answer.json["workflow"]
     assert again["global_constants"] == {"REGION": "eu", "SIZE": "3"}
-    ids = dict(zip([a, ask], [task["id"] for task in answer.json["tasks"]], strict=True))
+    ids = dict(zip([a, task_id], [task["id"] for task in answer.json["tasks"]], strict=True))
     for node in flow["graph"]["nodes"]:
         node["task_id"] = ids[node["task_id"]]
     assert essence(again) == essence(flow)

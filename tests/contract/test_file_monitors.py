@@ -42,10 +42,10 @@ async def react(world: World, kind: str) -> None:
 
 async def test_it_works(world: World, ada: Client) -> None:
     file_id = await store_file(ada)
-    made = await make(world, ada, file=file_id, os_username="www-data", os_groupname="33")
-    assert made["config"]["file"] == file_id
+    monitor = await make(world, ada, file=file_id, os_username="www-data", os_groupname="33")
+    assert monitor["config"]["file"] == file_id
     # A maintained file always has a mode.
-    assert made["config"]["permissions"] == "0644"
+    assert monitor["config"]["permissions"] == "0644"
     async with world.agent() as agent:
         (check,) = (await agent.hear(MonitorConfig)).monitors
         assert (check.type, check.config["path"]) == ("maintained_file", PATH)
@@ -60,37 +60,37 @@ async def test_it_works(world: World, ada: Client) -> None:
 async def test_it_is_sent_as_a_check_that_earlier_agents_do_not_have(
     world: World, ada: Client
 ) -> None:
-    made = await make(world, ada, file=await store_file(ada))
-    await ada.patch(f"/monitor/{made['id']}", {"file": ""})
+    monitor = await make(world, ada, file=await store_file(ada))
+    await ada.patch(f"/monitor/{monitor['id']}", {"file": ""})
     async with world.agent() as agent:
         (check,) = (await agent.hear(MonitorConfig)).monitors
         assert check.type == "file" and "source" not in check.config
 
 
 async def test_a_restored_file_has_its_events(world: World, ada: Client) -> None:
-    made = await make(world, ada, file=await store_file(ada))
+    monitor = await make(world, ada, file=await store_file(ada))
     plain = await make(world, ada, name="plain")
     task = await world.task("reload", task_arguments=[{"type": "input", "label": "event"}])
-    event_id = f"monitor:{made['id']}:file:restored"
+    event_id = f"monitor:{monitor['id']}:file:restored"
     offered = [event["id"] for event in (await ada.get("/event")).json]
-    assert event_id in offered and f"monitor:{made['id']}:file:changed" in offered
+    assert event_id in offered and f"monitor:{monitor['id']}:file:changed" in offered
     attached = await ada.patch(f"/task/{task}", {"triggers": [event_id]})
     assert attached.status == 200, attached.body
     async with world.agent() as agent:
         samples = [
-            Sample(made["id"], 1, 0, "normal", "success"),
-            Sample(made["id"], 1, 0, "changed", "file:restored", "had another mode"),
+            Sample(monitor["id"], 1, 0, "normal", "success"),
+            Sample(monitor["id"], 1, 0, "changed", "file:restored", "had another mode"),
             Sample(plain["id"], 1, 0, "changed", "file:changed"),
         ]
         await agent.send_messages(Samples("s", 1, samples))
         await agent.hear(SamplesAck)
-        record = (await ada.get(f"/monitor/{made['id']}")).json
+        record = (await ada.get(f"/monitor/{monitor['id']}")).json
         assert (record["state"], record["last_event"]["event"]) == ("normal", "file:restored")
         await react(world, "trigger.fired")
         order = await agent.order()
         assert '"event_name":"file:restored"' in order.arguments[0]
     names = ("changed", "file:changed", "file:restored")
-    assert kinds_of(world, made["id"]) == [f"monitor.{name}" for name in names]
+    assert kinds_of(world, monitor["id"]) == [f"monitor.{name}" for name in names]
     assert kinds_of(world, plain["id"]) == ["monitor.changed", "monitor.file:changed"]
 
 
@@ -119,8 +119,8 @@ async def test_the_file_of_another_organization_is_not_there(
     theirs = await store_file(eve)
     refused = await ada.post("/monitor", body_for(world, file=theirs))
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "file")
-    made = await make(world, ada)
-    assert (await ada.patch(f"/monitor/{made['id']}", {"file": theirs})).status == 400
+    monitor = await make(world, ada)
+    assert (await ada.patch(f"/monitor/{monitor['id']}", {"file": theirs})).status == 400
 
 
 @pytest.mark.parametrize(
@@ -163,23 +163,26 @@ async def test_a_large_file_is_refused_and_one_that_grows_is_reported(
 
 async def test_a_file_that_a_monitor_maintains_stays(world: World, ada: Client) -> None:
     file_id = await store_file(ada)
-    made = await make(world, ada, file=file_id)
+    monitor = await make(world, ada, file=file_id)
     refused = await ada.delete(f"/file/{file_id}")
     assert (refused.status, refused.code) == (409, "file_in_use")
     (link,) = (await ada.get(f"/file/{file_id}/linkedmodels")).json
-    assert (link["id"], link["_type"]) == (made["id"], "FileMonitor")
-    await ada.delete(f"/monitor/{made['id']}")
+    assert (link["id"], link["_type"]) == (monitor["id"], "FileMonitor")
+    await ada.delete(f"/monitor/{monitor['id']}")
     assert (await ada.delete(f"/file/{file_id}")).status == 200
 
 
 async def test_the_forms_of_theeye(world: World, ada: Client) -> None:
     file_id = await store_file(ada)
     parts = {"path": None, "dirname": "/etc/site", "basename": "other.conf"}
-    made = await make(
+    monitor = await make(
         world, ada, file={"id": file_id}, permissions="0600", _type="FileMonitor", **parts
     )
-    assert (made["config"]["path"], made["config"]["file"]) == ("/etc/site/other.conf", file_id)
-    changed = await ada.patch(f"/monitor/{made['id']}", {"dirname": "/srv"})
+    assert (monitor["config"]["path"], monitor["config"]["file"]) == (
+        "/etc/site/other.conf",
+        file_id,
+    )
+    changed = await ada.patch(f"/monitor/{monitor['id']}", {"dirname": "/srv"})
     assert changed.json["config"]["path"] == "/srv/other.conf"
     response = await ada.post("/monitor", body_for(world, file=file_id, is_manual_path=True))
     assert response.headers["belvedere-ignored"] == "is_manual_path"
@@ -194,15 +197,17 @@ async def test_a_trial_restores_nothing(world: World, ada: Client) -> None:
 
 
 async def test_a_list_of_processes_is_for_admins(world: World, ada: Client, vic: Client) -> None:
-    made = await make(world, ada, type="psaux", _type="PsauxMonitor", path=None)
-    assert (made["type"], made["_type"]) == ("psaux", "PsauxMonitor")
+    monitor = await make(world, ada, type="psaux", _type="PsauxMonitor", path=None)
+    assert (monitor["type"], monitor["_type"]) == ("psaux", "PsauxMonitor")
     processes = [{"user": "root", "pid": 1, "command": "init --password=canary"}]
     data = {"count": 1, "psaux": processes}
     async with world.agent() as agent:
-        await agent.send_messages(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
+        await agent.send_messages(
+            Samples("s", 1, [Sample(monitor["id"], 1, 0, "normal", data=data)])
+        )
         await agent.hear(SamplesAck)
-    record = (await vic.get(f"/monitor/{made['id']}")).json
+    record = (await vic.get(f"/monitor/{monitor['id']}")).json
     assert (record["state"], record["last_event"]["data"]) == ("normal", {"count": 1})
-    target = f"/host/{made['host_id']}/stats?type=psaux"
+    target = f"/host/{monitor['host_id']}/stats?type=psaux"
     assert (await ada.get(target)).json[0]["stats"] == processes
     assert (await vic.get(target)).json == []

@@ -27,10 +27,10 @@ def token_of(world: World) -> str:
 async def test_it_works(world: World, bare_client: Client) -> None:
     """The first steps of the documentation that interface.md was written from."""
     task = await world.task(task_arguments=TWO)
-    known = f"access_token={token_of(world)}&customer=acme"
+    text = f"access_token={token_of(world)}&customer=acme"
     tasks = (await bare_client.get(f"/acme/task?access_token={token_of(world)}")).json
     assert [item["id"] for item in tasks if item["name"] == "echo"] == [task]
-    response = await bare_client.post(f"/job?{known}", {"task": task, "task_arguments": ["a", "b"]})
+    response = await bare_client.post(f"/job?{text}", {"task": task, "task_arguments": ["a", "b"]})
     assert (response.status, response.json["origin"], response.json["user"]["email"]) == (
         200,
         "user",
@@ -38,7 +38,7 @@ async def test_it_works(world: World, bare_client: Client) -> None:
     )
     reply = await bare_client.get(f"/acme/job/{response.json['id']}?access_token={token_of(world)}")
     assert reply.json["task_arguments_values"] == ["a", "b"]
-    lifecycle = await bare_client.get(f"/acme/job/{response.json['id']}/lifecycle?{known}")
+    lifecycle = await bare_client.get(f"/acme/job/{response.json['id']}/lifecycle?{text}")
     assert lifecycle.json == "ready"
 
 
@@ -50,17 +50,17 @@ async def test_a_token_implies_the_organization(world: World) -> None:
         assert (await client.get(path)).status == 200, path
 
 
-async def run_by(client: Client, target: str, **sent: Any) -> Any:
-    response = await client.post(target, **sent)
+async def run_by(client: Client, target: str, **item: Any) -> Any:
+    response = await client.post(target, **item)
     assert response.status == 200, response.body
     return response.json["task_arguments_values"]
 
 
 async def test_a_bare_array_is_the_list_of_arguments(world: World, uma: Client) -> None:
     task = await world.task(task_arguments=TWO)
-    sent = ["a", {"b": 1}]
-    assert await run_by(uma, f"/acme/task/{task}/job", body=sent) == ["a", '{"b":1}']
-    assert await run_by(uma, f"/job?customer=acme&task={task}", body=sent) == ["a", '{"b":1}']
+    arguments = ["a", {"b": 1}]
+    assert await run_by(uma, f"/acme/task/{task}/job", body=arguments) == ["a", '{"b":1}']
+    assert await run_by(uma, f"/job?customer=acme&task={task}", body=arguments) == ["a", '{"b":1}']
     refused = await uma.post(f"/task/{task}/job", ["a"])
     assert (refused.status, refused.code) == (400, "missing_arguments")
 
@@ -137,18 +137,18 @@ async def test_a_file_comes_as_a_form(world: World, bare_client: Client) -> None
         b'Content-Disposition: form-data; name="public"\r\n\r\nfalse\r\n--b--\r\n'
     )
     headers = {"content-type": "multipart/form-data; boundary=b"}
-    known = f"access_token={token_of(world)}"
-    response = await bare_client.post(f"/acme/file?{known}", raw=form, headers=headers)
+    text = f"access_token={token_of(world)}"
+    response = await bare_client.post(f"/acme/file?{text}", raw=form, headers=headers)
     assert (response.status, response.json["filename"], response.json["_type"]) == (
         200,
         "deploy.sh",
         "Script",
     )
     again = await bare_client.put(
-        f"/acme/file/{response.json['id']}?{known}", raw=form, headers=headers
+        f"/acme/file/{response.json['id']}?{text}", raw=form, headers=headers
     )
     assert again.status == 200
-    bytes_ = await bare_client.get(f"/acme/file/{response.json['id']}/download?{known}")
+    bytes_ = await bare_client.get(f"/acme/file/{response.json['id']}/download?{text}")
     assert bytes_.body == b"#!/bin/sh"
     assert bytes_.headers["content-disposition"].startswith("attachment")
 
@@ -170,12 +170,12 @@ async def test_a_person_signs_in_with_http_basic_and_asks_who_it_is(
 
 async def test_a_browser_asks_before_it_sends(world: World, anonymous: Client) -> None:
     """The preflight of a page of another origin, and the request that follows."""
-    ask = {
+    fields = {
         "origin": "https://console.test",
         "access-control-request-method": "POST",
         "access-control-request-headers": "authorization,content-type,idempotency-key",
     }
-    first = await anonymous.request("OPTIONS", "/job?customer=acme", headers=ask)
+    first = await anonymous.request("OPTIONS", "/job?customer=acme", headers=fields)
     assert first.status == 204
     assert first.headers["access-control-allow-origin"] == "https://console.test"
     assert "POST" in first.headers["access-control-allow-methods"]

@@ -21,19 +21,20 @@ async def test_it_works(world: World, ada: Client, uma: Client) -> None:
     assert (await ada.get("/api/customer?customer=acme")).json["history"] == DEFAULT
     changed = await olga.put("/api/customer?customer=acme", {"history": {"count": 1}})
     assert changed.json["history"] == {"count": 1, "days": 90}
-    one, own = await world.task("one"), await world.task("own", history={"count": 5})
-    shown = {
-        task_id: (await ada.get(f"/acme/task/{task_id}")).json["history"] for task_id in (one, own)
+    first_task_id, own = await world.task("one"), await world.task("own", history={"count": 5})
+    fields = {
+        task_id: (await ada.get(f"/acme/task/{task_id}")).json["history"]
+        for task_id in (first_task_id, own)
     }
-    assert shown[one] == {"count": 1, "days": 90, "inherited": True}
-    assert shown[own] == {"count": 5, "days": 90, "inherited": False}
+    assert fields[first_task_id] == {"count": 1, "days": 90, "inherited": True}
+    assert fields[own] == {"count": 5, "days": 90, "inherited": False}
     async with world.agent() as agent:
-        for task_id in (one, one, one, own, own):
+        for task_id in (first_task_id, first_task_id, first_task_id, own, own):
             await run(uma, agent, task_id)
     await purge(world)
-    assert len((await ada.get(f"/acme/job?where[task_id]={one}")).json) == 1
+    assert len((await ada.get(f"/acme/job?where[task_id]={first_task_id}")).json) == 1
     assert len((await ada.get(f"/acme/job?where[task_id]={own}")).json) == 2
-    gone = (await ada.get(f"/acme/job/removed?task={one}")).json
+    gone = (await ada.get(f"/acme/job/removed?task={first_task_id}")).json
     assert gone["count"] == 2 and gone["last_date"]
     assert (await ada.get("/acme/job/removed")).json["count"] == 2
     assert (await ada.get(f"/acme/job/removed?task={own}")).json == {"count": 0, "last_date": None}
@@ -67,8 +68,8 @@ async def test_malformed_limits_are_refused(world: World, ada: Client, history: 
     task_id = await world.task("one", history={"count": 7, "days": 3})
     refused = await ada.patch(f"/acme/task/{task_id}", {"history": history})
     assert refused.status == 400
-    kept = (await ada.get(f"/acme/task/{task_id}")).json["history"]
-    assert kept == {"count": 7, "days": 3, "inherited": False}
+    response = (await ada.get(f"/acme/task/{task_id}")).json["history"]
+    assert response == {"count": 7, "days": 3, "inherited": False}
     assert (await olga.put("/api/customer?customer=acme", {"history": history})).status == 400
 
 

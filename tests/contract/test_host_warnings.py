@@ -66,9 +66,9 @@ async def test_held_jobs_of_a_restored_database_are_reported_until_they_are_rele
     for _ in range(2):
         await create(ada, await world.task())
     await world.runtime.db.write(restore_database)
-    awaited, held = await warnings(ada)
-    assert (awaited["code"], held["code"], held["jobs"]) == ("journal_awaited", "jobs_held", 2)
-    assert awaited["since"] == held["since"] is not None
+    awaited, host = await warnings(ada)
+    assert (awaited["code"], host["code"], host["jobs"]) == ("journal_awaited", "jobs_held", 2)
+    assert awaited["since"] == host["since"] is not None
     assert await warnings(ada, "web-2") == []
     # Another process than before holds the journal: it proves nothing, and the jobs stay held.
     async with world.agent(greeting=2):

@@ -45,15 +45,17 @@ async def test_another_body_is_refused(world: World, uma: Client) -> None:
 
 
 async def test_another_query_is_another_request(world: World, uma: Client) -> None:
-    one, other = await world.task("one"), await world.task("other")
-    await uma.post(f"/acme/job?task={one}", headers=KEY)
+    task_id, other = await world.task("one"), await world.task("other")
+    await uma.post(f"/acme/job?task={task_id}", headers=KEY)
     assert (await uma.post(f"/acme/job?task={other}", headers=KEY)).status == 422
 
 
 async def test_another_task_in_the_path_is_another_request(world: World, uma: Client) -> None:
-    one, other = await world.task("one"), await world.task("other")
-    first = await uma.post(f"/acme/task/{one}/job", {}, headers=KEY)
-    assert (await uma.post(f"/acme/task/{one}/job", {}, headers=KEY)).json["id"] == first.json["id"]
+    task_id, other = await world.task("one"), await world.task("other")
+    first = await uma.post(f"/acme/task/{task_id}/job", {}, headers=KEY)
+    assert (await uma.post(f"/acme/task/{task_id}/job", {}, headers=KEY)).json["id"] == first.json[
+        "id"
+    ]
     assert (await uma.post(f"/acme/task/{other}/job", {}, headers=KEY)).status == 422
 
 
@@ -136,19 +138,19 @@ async def test_a_job_that_left_the_history_is_not_started_again(
 ) -> None:
     task = await world.task()
     flow = await create_workflow(world, ada)
-    asked: list[tuple[Client, str, dict[str, Any]]] = [
+    items: list[tuple[Client, str, dict[str, Any]]] = [
         (uma, "/acme/job", {"task": task}),
         (uma, f"/acme/workflows/{flow['id']}/job", {}),
         (ada, "/acme/exec", {"command": ["true"], "hosts": ["web-1"]}),
     ]
-    for client, target, body in asked:
+    for client, target, body in items:
         first = await client.post(target, body, headers=KEY)
         assert first.status in (200, 201), first.body
     for job in (await ada.get("/acme/job")).json:
         await ada.put(f"/acme/job/{job['id']}/cancel")
     await react(world)
     assert (await ada.delete("/acme/job/finished")).json["deletedCount"] == 4
-    for client, target, body in asked:
+    for client, target, body in items:
         again = await client.post(target, body, headers=KEY)
         assert (again.status, again.code) == (409, "replayed_job_gone")
     assert await count(uma) == 0

@@ -104,8 +104,8 @@ async def test_input_and_restart_ignore_them_too(world: World, ada: Client) -> N
     task = await world.task(task_arguments=[{"type": "input"}])
     body = {"task": task, "lifecycle": "onhold"}
     job = (await ada.post("/acme/job", body)).json["id"]
-    given = await ada.put(f"/acme/job/{job}/input", {"args": [{"value": "a"}, "b"]})
-    assert (given.json["task_arguments_values"], given.headers[IGNORED]) == (
+    response = await ada.put(f"/acme/job/{job}/input", {"args": [{"value": "a"}, "b"]})
+    assert (response.json["task_arguments_values"], response.headers[IGNORED]) == (
         ["a"],
         "task_arguments[1]",
     )

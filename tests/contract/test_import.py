@@ -11,34 +11,34 @@ from contract.world import World
 from workflows.test_recipes import DATA, SOURCE, flow, script
 
 
-async def import_recipe(client: Client, said: Any, query: str = "?hostname=web-1") -> Any:
-    answer = await client.post(f"/acme/workflows/import{query}", said)
+async def import_recipe(client: Client, item: Any, query: str = "?hostname=web-1") -> Any:
+    answer = await client.post(f"/acme/workflows/import{query}", item)
     assert answer.status == 200, answer.body
     return answer.json
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    made = await import_recipe(ada, flow())
-    assert [task["name"] for task in made["tasks"]] == ["pull", "ask", "ship"]
-    record = made["workflow"]
+    report = await import_recipe(ada, flow())
+    assert [task["name"] for task in report["tasks"]] == ["pull", "ask", "ship"]
+    record = report["workflow"]
     assert record == (await ada.get(f"/acme/workflows/{record['id']}")).json
     assert (record["name"], record["start"], record["description"]) == ("Scan", "pull", "Scans it.")
     assert {"source": "pull", "target": "ship", "on": "hotfix"} in record["graph"]["edges"]
-    assert [note.partition(" ")[0] for note in made["notes"]] == ["ask:", "The"]
-    pull = made["tasks"][0]
+    assert [note.partition(" ")[0] for note in report["notes"]] == ["ask:", "The"]
+    pull = report["tasks"][0]
     assert (pull["hostname"], pull["acl"], pull["timeout"]) == ("web-1", [], 600_000)
     stored = await ada.get(f"/acme/file/{pull['script_id']}/download")
     assert stored.text == SOURCE
-    assert made["tasks"][1]["approvers"] == [world.actors.ada.user_id]
+    assert report["tasks"][1]["approvers"] == [world.actors.ada.user_id]
     run = await ada.post(f"/acme/workflows/{record['id']}/job", ["dir"])
     assert run.status == 200
 
 
 async def test_a_task_recipe_makes_a_task(world: World, ada: Client) -> None:
-    said = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
-    made = await import_recipe(ada, said)
-    assert (made["workflow"], [task["name"] for task in made["tasks"]]) == (None, ["hello"])
-    single = await ada.post("/task/import?customer=acme", {**said, "hostname": "web-1"})
+    body = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
+    report = await import_recipe(ada, body)
+    assert (report["workflow"], [task["name"] for task in report["tasks"]]) == (None, ["hello"])
+    single = await ada.post("/task/import?customer=acme", {**body, "hostname": "web-1"})
     assert (single.status, single.json["name"]) == (200, "hello")
     assert single.json["script_name"] == "hello.sh"
     response = await ada.post("/acme/task/import?hostname=web-1", flow())
@@ -46,8 +46,8 @@ async def test_a_task_recipe_makes_a_task(world: World, ada: Client) -> None:
 
 
 async def test_the_customer_in_a_recipe_is_not_the_callers(world: World, ada: Client) -> None:
-    made = await import_recipe(ada, flow(customer="62e91ad7541a1a0019a158c0"))
-    assert made["workflow"]["customer_name"] == "acme"
+    report = await import_recipe(ada, flow(customer="62e91ad7541a1a0019a158c0"))
+    assert report["workflow"]["customer_name"] == "acme"
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ async def test_only_admins_import(world: World, uma: Client, eve: Client) -> Non
 
 async def test_numbers_of_a_recipe_become_texts(ada: Client) -> None:
     task = {**script("x", "hello"), "description": 5, "env": {"PORT": 8080}}
-    said = {"task": task, "file": {"filename": "hello.sh", "data": DATA}}
-    (record,) = (await import_recipe(ada, said))["tasks"]
+    body = {"task": task, "file": {"filename": "hello.sh", "data": DATA}}
+    (record,) = (await import_recipe(ada, body))["tasks"]
     assert (record["description"], record["env"]) == ("5", {"PORT": "8080"})
 
 
 async def test_the_response_lists_what_is_not_imported(world: World, ada: Client) -> None:
-    made = await import_recipe(ada, flow(triggers=["62e9"], logger=True))
-    lines = [(item["part"], item["field"], item["value"]) for item in made["not_imported"]]
+    report = await import_recipe(ada, flow(triggers=["62e9"], logger=True))
+    lines = [(item["part"], item["field"], item["value"]) for item in report["not_imported"]]
     foreign = [
         ("acl", '["somebody@elsewhere.test"]'),
         ("assigned_users", '["62e91ad7541a1a0019a15800"]'),
@@ -121,7 +121,7 @@ async def test_the_response_lists_what_is_not_imported(world: World, ada: Client
         ("workflow Scan", "triggers", '["62e9"]'),
         ("workflow Scan", "logger", "true"),
     ]
-    assert all(item["reason"] for item in made["not_imported"])
+    assert all(item["reason"] for item in report["not_imported"])
     single = await ada.post("/acme/task/import?hostname=web-1", {"task": script("x", "hello")})
     assert [item["field"] for item in single.json["not_imported"]] == ["acl", "assigned_users"]
     assert len(single.json["notes"]) == 1
@@ -154,10 +154,10 @@ async def test_the_switches_of_an_approval_are_imported(world: World, ada: Clien
 async def test_an_approval_without_answers_or_with_unknown_approvers(ada: Client) -> None:
     source: dict[str, Any] = {"name": "ask", "type": "approval", "approvals_target": "dynamic"}
     source |= {"success_enabled": False, "failure_enabled": False}
-    made = await import_recipe(ada, {"task": source})
-    (task,) = made["tasks"]
+    report = await import_recipe(ada, {"task": source})
+    (task,) = report["tasks"]
     assert (task["approvals_target"], task["success_enabled"]) == ("fixed", True)
-    assert [item["field"] for item in made["not_imported"]] == [
+    assert [item["field"] for item in report["not_imported"]] == [
         *("approvals_target", "success_enabled", "failure_enabled")
     ]
     refused = await ada.post("/acme/task", {**source, "approvals_target": "initiator"})
@@ -165,10 +165,10 @@ async def test_an_approval_without_answers_or_with_unknown_approvers(ada: Client
 
 
 async def test_a_token_imports_approvals_without_approvers(world: World, ada: Client) -> None:
-    made = await import_recipe(world.client("token"), flow())
-    task = made["tasks"][1]
+    report = await import_recipe(world.client("token"), flow())
+    task = report["tasks"][1]
     assert task["approvers"] == []
-    assert made["notes"][0].startswith("ask: it has no approvers")
+    assert report["notes"][0].startswith("ask: it has no approvers")
     refused = await ada.post(f"/acme/task/{task['id']}/job")
     assert (refused.status, refused.code) == (400, "no_approver")
     changed = await ada.patch(f"/acme/task/{task['id']}", {"description": "x"})

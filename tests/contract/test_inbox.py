@@ -34,12 +34,12 @@ def pool(world: World) -> FakeEgressPool:
 
 async def titles(world: World, *names: str) -> dict[str, list[str]]:
     """What stands in the inboxes of these members, newest first."""
-    found = {}
+    fields = {}
     for name in names:
         answer = await world.client(name).get("/acme/notification")
         assert answer.status == 200, answer.body
-        found[name] = [record["title"] for record in answer.json]
-    return found
+        fields[name] = [record["title"] for record in answer.json]
+    return fields
 
 
 async def failed_job(world: World, who: str, **fields: Any) -> None:
@@ -52,20 +52,23 @@ async def failed_job(world: World, who: str, **fields: Any) -> None:
 async def test_it_works(world: World, uma: Client) -> None:
     """A job that ends badly is told to whoever started it."""
     await failed_job(world, "uma")
-    (one,) = (await uma.get("/acme/notification")).json
-    assert letters.missing(one, RECORD) == []
-    assert (one["kind"], one["title"]) == ("job.finished", "echo ended in failure")
-    assert (one["severity"], one["read"]) == ("HIGH", False)
+    (notification,) = (await uma.get("/acme/notification")).json
+    assert letters.missing(notification, RECORD) == []
+    assert (notification["kind"], notification["title"]) == (
+        "job.finished",
+        "echo ended in failure",
+    )
+    assert (notification["severity"], notification["read"]) == ("HIGH", False)
     assert await titles(world, "ada", "max", "vic") == {"ada": [], "max": [], "vic": []}
 
 
 async def test_one_is_read_and_new_again(world: World, uma: Client) -> None:
     await failed_job(world, "uma")
-    (one,) = (await uma.get("/notification?customer=acme")).json
-    target = f"/acme/notification/{one['id']}"
-    assert (await uma.put(f"{target}/read")).json == {**one, "read": True}
+    (notification,) = (await uma.get("/notification?customer=acme")).json
+    target = f"/acme/notification/{notification['id']}"
+    assert (await uma.put(f"{target}/read")).json == {**notification, "read": True}
     assert (await uma.get("/acme/notification?where[read]=false")).json == []
-    assert (await uma.put(f"{target}/unread")).json == one
+    assert (await uma.put(f"{target}/unread")).json == notification
     counted = await uma.get("/acme/notification?where[read]=false&count=true&limit=1")
     assert counted.headers["x-total-count"] == "1"
 
@@ -96,9 +99,9 @@ async def test_nobody_reads_the_inbox_of_another(
     world: World, uma: Client, ada: Client, eve: Client
 ) -> None:
     await failed_job(world, "uma")
-    (one,) = (await uma.get("/acme/notification")).json
+    (notification,) = (await uma.get("/acme/notification")).json
     for other in (ada, world.client("olga"), eve):
-        refused = await other.put(f"/notification/{one['id']}/read")
+        refused = await other.put(f"/notification/{notification['id']}/read")
         assert (refused.status, refused.code) == (404, "notification_not_found")
     token = await world.client("token").get("/acme/notification")
     assert (token.status, token.code) == (403, "person_only")
@@ -108,13 +111,13 @@ async def test_admins_and_named_people_are_notified_of_a_job_without_a_starter(
     world: World,
 ) -> None:
     await failed_job(world, "token", acl=["vic"])
-    said = "echo ended in failure"
+    text = "echo ended in failure"
     assert await titles(world, "olga", "ada", "max", "uma", "vic") == {
-        "olga": [said],
-        "ada": [said],
+        "olga": [text],
+        "ada": [text],
         "max": [],
         "uma": [],
-        "vic": [said],
+        "vic": [text],
     }
 
 
@@ -141,8 +144,8 @@ async def test_approvers_are_notified(world: World, uma: Client) -> None:
     fields: dict[str, Any] = {"type": "approval", "approvers": ["vic@acme.test"], "acl": ["uma"]}
     await create(uma, await world.task("release", **fields))
     await deliver_notices(world.runtime)
-    said = ["release is waiting for an approval"]
-    assert await titles(world, "uma", "vic", "ada") == {"uma": [], "vic": said, "ada": []}
+    texts = ["release is waiting for an approval"]
+    assert await titles(world, "uma", "vic", "ada") == {"uma": [], "vic": texts, "ada": []}
 
 
 async def test_people_who_can_see_a_monitor_are_notified(world: World, ada: Client) -> None:
@@ -150,9 +153,9 @@ async def test_people_who_can_see_a_monitor_are_notified(world: World, ada: Clie
         body = {"name": f"m{len(acl)}", "type": "push", "acl": acl}
         monitor = (await ada.post("/acme/monitor", body)).json
         await failing(world, monitor["id"])
-    found = await titles(world, "max", "uma", "vic")
-    assert found["uma"] == found["max"] == ["m1 fails", "m0 fails"]
-    assert found["vic"] == ["m0 fails"]
+    record = await titles(world, "max", "uma", "vic")
+    assert record["uma"] == record["max"] == ["m1 fails", "m0 fails"]
+    assert record["vic"] == ["m0 fails"]
 
 
 NOTE: dict[str, Any] = {
@@ -175,8 +178,8 @@ NOTE: dict[str, Any] = {
 async def test_a_notification_task_reaches_the_members_that_it_names(
     world: World, ada: Client, arguments: list[str], said: dict[str, list[str]]
 ) -> None:
-    asked = [{"type": "input", "label": str(n), "required": False} for n in range(len(arguments))]
-    await create(ada, await world.task("note", task_arguments=asked, **NOTE), arguments)
+    items = [{"type": "input", "label": str(n), "required": False} for n in range(len(arguments))]
+    await create(ada, await world.task("note", task_arguments=items, **NOTE), arguments)
     await deliver_notices(world.runtime)
     assert await titles(world, "vic", "max") == said
     assert (await world.client("eve").get("/notification")).json == []
@@ -187,8 +190,8 @@ async def test_managers_are_notified_of_a_forgotten_password_in_the_inbox(
 ) -> None:
     await anonymous.post("/api/auth/password/recover", {"email": "uma@acme.test"})
     await deliver_notices(world.runtime)
-    said = ["uma@acme.test forgot the password and requests a link"]
-    assert await titles(world, "max", "uma") == {"max": said, "uma": []}
+    texts = ["uma@acme.test forgot the password and requests a link"]
+    assert await titles(world, "max", "uma") == {"max": texts, "uma": []}
 
 
 async def test_old_events_are_not_notified(world: World, ada: Client, clock: ManualClock) -> None:
@@ -224,9 +227,9 @@ async def test_a_forgotten_password_is_mailed(world: World, anonymous: Client) -
         await anonymous.post("/api/auth/password/recover", {"email": "uma@acme.test"})
         await deliver_notices(world.runtime)
         await world.runtime.egress.close()
-    (got,) = sink.got
-    assert "uma@acme.test" in got.headers["to"]
-    body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
+    (received_message,) = sink.got
+    assert "uma@acme.test" in received_message.headers["to"]
+    body = {"token": link_in(received_message.body), "password": "a-wholly-new-one"}
     assert (await anonymous.put("/api/auth/password/reset", body)).status == 200
     text = await world.runtime.db.read(lambda tx: tx.rows("select state, box from messages"))
     assert text == [("sent", None)], "the link is kept nowhere"
@@ -239,9 +242,9 @@ async def test_an_invitation_is_mailed(world: World, anonymous: Client) -> None:
         reply = await max_.post("/api/member", {"user": {"email": "new@acme.test"}})
         await deliver_notices(world.runtime)
         await world.runtime.egress.close()
-    (got,) = sink.got
-    assert "new@acme.test" in got.headers["to"]
-    body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
+    (received_message,) = sink.got
+    assert "new@acme.test" in received_message.headers["to"]
+    body = {"token": link_in(received_message.body), "password": "a-wholly-new-one"}
     # Both links lead in, and only one person comes.
     response = await anonymous.post("/api/auth/link", {"token": reply.json["invitation"]["token"]})
     assert response.status == 200

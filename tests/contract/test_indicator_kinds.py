@@ -43,9 +43,9 @@ async def test_it_works(
     ada: Client, vic: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
     """By every route that takes a value, seen by whom the ACL names."""
-    one = await create_indicator(ada, "Board", type_, value=sent, acl=[VIC])
-    assert (one["_type"], one["value"], one["gist"]) == (kind, kept, gist)
-    target = f"/acme/indicator/{one['id']}"
+    indicator = await create_indicator(ada, "Board", type_, value=sent, acl=[VIC])
+    assert (indicator["_type"], indicator["value"], indicator["gist"]) == (kind, kept, gist)
+    target = f"/acme/indicator/{indicator['id']}"
     record = (await vic.get(target)).json
     assert (record["value"], (await vic.get("/acme/indicator")).json[0]["value"]) == (kept, kept)
     (line,) = (await vic.get("/-/board/indicators?customer=acme")).json
@@ -84,15 +84,15 @@ async def test_a_new_indicator_is_empty_and_a_change_of_kind_resets_it(
 async def test_history_and_badge_have_its_gist(
     ada: Client, clock: ManualClock, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
-    one = await create_indicator(ada, "Board", type_, value=sent, ttl=60_000)
-    target = f"/acme/indicator/{one['id']}"
+    indicator = await create_indicator(ada, "Board", type_, value=sent, ttl=60_000)
+    target = f"/acme/indicator/{indicator['id']}"
     (point,) = (await ada.get(f"{target}/history")).json
     assert point["value"] == gist
     picture = badge_text(await ada.get(f"{target}/badge.svg"))
     assert " ".join(str(gist).split()) in picture and "canary" not in picture
     clock.move(61)
     assert (await ada.get(target)).json["stale"] is True
-    rows = await ada.get(f"/api/audit?object_id={one['id']}")
+    rows = await ada.get(f"/api/audit?object_id={indicator['id']}")
     assert "<b>" not in rows.text
 
 
@@ -134,16 +134,16 @@ async def test_a_bad_value_is_named_and_makes_nothing(ada: Client, type_: str, v
     assert refused.status == 400
     assert refused.json["errors"][0]["field"].startswith("value"), refused.json
     assert (await ada.get("/acme/indicator")).json == []
-    kept = await create_indicator(ada, "Board", type_)
-    again = await ada.patch(f"/acme/indicator/{kept['id']}", {"value": value})
+    indicator = await create_indicator(ada, "Board", type_)
+    again = await ada.patch(f"/acme/indicator/{indicator['id']}", {"value": value})
     assert again.status == 400
-    assert (await ada.get(f"/acme/indicator/{kept['id']}")).json == kept
+    assert (await ada.get(f"/acme/indicator/{indicator['id']}")).json == indicator
 
 
 async def test_a_number_beyond_all_others_is_answered(ada: Client) -> None:
     value = {"series": [{"name": "a", "values": [10**30, 2**64]}]}
-    one = await create_indicator(ada, "Board", "chart", value=value)
-    assert one["value"]["series"][0]["values"] == [1e30, 2.0**64]
+    indicator = await create_indicator(ada, "Board", "chart", value=value)
+    assert indicator["value"]["series"][0]["values"] == [1e30, 2.0**64]
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def read_download(answer: Response) -> tuple[str, bytes]:
 
 
 async def test_a_text_is_shown_and_downloaded_like_a_file(ada: Client) -> None:
-    one = await create_indicator(ada, "Report: a/b", "file", value="ñandú\n")
-    target = f"/acme/indicator/{one['id']}/file"
+    indicator = await create_indicator(ada, "Report: a/b", "file", value="ñandú\n")
+    target = f"/acme/indicator/{indicator['id']}/file"
     assert (await ada.get(target)).json == {
         "filename": "Report_ a_b.txt",
         "size": 8,
@@ -209,9 +209,9 @@ async def test_a_stored_file_is_shown_as_it_is_now(
 ) -> None:
     """Whoever may see the tile sees the file, which needs a manager otherwise."""
     file_id = await store_file(ada, "one")
-    one = await create_indicator(ada, "Report", "file", value=file_id, acl=[VIC])
-    assert (one["value"], one["gist"]) == (file_id, "")
-    target = f"/acme/indicator/{one['id']}/file"
+    indicator = await create_indicator(ada, "Report", "file", value=file_id, acl=[VIC])
+    assert (indicator["value"], indicator["gist"]) == (file_id, "")
+    target = f"/acme/indicator/{indicator['id']}/file"
     assert (await vic.get(target)).json["text"] == "one"
     assert read_download(await vic.get(f"{target}/download")) == ("report.txt", b"one")
     changed = await ada.put(f"/acme/file/{file_id}", {"source": "x" * 8_191 + "ñ"})
@@ -226,18 +226,18 @@ async def test_a_stored_file_is_shown_as_it_is_now(
 
 async def test_what_is_no_text_is_only_downloaded(ada: Client) -> None:
     answer = await ada.post("/acme/file", {"filename": "a.bin", "data": "AP8B"})
-    one = await create_indicator(ada, "Bin", "file", value=answer.json["id"])
-    view = (await ada.get(f"/acme/indicator/{one['id']}/file")).json
+    indicator = await create_indicator(ada, "Bin", "file", value=answer.json["id"])
+    view = (await ada.get(f"/acme/indicator/{indicator['id']}/file")).json
     assert (view["is_text"], view["text"], view["size"]) == (False, "", 3)
 
 
 async def test_a_file_that_is_shown_cannot_be_deleted(ada: Client) -> None:
     file_id = await store_file(ada, "one")
-    one = await create_indicator(ada, "Report", "file", value=file_id)
+    indicator = await create_indicator(ada, "Report", "file", value=file_id)
     refused = await ada.delete(f"/acme/file/{file_id}")
     assert (refused.status, refused.code) == (409, "file_in_use")
     assert "Report" in refused.json["message"]
-    await ada.delete(f"/acme/indicator/{one['id']}")
+    await ada.delete(f"/acme/indicator/{indicator['id']}")
     assert (await ada.delete(f"/acme/file/{file_id}")).status == 200
 
 
@@ -253,15 +253,15 @@ async def test_another_organizations_file_is_no_file(
 
 
 async def test_only_a_file_has_one(ada: Client, uma: Client) -> None:
-    one = await create_indicator(ada, acl=[UMA])
-    refused = await uma.get(f"/acme/indicator/{one['id']}/file")
+    indicator = await create_indicator(ada, acl=[UMA])
+    refused = await uma.get(f"/acme/indicator/{indicator['id']}/file")
     assert (refused.status, refused.code) == (400, "no_file")
     assert (await uma.get(f"/acme/indicator/{MISSING}/file")).status == 404
 
 
 async def test_events_leave_large_values_out(world: World, ada: Client) -> None:
     await create_indicator(ada, "Board", "html", value="<b>canary-in-a-tile</b>")
-    told = world.runtime.db.write_blocking(
+    items = world.runtime.db.write_blocking(
         lambda tx: tx.rows("select data from events where kind = 'indicator.created'")
     )
-    assert len(told) == 1 and "canary-in-a-tile" not in str(told)
+    assert len(items) == 1 and "canary-in-a-tile" not in str(items)

@@ -40,22 +40,30 @@ def by_title(title: str, rest: str = "") -> str:
 
 async def test_it_works(ada: Client) -> None:
     """POST /indicator and GET /indicator: the record, and an array of all of them."""
-    one = await create_indicator(
+    indicator = await create_indicator(
         ada, "Deploys", "text", state="normal", value="all fine", acl=[UMA]
     )
-    assert letters.missing(one, INDICATOR) == []
-    assert (one["title"], one["type"], one["_type"]) == ("Deploys", "text", "TextIndicator")
-    assert (one["state"], one["value"], one["acl"]) == ("normal", "all fine", [UMA])
+    assert letters.missing(indicator, INDICATOR) == []
+    assert (indicator["title"], indicator["type"], indicator["_type"]) == (
+        "Deploys",
+        "text",
+        "TextIndicator",
+    )
+    assert (indicator["state"], indicator["value"], indicator["acl"]) == (
+        "normal",
+        "all fine",
+        [UMA],
+    )
     response = await ada.get("/indicator?customer=acme")
-    assert (response.status, response.json) == (200, [one])
+    assert (response.status, response.json) == (200, [indicator])
     assert (await ada.get("/acme/indicator")).body == response.body
 
 
 async def test_a_new_one_has_the_defaults_of_the_interface(ada: Client) -> None:
-    one = await create_indicator(ada)
-    assert (one["enable"], one["acl"], one["severity"]) == (True, [], "HIGH")
-    assert (one["alerts"], one["sticky"], one["state"]) == (True, False, "normal")
-    assert (one["read_only"], one["customer_name"]) == (False, "acme")
+    indicator = await create_indicator(ada)
+    assert (indicator["enable"], indicator["acl"], indicator["severity"]) == (True, [], "HIGH")
+    assert (indicator["alerts"], indicator["sticky"], indicator["state"]) == (True, False, "normal")
+    assert (indicator["read_only"], indicator["customer_name"]) == (False, "acme")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +74,8 @@ async def test_a_new_one_has_the_defaults_of_the_interface(ada: Client) -> None:
 async def test_each_type_starts_with_its_own_value(
     ada: Client, type_: str, kind: str, value: Any
 ) -> None:
-    one = await create_indicator(ada, type_=type_)
-    assert (one["_type"], one["value"]) == (kind, value)
+    indicator = await create_indicator(ada, type_=type_)
+    assert (indicator["_type"], indicator["value"]) == (kind, value)
 
 
 async def test_title_and_type_are_required(ada: Client) -> None:
@@ -114,15 +122,15 @@ async def test_bad_input_is_named_and_makes_nothing(
 
 
 async def test_a_number_may_come_as_a_string(ada: Client) -> None:
-    one = await create_indicator(ada, type_="progress", value="62.5")
-    assert one["value"] == 62.5
+    indicator = await create_indicator(ada, type_="progress", value="62.5")
+    assert indicator["value"] == 62.5
 
 
 @pytest.mark.parametrize("value", [-3, 0, 0.5, 62.5, 100, 250, 1e300])
 async def test_progress_takes_any_finite_number(ada: Client, value: float) -> None:
-    one = await create_indicator(ada, type_="progress", value=value)
-    assert one["value"] == value
-    assert (await ada.get(f"/acme/indicator/{one['id']}")).json["value"] == value
+    indicator = await create_indicator(ada, type_="progress", value=value)
+    assert indicator["value"] == value
+    assert (await ada.get(f"/acme/indicator/{indicator['id']}")).json["value"] == value
 
 
 async def test_the_severity_answers_in_upper_case(ada: Client) -> None:
@@ -155,8 +163,8 @@ async def test_a_taken_title_is_refused(ada: Client, eve: Client) -> None:
 
 async def test_patch_takes_any_of_title_state_and_value(ada: Client) -> None:
     """PATCH /indicator/{indicator_id}: the updated indicator record."""
-    one = await create_indicator(ada, type_="text", value="old", description="Kept.")
-    target = f"/indicator/{one['id']}?customer=acme"
+    indicator = await create_indicator(ada, type_="text", value="old", description="Kept.")
+    target = f"/indicator/{indicator['id']}?customer=acme"
     for body in ({"title": "New"}, {"state": "failure"}, {"value": "new"}):
         changed = await ada.patch(target, body)
         assert changed.status == 200
@@ -169,10 +177,10 @@ async def test_patch_takes_any_of_title_state_and_value(ada: Client) -> None:
 async def test_patch_by_title(ada: Client) -> None:
     """PATCH /indicator/title/{urlencoded_title}."""
     title = "Disk of web-1 (50% full?) größer & #1"
-    one = await create_indicator(ada, title, "progress")
+    indicator = await create_indicator(ada, title, "progress")
     changed = await ada.patch(by_title(title), {"value": 51, "state": "failure"})
     assert changed.status == 200
-    assert (changed.json["id"], changed.json["value"]) == (one["id"], 51)
+    assert (changed.json["id"], changed.json["value"]) == (indicator["id"], 51)
     renamed = await ada.patch(by_title(title), {"title": "Disk"})
     assert renamed.json["title"] == "Disk"
     assert (await ada.patch(by_title(title), {"value": 1})).status == 404
@@ -181,9 +189,9 @@ async def test_patch_by_title(ada: Client) -> None:
 
 async def test_a_title_may_hold_slashes(ada: Client) -> None:
     title = "eu/web/increase"
-    one = await create_indicator(ada, title)
+    indicator = await create_indicator(ada, title)
     for target in (by_title(title), f"/acme/indicator/title/{quote(title, safe='')}"):
-        assert (await ada.get(target)).json == one
+        assert (await ada.get(target)).json == indicator
     counted = await ada.patch(by_title(title, "/increase"))
     assert (counted.status, counted.json["value"]) == (200, 2)
     assert (await ada.delete(by_title(title))).status == 200
@@ -192,8 +200,8 @@ async def test_a_title_may_hold_slashes(ada: Client) -> None:
 
 @pytest.mark.parametrize("title", ["..", ".", "%", "%2F", "state", "a b", "ü", "🙂"])
 async def test_any_title_can_be_used_in_a_path(ada: Client, title: str) -> None:
-    one = await create_indicator(ada, title, "text")
-    assert (await ada.get(by_title(title))).json == one
+    indicator = await create_indicator(ada, title, "text")
+    assert (await ada.get(by_title(title))).json == indicator
 
 
 @pytest.mark.parametrize("raw", ["%00", "%0A", "x" * 300, "%20"])
@@ -213,33 +221,36 @@ async def test_what_cannot_be_a_title_is_not_there(ada: Client, raw: str) -> Non
 )
 async def test_a_counter_counts(ada: Client, action: str, before: float, after: float) -> None:
     """PATCH /indicator/{indicator_id}/{action}, and the same by title."""
-    one = await create_indicator(ada, value=before)
-    counted = await ada.patch(f"/indicator/{one['id']}/{action}?customer=acme")
+    indicator = await create_indicator(ada, value=before)
+    counted = await ada.patch(f"/indicator/{indicator['id']}/{action}?customer=acme")
     assert (counted.status, counted.json["value"]) == (200, after)
-    await ada.patch(f"/acme/indicator/{one['id']}", {"value": before})
+    await ada.patch(f"/acme/indicator/{indicator['id']}", {"value": before})
     counted = await ada.patch(by_title("Queue", f"/{action}"))
     assert (counted.status, counted.json["value"]) == (200, after)
-    assert (await ada.get(f"/acme/indicator/{one['id']}")).json == counted.json
+    assert (await ada.get(f"/acme/indicator/{indicator['id']}")).json == counted.json
 
 
 @pytest.mark.parametrize("type_", ["text", "progress"])
 async def test_only_counters_count(ada: Client, type_: str) -> None:
-    one = await create_indicator(ada, type_=type_)
+    indicator = await create_indicator(ada, type_=type_)
     for action in ("increase", "decrease", "restart"):
-        for target in (f"/acme/indicator/{one['id']}/{action}", by_title("Queue", f"/{action}")):
+        for target in (
+            f"/acme/indicator/{indicator['id']}/{action}",
+            by_title("Queue", f"/{action}"),
+        ):
             refused = await ada.patch(target)
             assert (refused.status, refused.code) == (400, "no_counter")
-    assert (await ada.get(f"/acme/indicator/{one['id']}")).json == one
+    assert (await ada.get(f"/acme/indicator/{indicator['id']}")).json == indicator
 
 
 async def test_there_is_no_fourth_action(ada: Client) -> None:
-    one = await create_indicator(ada)
-    assert (await ada.patch(f"/acme/indicator/{one['id']}/double")).status == 404
+    indicator = await create_indicator(ada)
+    assert (await ada.patch(f"/acme/indicator/{indicator['id']}/double")).status == 404
 
 
 async def test_a_source_pushes_state_and_value(ada: Client) -> None:
-    one = await create_indicator(ada, type_="progress")
-    target = f"/indicator/{one['id']}/state?customer=acme"
+    indicator = await create_indicator(ada, type_="progress")
+    target = f"/indicator/{indicator['id']}/state?customer=acme"
     pushed = await ada.patch(target, {"state": "failure", "value": 97})
     assert (pushed.status, pushed.json["state"], pushed.json["value"]) == (200, "failure", 97)
     # What the original's scripts say.
@@ -271,10 +282,10 @@ async def test_put_by_title_refuses_another_title_and_no_type(ada: Client) -> No
 
 
 async def test_put_by_id_goes_back_to_the_defaults(ada: Client) -> None:
-    one = await create_indicator(
+    indicator = await create_indicator(
         ada, value=9, state="failure", severity="low", ttl=60_000, acl=[UMA]
     )
-    changed = await ada.put(f"/indicator/{one['id']}?customer=acme", {"description": "New."})
+    changed = await ada.put(f"/indicator/{indicator['id']}?customer=acme", {"description": "New."})
     assert changed.status == 200
     record = changed.json
     assert (record["title"], record["type"], record["acl"]) == ("Queue", "counter", [UMA])
@@ -283,14 +294,16 @@ async def test_put_by_id_goes_back_to_the_defaults(ada: Client) -> None:
 
 
 async def test_a_record_can_be_sent_back_as_it_was_shown(ada: Client) -> None:
-    one = await create_indicator(ada, type_="progress", value=40, ttl=60_000, acl=[UMA], tags=["a"])
-    again = (await ada.put(f"/acme/indicator/{one['id']}", one)).json
-    assert {**again, "version": 0} == {**one, "version": 0}
+    indicator = await create_indicator(
+        ada, type_="progress", value=40, ttl=60_000, acl=[UMA], tags=["a"]
+    )
+    again = (await ada.put(f"/acme/indicator/{indicator['id']}", indicator)).json
+    assert {**again, "version": 0} == {**indicator, "version": 0}
 
 
 async def test_a_stale_edit_is_refused(ada: Client) -> None:
-    one = await create_indicator(ada)
-    target, old = f"/acme/indicator/{one['id']}", {"if-match": str(one["version"])}
+    indicator = await create_indicator(ada)
+    target, old = f"/acme/indicator/{indicator['id']}", {"if-match": str(indicator["version"])}
     assert (await ada.patch(target, {"value": 5}, headers=old)).status == 200
     for send, path in ((ada.patch, target), (ada.put, target), (ada.put, by_title("Queue"))):
         refused = await send(path, {"value": 6}, headers=old)
@@ -299,29 +312,29 @@ async def test_a_stale_edit_is_refused(ada: Client) -> None:
 
 
 async def test_a_change_that_changes_nothing_keeps_the_version(ada: Client) -> None:
-    one = await create_indicator(ada)
-    assert (await ada.patch(f"/acme/indicator/{one['id']}", {})).json == one
+    indicator = await create_indicator(ada)
+    assert (await ada.patch(f"/acme/indicator/{indicator['id']}", {})).json == indicator
 
 
 async def test_a_change_of_type_resets_the_value(ada: Client) -> None:
-    one = await create_indicator(ada, value=9)
-    changed = await ada.patch(f"/acme/indicator/{one['id']}", {"type": "text"})
+    indicator = await create_indicator(ada, value=9)
+    changed = await ada.patch(f"/acme/indicator/{indicator['id']}", {"type": "text"})
     assert (changed.json["_type"], changed.json["value"]) == ("TextIndicator", "")
 
 
 async def test_delete_answers_with_the_record(ada: Client) -> None:
-    one = await create_indicator(ada)
-    gone = await ada.delete(f"/indicator/{one['id']}?customer=acme")
-    assert (gone.status, gone.json) == (200, one)
-    assert (await ada.delete(f"/acme/indicator/{one['id']}")).status == 404
-    assert (await ada.get(f"/acme/indicator/{one['id']}")).status == 404
+    indicator = await create_indicator(ada)
+    gone = await ada.delete(f"/indicator/{indicator['id']}?customer=acme")
+    assert (gone.status, gone.json) == (200, indicator)
+    assert (await ada.delete(f"/acme/indicator/{indicator['id']}")).status == 404
+    assert (await ada.get(f"/acme/indicator/{indicator['id']}")).status == 404
     await create_indicator(ada)
 
 
 async def test_a_member_whom_the_acl_names_dismisses_it(ada: Client, uma: Client) -> None:
-    mine = await create_indicator(ada, "mine", acl=[UMA])
+    own_indicator = await create_indicator(ada, "mine", acl=[UMA])
     hidden = await create_indicator(ada, "hidden", acl=[VIC])
-    assert (await uma.delete(f"/acme/indicator/{mine['id']}")).status == 200
+    assert (await uma.delete(f"/acme/indicator/{own_indicator['id']}")).status == 200
     assert (await uma.delete(f"/acme/indicator/{hidden['id']}")).status == 404
     assert [indicator["id"] for indicator in (await ada.get("/acme/indicator")).json] == [
         hidden["id"]
@@ -329,8 +342,8 @@ async def test_a_member_whom_the_acl_names_dismisses_it(ada: Client, uma: Client
 
 
 async def test_dismissing_needs_the_level_user_and_the_acl(world: World, ada: Client) -> None:
-    one = await create_indicator(ada, acl=[VIC])
-    target = f"/acme/indicator/{one['id']}"
+    indicator = await create_indicator(ada, acl=[VIC])
+    target = f"/acme/indicator/{indicator['id']}"
     refused = await world.client("vic").delete(target)
     assert (refused.status, refused.code) == (403, "level")
     refused = await world.client("max").delete(target)
@@ -338,22 +351,22 @@ async def test_dismissing_needs_the_level_user_and_the_acl(world: World, ada: Cl
 
 
 async def test_a_read_only_one_is_not_dismissed(ada: Client, uma: Client) -> None:
-    one = await create_indicator(ada, read_only=True, acl=[UMA])
+    indicator = await create_indicator(ada, read_only=True, acl=[UMA])
     for who in (ada, uma):
-        for target in (f"/acme/indicator/{one['id']}", by_title("Queue")):
+        for target in (f"/acme/indicator/{indicator['id']}", by_title("Queue")):
             refused = await who.delete(target)
             assert (refused.status, refused.code) == (409, "read_only")
-    await ada.patch(f"/acme/indicator/{one['id']}", {"read_only": False})
+    await ada.patch(f"/acme/indicator/{indicator['id']}", {"read_only": False})
     assert (await uma.delete(by_title("Queue"))).status == 200
 
 
 async def test_members_see_what_the_acl_shows_them(world: World, ada: Client, vic: Client) -> None:
-    shown = await create_indicator(ada, "shown", acl=[VIC])
+    actual_indicator = await create_indicator(ada, "shown", acl=[VIC])
     hidden = await create_indicator(ada, "hidden")
     assert [indicator["id"] for indicator in (await vic.get("/acme/indicator")).json] == [
-        shown["id"]
+        actual_indicator["id"]
     ]
-    assert (await vic.get(f"/acme/indicator/{shown['id']}")).json["acl"] == []
+    assert (await vic.get(f"/acme/indicator/{actual_indicator['id']}")).json["acl"] == []
     for target in (f"/acme/indicator/{hidden['id']}", by_title("hidden")):
         assert (await vic.get(target)).status == 404
     for sub in ("badge.svg", "history"):
@@ -379,41 +392,43 @@ WRITES = [
 async def test_writing_needs_admin(
     world: World, ada: Client, method: str, path: str, body: dict[str, Any]
 ) -> None:
-    one = await create_indicator(ada, acl=[UMA, VIC])
+    indicator = await create_indicator(ada, acl=[UMA, VIC])
     for who in ("max", "uma", "vic", "web-1", ""):
-        refused = await world.client(who).request(method, path.replace("{id}", one["id"]), body)
+        refused = await world.client(who).request(
+            method, path.replace("{id}", indicator["id"]), body
+        )
         assert refused.status == (401 if who == "" else 403), who
-    assert (await ada.get("/acme/indicator")).json == [one]
-    token = await world.client("token").request(method, path.replace("{id}", one["id"]), body)
+    assert (await ada.get("/acme/indicator")).json == [indicator]
+    token = await world.client("token").request(method, path.replace("{id}", indicator["id"]), body)
     assert token.status in (200, 201)
 
 
 async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> None:
-    one = await create_indicator(ada)
+    indicator = await create_indicator(ada)
     doors = [(method, path, body) for method, path, body in WRITES if "{id}" in path]
     doors += [("GET", "/acme/indicator/{id}", {}), ("DELETE", "/acme/indicator/{id}", {})]
     doors += [("GET", f"/acme/indicator/{{id}}/{sub}", {}) for sub in ("history", "badge.svg")]
     for method, path, body in doors:
-        said = []
-        for indicator_id in (one["id"], MISSING):
+        items = []
+        for indicator_id in (indicator["id"], MISSING):
             target = path.replace("{id}", indicator_id).replace("/acme", "/globex")
             answer = await eve.request(method, target, body)
             assert answer.status == 404, target
-            said.append({**answer.json, "request_id": ""})
-        assert said[0] == said[1]
+            items.append({**answer.json, "request_id": ""})
+        assert items[0] == items[1]
     assert (await eve.get("/globex/indicator/title/Queue")).status == 404
     assert (await eve.get("/globex/indicator")).json == []
-    assert (await ada.get("/acme/indicator")).json == [one]
+    assert (await ada.get("/acme/indicator")).json == [indicator]
 
 
 async def test_the_acl_has_the_usual_four_routes(world: World, ada: Client, vic: Client) -> None:
-    one = await create_indicator(ada)
-    target = f"/acme/indicator/{one['id']}/acl"
+    indicator = await create_indicator(ada)
+    target = f"/acme/indicator/{indicator['id']}/acl"
     max_ = world.client("max")
     assert (await max_.put(target, {"users": [VIC]})).json["users"] == [VIC]
-    assert (await vic.get(f"/acme/indicator/{one['id']}")).status == 200
+    assert (await vic.get(f"/acme/indicator/{indicator['id']}")).status == 200
     assert (await max_.delete(target)).json["users"] == []
-    assert (await vic.get(f"/acme/indicator/{one['id']}")).status == 404
+    assert (await vic.get(f"/acme/indicator/{indicator['id']}")).status == 404
 
 
 async def test_lists_can_be_narrowed(ada: Client) -> None:
@@ -433,8 +448,8 @@ async def test_lists_can_be_narrowed(ada: Client) -> None:
 
 
 async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: ManualClock) -> None:
-    one = await create_indicator(ada, ttl=60_000)
-    target = f"/acme/indicator/{one['id']}"
+    indicator = await create_indicator(ada, ttl=60_000)
+    target = f"/acme/indicator/{indicator['id']}"
     clock.move(59)
     assert (await ada.get(target)).json["stale"] is False
     clock.move(1)
@@ -449,8 +464,8 @@ async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: M
 
 
 async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: ManualClock) -> None:
-    one = await create_indicator(ada, type_="progress", value=10)
-    target = f"/acme/indicator/{one['id']}"
+    indicator = await create_indicator(ada, type_="progress", value=10)
+    target = f"/acme/indicator/{indicator['id']}"
     for value in (20, 30, 40):
         clock.move(10)
         await ada.patch(target, {"value": value, "state": "failure" if value == 40 else "normal"})
@@ -467,8 +482,8 @@ async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: ManualC
 
 @pytest.mark.parametrize("query", ["points=0", "points=1001", "points=x", "since=noon"])
 async def test_a_bad_question_about_its_past_is_refused(ada: Client, query: str) -> None:
-    one = await create_indicator(ada)
-    assert (await ada.get(f"/acme/indicator/{one['id']}/history?{query}")).status == 400
+    indicator = await create_indicator(ada)
+    assert (await ada.get(f"/acme/indicator/{indicator['id']}/history?{query}")).status == 400
 
 
 def badge_text(answer: Response) -> str:
@@ -479,22 +494,22 @@ def badge_text(answer: Response) -> str:
 
 
 async def test_it_can_be_had_as_a_picture(ada: Client) -> None:
-    one = await create_indicator(ada, '<b>&"Disk"', "progress", value=73)
-    text = badge_text(await ada.get(f"/acme/indicator/{one['id']}/badge.svg"))
+    indicator = await create_indicator(ada, '<b>&"Disk"', "progress", value=73)
+    text = badge_text(await ada.get(f"/acme/indicator/{indicator['id']}/badge.svg"))
     assert "73%" in text and "&lt;b&gt;&amp;" in text and "<b>" not in text
 
 
 async def test_a_public_link_shows_the_picture_until_it_is_revoked(
     ada: Client, anonymous: Client
 ) -> None:
-    one = await create_indicator(ada, type_="text", value="fine")
-    target = f"/acme/indicator/{one['id']}/public"
+    indicator = await create_indicator(ada, type_="text", value="fine")
+    target = f"/acme/indicator/{indicator['id']}/public"
     link = await ada.post(target)
     assert link.status == 201
     path = link.json["url"].removeprefix("http://belvedere.test")
     assert path == f"/-/badge/{link.json['token']}.svg"
     assert "fine" in badge_text(await anonymous.get(path))
-    assert (await ada.get(f"/acme/indicator/{one['id']}")).json["public"] is True
+    assert (await ada.get(f"/acme/indicator/{indicator['id']}")).json["public"] is True
     second = (await ada.post(target)).json["token"]
     assert (await anonymous.get(path)).status == 404
     assert "fine" in badge_text(await anonymous.get(f"/-/badge/{second}"))
@@ -506,22 +521,22 @@ async def test_a_public_link_shows_the_picture_until_it_is_revoked(
 
 
 async def test_a_link_dies_with_its_indicator(ada: Client, anonymous: Client) -> None:
-    one = await create_indicator(ada)
-    token = (await ada.post(f"/acme/indicator/{one['id']}/public")).json["token"]
-    await ada.delete(f"/acme/indicator/{one['id']}")
+    indicator = await create_indicator(ada)
+    token = (await ada.post(f"/acme/indicator/{indicator['id']}/public")).json["token"]
+    await ada.delete(f"/acme/indicator/{indicator['id']}")
     assert (await anonymous.get(f"/-/badge/{token}.svg")).status == 404
     assert (await anonymous.get("/-/badge/nonsense.svg")).status == 404
 
 
 async def test_changes_are_audited_but_pushes_are_not(ada: Client) -> None:
-    one = await create_indicator(ada)
-    target = f"/acme/indicator/{one['id']}"
+    indicator = await create_indicator(ada)
+    target = f"/acme/indicator/{indicator['id']}"
     await ada.patch(target, {"value": 5, "state": "failure"})
     await ada.patch(f"{target}/increase")
     await ada.patch(target, {"title": "New"})
     await ada.post(f"{target}/public")
     await ada.delete(target)
-    rows = (await ada.get(f"/api/audit?object_id={one['id']}")).json
+    rows = (await ada.get(f"/api/audit?object_id={indicator['id']}")).json
     assert [row["action"].partition(".")[2] for row in reversed(rows)] == [
         "create",
         "change",

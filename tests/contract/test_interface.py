@@ -37,13 +37,13 @@ def test_every_row_is_a_route_with_the_level_of_the_interface() -> None:
     assert all(doors[row].from_interface for row in ROWS)
 
 
-@pytest.mark.parametrize("said", ELSEWHERE)
-def test_what_is_no_endpoint_is_tested_elsewhere(said: str) -> None:
-    for named in ELSEWHERE[said]:
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_what_is_no_endpoint_is_tested_elsewhere(text: str) -> None:
+    for named in ELSEWHERE[text]:
         file, _, name = named.partition("::")
         tree = ast.parse((HERE / file).read_text())
-        found = {item.name for item in tree.body if isinstance(item, ast.AsyncFunctionDef)}
-        assert name in found, named
+        names = {item.name for item in tree.body if isinstance(item, ast.AsyncFunctionDef)}
+        assert name in names, named
 
 
 @pytest.mark.prove
@@ -57,10 +57,13 @@ async def test_a_broken_row_is_noticed(
     match, walled = Router.match, True
 
     def match_other(table: Router, method: str, path: bytes) -> RouteMatch:
-        found = match(table, method, path)
-        if f"{method} {found.route.path}" == row and (found.customer is not None) is walled:
+        route_match = match(table, method, path)
+        if (
+            f"{method} {route_match.route.path}" == row
+            and (route_match.customer is not None) is walled
+        ):
             raise NotFound("There is nothing at this path.", code="no_such_path")
-        return found
+        return route_match
 
     monkeypatch.setattr(Router, "match", match_other)
     for walled in STYLES:

@@ -100,8 +100,8 @@ class Fuzz:
             # `check` objects to a 5xx, and to every answer that is not described.
             await client.request(route.method, target, raw=raw, headers={**kind, **headers})
         except AssertionError as fault:
-            told = f"{target[-80:]} {raw[:80]!r} {headers}: {str(fault)[:300]}"
-            self.faults.setdefault(f"{door(route)}: {str(fault)[-80:-40]}", told)
+            text = f"{target[-80:]} {raw[:80]!r} {headers}: {str(fault)[:300]}"
+            self.faults.setdefault(f"{door(route)}: {str(fault)[-80:-40]}", text)
 
 
 def principals_for(route: Route) -> list[Principal]:
@@ -145,8 +145,8 @@ async def test_it_works(fuzz: Fuzz) -> None:
         joint = "&" if "?" in target else "?"
         for name in names_of(route):
             for text in fuzz.select(TEXTS):
-                asked = f"{target}{joint}{quote(name)}={quote(text)}"
-                await fuzz.request(route, asked, fuzz.body(route))
+                sent_text = f"{target}{joint}{quote(name)}={quote(text)}"
+                await fuzz.request(route, sent_text, fuzz.body(route))
     assert not fuzz.faults, "\n".join(fuzz.faults.values())
 
 

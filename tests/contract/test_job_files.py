@@ -23,8 +23,8 @@ async def end_with_files(agent: FakeAgent, files: dict[str, bytes], **more: Any)
     order = await agent.order()
     for number, content in enumerate(files.values()):
         await agent.leave_file(order.fence, number, content)
-    told = [[name, len(content)] for name, content in files.items()]
-    await agent.end(order, **{"files": told, **more})
+    items = [[name, len(content)] for name, content in files.items()]
+    await agent.end(order, **{"files": items, **more})
     return order
 
 
@@ -96,12 +96,12 @@ async def test_a_file_with_lost_parts_is_incomplete(world: World, uma: Client) -
         await agent.leave_file(order.fence, 0, b"half")
         # The second piece of the third file: what comes before it is missing.
         await agent.binary(pack_file(order.fence, 2, CHUNK, b"rest"))
-        told = [["short", 9], ["gone", 5], ["holed", CHUNK + 4]]
-        await agent.end(order, files=told)
-    found = {
+        items = [["short", 9], ["gone", 5], ["holed", CHUNK + 4]]
+        await agent.end(order, files=items)
+    fields = {
         record["name"]: record for record in (await uma.get(f"/acme/job/{job['id']}/files")).json
     }
-    assert {name: (record["size"], record["complete"]) for name, record in found.items()} == {
+    assert {name: (record["size"], record["complete"]) for name, record in fields.items()} == {
         "short": (4, False),
         "gone": (0, False),
         "holed": (0, False),

@@ -22,11 +22,11 @@ async def test_it_works(world: World, ada: Client) -> None:
         good = await run(ada, agent, task, code=0)
         await ada.put(f"/file/{good['script_id']}/upload", {"source": NEW})
         bad = await run(ada, agent, task, code=1)
-    told = await script(ada, bad["id"])
-    assert (told["job"]["source"], told["last_good"]["source"]) == (NEW, SOURCE)
-    assert (told["job"]["version"], told["last_good"]["version"]) == (2, 1)
-    assert (told["last_good"]["job_id"], told["same"]) == (good["id"], False)
-    assert told["job"]["sha256"] == bad["script_sha256"]
+    actual_script = await script(ada, bad["id"])
+    assert (actual_script["job"]["source"], actual_script["last_good"]["source"]) == (NEW, SOURCE)
+    assert (actual_script["job"]["version"], actual_script["last_good"]["version"]) == (2, 1)
+    assert (actual_script["last_good"]["job_id"], actual_script["same"]) == (good["id"], False)
+    assert actual_script["job"]["sha256"] == bad["script_sha256"]
 
 
 async def test_arguments_that_differ_from_the_last_successful_job_are_listed(
@@ -66,14 +66,18 @@ async def test_what_is_no_text_is_not_shown(world: World, ada: Client) -> None:
     file = (await ada.get(f"/task/{task}")).json["script_id"]
     await ada.put(f"/file/{file}/upload", {"data": "/wD+"})
     job = await create(ada, task)
-    told = await script(ada, job["id"])
-    assert told["job"]["source"] is None and told["job"]["version"] == 2
+    actual_script = await script(ada, job["id"])
+    assert actual_script["job"]["source"] is None and actual_script["job"]["version"] == 2
 
 
 async def test_a_job_without_a_script_has_none(world: World, ada: Client) -> None:
     job = await create(ada, await world.task("nothing", type="dummy"))
-    told = await script(ada, job["id"])
-    assert (told["job"]["sha256"], told["job"]["version"], told["last_good"]) == (None, None, None)
+    actual_script = await script(ada, job["id"])
+    assert (
+        actual_script["job"]["sha256"],
+        actual_script["job"]["version"],
+        actual_script["last_good"],
+    ) == (None, None, None)
 
 
 async def test_who_may_not_see_the_job_sees_no_script(

@@ -19,9 +19,9 @@ async def ids(client: Client, query: str = "") -> list[str]:
 
 
 async def test_it_works(world: World, uma: Client) -> None:
-    one, other = await world.task("one"), await world.task("other")
-    first, second = await create(uma, one), await create(uma, other)
-    assert await ids(uma, f"where[task_id]={one}") == [first["id"]]
+    task_id, other = await world.task("one"), await world.task("other")
+    first, second = await create(uma, task_id), await create(uma, other)
+    assert await ids(uma, f"where[task_id]={task_id}") == [first["id"]]
     assert await ids(uma, "where[name]=other") == [second["id"]]
 
 
@@ -113,7 +113,7 @@ async def test_it_can_be_sorted(world: World, uma: Client) -> None:
 
 async def test_pages_follow_each_other_without_gap_or_overlap(world: World, uma: Client) -> None:
     task = await world.task()
-    made = [(await create(uma, task))["id"] for _ in range(7)]
+    new_ids = [(await create(uma, task))["id"] for _ in range(7)]
     target: str | None = "/acme/job?limit=3&where[name]=echo"
     pages = []
     while target is not None:
@@ -124,7 +124,7 @@ async def test_pages_follow_each_other_without_gap_or_overlap(world: World, uma:
         link = response.headers.get("link")
         target = None if link is None else link[1 : link.index(">")]
         assert link is None or link.endswith('; rel="next"')
-    assert pages == [made[:3:-1], made[3:0:-1], made[0:1]]
+    assert pages == [new_ids[:3:-1], new_ids[3:0:-1], new_ids[0:1]]
 
 
 async def test_the_next_link_repeats_the_question_without_the_token(world: World) -> None:
@@ -136,8 +136,8 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
     response = await stranger.get(f"/job?customer=acme&limit=1&sort[id]=-1&access_token={token}")
     link = urlsplit(response.headers["link"][1 : response.headers["link"].index(">")])
     assert link.path == "/job" and not link.netloc
-    asked = parse_qs(link.query)
-    assert asked == {"customer": ["acme"], "limit": ["1"], "sort[id]": ["-1"], "after": [last]}
+    record = parse_qs(link.query)
+    assert record == {"customer": ["acme"], "limit": ["1"], "sort[id]": ["-1"], "after": [last]}
 
 
 @pytest.fixture
@@ -155,8 +155,8 @@ async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Cl
 async def test_the_total_is_returned_only_on_request(
     world: World, uma: Client, vic: Client
 ) -> None:
-    shown, hidden = await world.task("shown"), await world.task("hidden", acl=["uma"])
-    for task in (shown, shown, hidden):
+    task_id, hidden = await world.task("shown"), await world.task("hidden", acl=["uma"])
+    for task in (task_id, task_id, hidden):
         await create(uma, task)
     assert "x-total-count" not in (await uma.get("/acme/job")).headers
     response = await uma.get("/acme/job?count=true&limit=1")
@@ -175,8 +175,8 @@ async def test_heavy_fields_come_only_when_included(world: World, uma: Client) -
     assert light["result"]["code"] == 0 and "log" not in light["result"]
     record = (await uma.get(f"/acme/job/{light['id']}")).json
     for name in ("task", "task_arguments_values", "output", "attempts"):
-        found = (await uma.get(f"/acme/job?include[{name}]=1")).json[0]
-        assert found[name] == record[name]
+        response = (await uma.get(f"/acme/job?include[{name}]=1")).json[0]
+        assert response[name] == record[name]
     logged = (await uma.get("/acme/job?include[result.log]=1")).json[0]
     assert logged["result"]["log"] == "text\n"
 
@@ -202,11 +202,11 @@ async def test_at_most_a_thousand_come_at_once(world: World, uma: Client) -> Non
 
 
 async def test_other_lists_are_complete_and_oldest_first(world: World, ada: Client) -> None:
-    made = [await world.task(f"t{n}") for n in range(3)]
+    tasks = [await world.task(f"t{n}") for n in range(3)]
     response = await ada.get("/acme/task")
-    assert [host["id"] for host in response.json] == made and "link" not in response.headers
+    assert [host["id"] for host in response.json] == tasks and "link" not in response.headers
     page = await ada.get("/acme/task?limit=2")
-    assert [host["id"] for host in page.json] == made[:2] and "link" in page.headers
+    assert [host["id"] for host in page.json] == tasks[:2] and "link" in page.headers
     assert [host["hostname"] for host in (await ada.get("/acme/host")).json] == ["web-1", "web-2"]
 
 

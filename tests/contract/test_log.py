@@ -73,13 +73,13 @@ RANGES: list[tuple[str, int, slice | None]] = [
 async def test_a_range_is_that_part_of_the_stream(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await stream_output(world, uma, agent)
-    for asked, status, part in RANGES:
-        response = await uma.get(f"/acme/job/{job_id}/log", headers={"range": asked})
-        assert response.status == status, asked
+    for text, status, part in RANGES:
+        response = await uma.get(f"/acme/job/{job_id}/log", headers={"range": text})
+        assert response.status == status, text
         if part is None:
             assert response.headers["content-range"] == f"bytes */{len(LINES)}"
             continue
-        assert response.body == LINES[part], asked
+        assert response.body == LINES[part], text
         if status == 206:
             start, stop, _ = part.indices(len(LINES))
             assert response.headers["content-range"] == f"bytes {start}-{stop - 1}/{len(LINES)}"
@@ -138,8 +138,8 @@ async def test_output_that_never_arrived_is_marked_on_every_read_path(
         order = await agent.order()
         await agent.write(order.fence, 0, 0, b"head\n")
         await agent.end(order, log=None, lastline="lost", **totals)
-    for job_id, kept in ((nothing, 0), (some, 5)):
-        mark = f"{1_005 - kept} bytes were cut here: {kept} to 1005"
+    for job_id, number in ((nothing, 0), (some, 5)):
+        mark = f"{1_005 - number} bytes were cut here: {number} to 1005"
         assert mark in (await uma.get(f"/acme/job/{job_id}/log")).text
         part = await uma.get(f"/acme/job/{job_id}/log", headers={"range": "bytes=0-"})
         assert (part.status, mark in part.text) == (206, True)

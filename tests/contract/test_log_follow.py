@@ -58,9 +58,9 @@ async def test_a_character_is_never_cut(world: World, uma: Client) -> None:
                 await agent.write(order.fence, at, 0, bytes([byte]))
             size = len(text.encode())
             await agent.end(order, log=None, bytes_total=size, lines_total=0, sha256="00" * 32)
-            said = [item for item in await stream.rest() if item.kind == "output"]
-    assert "".join(item.data for item in said) == text
-    assert said[-1].id == str(size)
+            server_events = [item for item in await stream.rest() if item.kind == "output"]
+    assert "".join(item.data for item in server_events) == text
+    assert server_events[-1].id == str(size)
 
 
 async def test_bytes_that_are_no_text_are_replaced(world: World, uma: Client) -> None:
@@ -70,8 +70,8 @@ async def test_bytes_that_are_no_text_are_replaced(world: World, uma: Client) ->
         await agent.write(order.fence, 0, 0, b"a\xff\x00b\xe2\x82")
         await agent.end(order, log=None, bytes_total=6, lines_total=0, sha256="00" * 32)
     async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
-        said = [item.data for item in await stream.rest() if item.kind == "output"]
-    assert "".join(said) == "a\ufffd\0b\ufffd"
+        chunks = [item.data for item in await stream.rest() if item.kind == "output"]
+    assert "".join(chunks) == "a\ufffd\0b\ufffd"
 
 
 async def test_a_waiting_job_can_be_followed_from_the_start(world: World, uma: Client) -> None:
@@ -145,7 +145,7 @@ async def test_a_cut_says_what_is_missing_and_where_lines_go_on(world: World, um
         await agent.write(order.fence, 1000, 8, b"nine\n")
         await agent.end(order, log=None, bytes_total=1005, lines_total=9, sha256="00" * 32)
     async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
-        told = [(item.kind, item.id, item.data) for item in await stream.rest()]
-    assert told[1] == ("cut", "", {"from": 4, "to": 1000, "line": 8})
-    assert told[2][:2] == ("output", "1000") and "996 bytes were cut" in told[2][2]
-    assert told[3] == ("output", "1005", "nine\n")
+        items = [(item.kind, item.id, item.data) for item in await stream.rest()]
+    assert items[1] == ("cut", "", {"from": 4, "to": 1000, "line": 8})
+    assert items[2][:2] == ("output", "1000") and "996 bytes were cut" in items[2][2]
+    assert items[3] == ("output", "1005", "nine\n")

@@ -37,21 +37,21 @@ Query = dict[str, tuple[str, Any]]
 @pytest.fixture(autouse=True)
 def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[Query]:
     """Every statement that SQLite gets, with its database and parameters."""
-    found: Query = {}
+    fields: Query = {}
     opened = database.connect
 
     def connect(path: str, **how: bool) -> apsw.Connection:
         connection = opened(path, **how)
 
         def hear(_: Any, sql: str, params: Any) -> bool:
-            found.setdefault(sql, (path, params))
+            fields.setdefault(sql, (path, params))
             return True
 
         connection.set_exec_trace(hear)
         return connection
 
     monkeypatch.setattr(database, "connect", connect)
-    yield found
+    yield fields
 
 
 def read_whole(sql: str, path: str, params: Any) -> list[str]:

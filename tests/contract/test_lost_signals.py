@@ -37,8 +37,8 @@ async def test_a_waiting_client_gets_the_end(
     task = await world.task()
     async with world.agent() as agent:
         world.runtime.db.on_signals = None
-        asked = uma.post("/acme/job?wait_result=true", {"task": task})
-        waits = asyncio.create_task(asked)
+        response = uma.post("/acme/job?wait_result=true", {"task": task})
+        waits = asyncio.create_task(response)
         order = await agent.order()
         # Only a further look can find the end.
         await looked.wait()

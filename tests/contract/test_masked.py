@@ -87,8 +87,8 @@ async def test_a_refusal_does_not_repeat_them(world: World, ada: Client) -> None
 
 async def test_they_cannot_be_guessed_by_comparing(world: World, ada: Client) -> None:
     job = await create(ada, await world.task(task_arguments=HIDDEN), ["Ada", CANARY])
-    shown = [("0", "Ada"), ("1", "***"), ("2", "***")]
-    for n, value in shown:
+    items = [("0", "Ada"), ("1", "***"), ("2", "***")]
+    for n, value in items:
         response = await ada.get(f"/acme/job?where[task_arguments_values.{n}]={value}")
         assert [record["id"] for record in response.json] == [job["id"]]
     for question in (f"[1]={CANARY}", "[1][$gt]=b", f"[1][$in][]={CANARY}", "[2][$gte]=canary"):

@@ -94,34 +94,34 @@ def matrix_world(world: World, quick_passwords: None) -> MatrixWorld:
     return MatrixWorld(world)
 
 
-def is_as_expected(answer: Response, wanted: str) -> bool:
-    if wanted == OK:
+def is_as_expected(answer: Response, expected: str) -> bool:
+    if expected == OK:
         return answer.status not in (401, 403, 404, 405, 429)
-    return str(answer.status) == wanted
+    return str(answer.status) == expected
 
 
 async def mismatches(matrix_world: MatrixWorld, asked: list[Cell]) -> list[str]:
-    found = []
+    items = []
     for cell in asked:
         answer = await matrix_world.request(cell)
-        wanted = expected_status(cell.route, cell.principal, cell.which)
-        if not is_as_expected(answer, wanted):
-            found.append(f"{cell}: {answer.status} {answer.body[:200]!r}, not {wanted}")
-    return found
+        expected = expected_status(cell.route, cell.principal, cell.which)
+        if not is_as_expected(answer, expected):
+            items.append(f"{cell}: {answer.status} {answer.body[:200]!r}, not {expected}")
+    return items
 
 
 @only_sqlite
 @pytest.mark.limit(120)
 async def test_it_works(matrix_world: MatrixWorld) -> None:
-    found = await mismatches(matrix_world, list(cells()))
-    assert not found, "\n".join([f"{len(found)} cells are wrong", *found[:40]])
+    texts = await mismatches(matrix_world, list(cells()))
+    assert not texts, "\n".join([f"{len(texts)} cells are wrong", *texts[:40]])
 
 
 @only_postgres
 async def test_a_sample_says_the_same_on_postgresql(matrix_world: MatrixWorld) -> None:
     """The doors are the same code; the sample is for what the verbs behind them ask."""
-    found = await mismatches(matrix_world, random.Random(7).sample(list(cells()), 700))
-    assert not found, "\n".join(found[:40])
+    texts = await mismatches(matrix_world, random.Random(7).sample(list(cells()), 700))
+    assert not texts, "\n".join(texts[:40])
 
 
 @only_sqlite
@@ -158,8 +158,10 @@ async def test_nothing_of_acme_reaches_another_organization(matrix_world: Matrix
         principal for principal in PRINCIPALS if principal.name == "admin of another organization"
     )
     # Signing in is anonymous: there she holds what belongs to acme's people in her hands.
-    asked = [cell for cell in cells() if cell.principal is eve and cell.route.level != "anonymous"]
-    for cell in asked:
+    sent_cells = [
+        cell for cell in cells() if cell.principal is eve and cell.route.level != "anonymous"
+    ]
+    for cell in sent_cells:
         if cell.gives_what_it_is_told:
             continue
         text = (await matrix_world.request(cell)).body.decode()
@@ -169,9 +171,9 @@ async def test_nothing_of_acme_reaches_another_organization(matrix_world: Matrix
 @only_sqlite
 def test_every_route_that_reads_a_body_is_tested_with_one(world: World) -> None:
     estate = MatrixWorld(world).estate
-    known = set(doors.bodies(estate, estate.acme))
+    texts = set(doors.bodies(estate, estate.acme))
     reading = {f"{route.method} {route.path}" for route in ROUTES if route.body is not None}
-    assert known == reading
+    assert texts == reading
 
 
 @only_sqlite

@@ -54,8 +54,8 @@ async def test_a_refusal_has_one_shape(world: World, uma: Client) -> None:
 
 
 async def test_every_request_has_an_id_of_its_own(anonymous: Client) -> None:
-    seen = {(await anonymous.get("/-/health")).headers["x-request-id"] for _ in range(5)}
-    assert len(seen) == 5
+    texts = {(await anonymous.get("/-/health")).headers["x-request-id"] for _ in range(5)}
+    assert len(texts) == 5
 
 
 @every_transport
@@ -102,9 +102,9 @@ async def test_head_is_get_without_a_body(ada: Client) -> None:
 async def test_the_address_of_a_caller_comes_from_a_trusted_proxy_only(
     world: World, ada: Client
 ) -> None:
-    told = {"x-forwarded-for": "203.0.113.9, 198.51.100.1"}
-    await world.client("ada", address="10.0.0.1").post("/api/token", {"name": "a"}, headers=told)
-    await world.client("ada", address="192.0.2.99").post("/api/token", {"name": "b"}, headers=told)
+    body = {"x-forwarded-for": "203.0.113.9, 198.51.100.1"}
+    await world.client("ada", address="10.0.0.1").post("/api/token", {"name": "a"}, headers=body)
+    await world.client("ada", address="192.0.2.99").post("/api/token", {"name": "b"}, headers=body)
     rows = (await ada.get("/api/audit?limit=2")).json
     assert [row["address"] for row in rows] == ["192.0.2.99", "198.51.100.1"]
 

@@ -55,12 +55,12 @@ class Listener:
         return await self._agent.hear(MonitorConfig)
 
     async def list(self) -> set[str]:
-        found, watch = set(), await self.hear()
-        found |= {monitor.id for monitor in watch.monitors}
+        result, watch = set(), await self.hear()
+        result |= {monitor.id for monitor in watch.monitors}
         while watch.more:
             watch = await self.hear()
-            found |= {monitor.id for monitor in watch.monitors}
-        return found
+            result |= {monitor.id for monitor in watch.monitors}
+        return result
 
 
 @pytest.mark.parametrize("count", [10, 1_000])
@@ -74,9 +74,9 @@ async def test_a_new_monitor_costs_the_same_however_many_there_are(
         assert len(await listener.list()) == count
         assert max(map(len, listener.frames)) < 2 * agent_config.MAX_BYTES
         listener.frames.clear()
-        made = await make(world, ada)
-        told = await listener.hear()
-        assert [monitor.id for monitor in told.monitors] == [made]
+        monitor_id = await make(world, ada)
+        monitor_config = await listener.hear()
+        assert [monitor.id for monitor in monitor_config.monitors] == [monitor_id]
         assert sum(map(len, listener.frames)) < 600
 
 
@@ -90,10 +90,10 @@ async def test_changes_of_a_short_time_leave_in_one_frame(
     async with agent:
         await listener.hear()
         begin = asyncio.get_running_loop().time()
-        made = {await make(world, ada, f"m{n}") for n in range(30)}
-        heard: set[str] = set()
-        while heard != made:
-            heard |= {monitor.id for monitor in (await listener.hear()).monitors}
+        texts = {await make(world, ada, f"m{n}") for n in range(30)}
+        actual_texts: set[str] = set()
+        while actual_texts != texts:
+            actual_texts |= {monitor.id for monitor in (await listener.hear()).monitors}
         elapsed_s = asyncio.get_running_loop().time() - begin
         # The list of the beginning, the first change, and one for each time that has passed.
         assert len(listener.frames) <= 3 + elapsed_s / monitor_sync.GATHER_S
@@ -145,23 +145,25 @@ async def test_an_agent_of_the_previous_version_gets_complete_lists(
     async with agent:
         first = await listener.hear()
         assert len(first.monitors) == agent_config.MAX_MONITORS + 1
-        made = await make(world, ada)
+        monitor_id = await make(world, ada)
         second = await listener.hear()
         assert len(second.monitors) == agent_config.MAX_MONITORS + 2
-        assert made in {monitor.id for monitor in second.monitors}
+        assert monitor_id in {monitor.id for monitor in second.monitors}
         # It knows no more of this message than these fields.
         for frame in listener.frames:
-            (said,) = json.loads(frame)
-            assert (said["since"], said["more"], said["part"]) == (None, False, 0)
+            (message,) = json.loads(frame)
+            assert (message["since"], message["more"], message["part"]) == (None, False, 0)
 
 
 async def test_a_monitor_that_comes_and_goes_is_followed(world: World, ada: Client) -> None:
-    kept = await make(world, ada, "kept")
+    monitor_id = await make(world, ada, "kept")
     async with world.agent(takes_changes=True) as agent:
-        assert [monitor.id for monitor in (await agent.hear(MonitorConfig)).monitors] == [kept]
-        made = await make(world, ada)
+        assert [monitor.id for monitor in (await agent.hear(MonitorConfig)).monitors] == [
+            monitor_id
+        ]
+        new_monitor_id = await make(world, ada)
         added = await agent.hear(MonitorConfig)
-        assert [monitor.id for monitor in added.monitors] == [made]
-        await ada.delete(f"/acme/monitor/{made}")
+        assert [monitor.id for monitor in added.monitors] == [new_monitor_id]
+        await ada.delete(f"/acme/monitor/{new_monitor_id}")
         gone = await agent.hear(MonitorConfig)
-        assert (gone.since, gone.removed, gone.monitors) == (added.number, [made], [])
+        assert (gone.since, gone.removed, gone.monitors) == (added.number, [new_monitor_id], [])

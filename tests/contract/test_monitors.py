@@ -38,18 +38,18 @@ async def make(world: World, client: Client, **more: Any) -> dict[str, Any]:
 
 
 async def test_it_works(world: World, ada: Client, vic: Client) -> None:
-    made = await make(world, ada)
-    assert letters.missing(made, letters.MONITOR) == []
-    assert (made["type"], made["_type"]) == ("scraper", "ScraperMonitor")
-    assert (made["timeout"], made["looptime"]) == (5_000, 30_000)
-    assert (made["url"], made["status_code"]) == ("http://shop.test/", "200")
-    assert made["resource"]["state"] == made["state"] == "unknown"
-    assert made["resource"]["last_event"] == made["last_event"] == {}
-    assert made["hostname"] == "web-1" and made["version"] == 1
+    monitor = await make(world, ada)
+    assert letters.missing(monitor, letters.MONITOR) == []
+    assert (monitor["type"], monitor["_type"]) == ("scraper", "ScraperMonitor")
+    assert (monitor["timeout"], monitor["looptime"]) == (5_000, 30_000)
+    assert (monitor["url"], monitor["status_code"]) == ("http://shop.test/", "200")
+    assert monitor["resource"]["state"] == monitor["state"] == "unknown"
+    assert monitor["resource"]["last_event"] == monitor["last_event"] == {}
+    assert monitor["hostname"] == "web-1" and monitor["version"] == 1
     listed = await vic.get("/monitor?customer=acme")
-    assert listed.json == [made]
-    assert (await vic.get("/acme/monitor")).json == [made]
-    assert (await vic.get(f"/monitor/{made['id']}?customer=acme")).json == made
+    assert listed.json == [monitor]
+    assert (await vic.get("/acme/monitor")).json == [monitor]
+    assert (await vic.get(f"/monitor/{monitor['id']}?customer=acme")).json == monitor
 
 
 async def test_lists_are_filtered_by_name_and_type(world: World, ada: Client) -> None:
@@ -58,8 +58,8 @@ async def test_lists_are_filtered_by_name_and_type(world: World, ada: Client) ->
     get = ada.get
     assert [o["id"] for o in (await get("/monitor?where[name]=shop")).json] == [shop["id"]]
     assert [o["id"] for o in (await get("/monitor?where[type]=dstat")).json] == [stats["id"]]
-    found = await get("/monitor?where[_type]=ScraperMonitor&count=true&sort[name]=-1")
-    assert found.headers["x-total-count"] == "1"
+    response = await get("/monitor?where[_type]=ScraperMonitor&count=true&sort[name]=-1")
+    assert response.headers["x-total-count"] == "1"
     assert (await get("/monitor?where[nonsense]=1")).code == "unknown_field"
 
 
@@ -114,16 +114,16 @@ async def test_bad_input_is_refused_by_its_field(
 async def test_the_edges_of_the_ranges_are_good(world: World, ada: Client) -> None:
     await make(world, ada, looptime=1_000, timeout=100)
     await make(world, ada, looptime=86_400_000, timeout=300_000)
-    made = await make(world, ada, looptime=None, timeout=None)
-    assert (made["looptime"], made["timeout"]) == (60_000, 10_000)
+    monitor = await make(world, ada, looptime=None, timeout=None)
+    assert (monitor["looptime"], monitor["timeout"]) == (60_000, 10_000)
 
 
 async def test_only_admins_write(world: World, ada: Client, uma: Client) -> None:
-    made = await make(world, ada)
+    monitor = await make(world, ada)
     for client in (uma, world.client("vic"), world.client("max")):
         assert (await client.post("/acme/monitor", web_check(world))).status == 403
         for method, path in (("DELETE", ""), ("PATCH", ""), ("PUT", "/pause"), ("PUT", "/mute")):
-            answer = await client.request(method, f"/monitor/{made['id']}{path}", {})
+            answer = await client.request(method, f"/monitor/{monitor['id']}{path}", {})
             assert answer.status == 403
     assert (await world.client().get("/acme/monitor")).status == 401
 
@@ -131,8 +131,8 @@ async def test_only_admins_write(world: World, ada: Client, uma: Client) -> None
 async def test_another_organizations_monitor_is_not_there(
     world: World, ada: Client, eve: Client
 ) -> None:
-    made = await make(world, ada)
-    for which in (made["id"], MISSING):
+    monitor = await make(world, ada)
+    for which in (monitor["id"], MISSING):
         for method, path in (
             ("GET", ""),
             ("DELETE", ""),
@@ -151,16 +151,16 @@ async def test_another_organizations_monitor_is_not_there(
 
 
 async def test_a_monitor_is_deleted(world: World, ada: Client) -> None:
-    made = await make(world, ada)
-    gone = await ada.delete(f"/monitor/{made['id']}?customer=acme")
-    assert gone.status == 200 and gone.json["id"] == made["id"]
-    assert (await ada.get(f"/monitor/{made['id']}")).status == 404
-    assert (await ada.delete(f"/monitor/{made['id']}")).status == 404
+    monitor = await make(world, ada)
+    gone = await ada.delete(f"/monitor/{monitor['id']}?customer=acme")
+    assert gone.status == 200 and gone.json["id"] == monitor["id"]
+    assert (await ada.get(f"/monitor/{monitor['id']}")).status == 404
+    assert (await ada.delete(f"/monitor/{monitor['id']}")).status == 404
 
 
 async def test_parts_are_changed_and_stale_edits_refused(world: World, ada: Client) -> None:
-    made = await make(world, ada, pattern="well")
-    path = f"/acme/monitor/{made['id']}"
+    monitor = await make(world, ada, pattern="well")
+    path = f"/acme/monitor/{monitor['id']}"
     changed = await ada.patch(path, {"looptime": "60000", "description": "front"})
     assert changed.json["looptime"] == 60_000 and changed.json["pattern"] == "well"
     assert changed.json["version"] == 2
@@ -175,8 +175,8 @@ async def test_parts_are_changed_and_stale_edits_refused(world: World, ada: Clie
 
 
 async def test_pause_resume_mute(world: World, ada: Client) -> None:
-    made = await make(world, ada)
-    path = f"/acme/monitor/{made['id']}"
+    monitor = await make(world, ada)
+    path = f"/acme/monitor/{monitor['id']}"
     paused = await ada.put(f"{path}/pause", {"until": "2999-01-01T00:00:00Z"})
     assert (paused.json["state"], paused.json["enable"]) == ("paused", False)
     assert paused.json["paused_until"] == "2999-01-01T00:00:00.000Z"
@@ -207,10 +207,10 @@ async def test_a_monitor_is_visible_to_members_of_its_acl(
 
 async def test_headers_with_credentials_are_not_shown(world: World, ada: Client) -> None:
     headers = {"Authorization": "Bearer canary-1", "X-Colour": "blue"}
-    made = await make(world, ada, headers=headers)
-    assert made["config"]["headers"] == {"Authorization": "***", "X-Colour": "blue"}
-    path = f"/acme/monitor/{made['id']}"
-    await ada.patch(path, {"headers": made["config"]["headers"], "description": "x"})
+    monitor = await make(world, ada, headers=headers)
+    assert monitor["config"]["headers"] == {"Authorization": "***", "X-Colour": "blue"}
+    path = f"/acme/monitor/{monitor['id']}"
+    await ada.patch(path, {"headers": monitor["config"]["headers"], "description": "x"})
     async with world.agent() as agent:
         watch = await agent.hear(MonitorConfig)
         assert watch.monitors[0].config["headers"]["Authorization"] == "Bearer canary-1"
@@ -218,22 +218,28 @@ async def test_headers_with_credentials_are_not_shown(world: World, ada: Client)
 
 async def test_the_agent_gets_the_configuration_and_reports(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        made = await make(world, ada)
+        monitor = await make(world, ada)
         watch = await agent.hear(MonitorConfig)
-        (one,) = watch.monitors
-        assert (one.id, one.type, one.looptime_ms) == (made["id"], "scraper", 30_000)
-        assert one.config["url"] == "http://shop.test/"
-        sample = Sample(one.id, one.version, 0, "normal", "success", "fine", {"status": 200})
+        (first_monitor,) = watch.monitors
+        assert (first_monitor.id, first_monitor.type, first_monitor.looptime_ms) == (
+            monitor["id"],
+            "scraper",
+            30_000,
+        )
+        assert first_monitor.config["url"] == "http://shop.test/"
+        sample = Sample(
+            first_monitor.id, first_monitor.version, 0, "normal", "success", "fine", {"status": 200}
+        )
         await agent.send_messages(Samples("s", 1, [sample]))
         assert await agent.hear(SamplesAck) == SamplesAck("s", 1)
-        record = (await ada.get(f"/monitor/{made['id']}")).json
+        record = (await ada.get(f"/monitor/{monitor['id']}")).json
         assert record["resource"]["state"] == "normal"
         assert record["resource"]["last_event"]["data"] == {"status": 200}
-        await ada.patch(f"/monitor/{made['id']}", {"url": "http://other.test/"})
+        await ada.patch(f"/monitor/{monitor['id']}", {"url": "http://other.test/"})
         newer = await agent.hear(MonitorConfig)
         assert newer.number > watch.number
         assert newer.monitors[0].config["url"] == "http://other.test/"
-        await ada.delete(f"/monitor/{made['id']}")
+        await ada.delete(f"/monitor/{monitor['id']}")
         assert (await agent.hear(MonitorConfig)).monitors == []
 
 
@@ -246,14 +252,16 @@ async def test_the_configuration_arrives_without_the_doorbell(world: World, ada:
 
 
 async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
-    made = await make(world, ada, type="dstat", _type="DstatMonitor", cpu=80)
-    assert made["config"]["limit"] == {"cpu": 80, "mem": 90, "cache": 90, "disk": 90}
+    monitor = await make(world, ada, type="dstat", _type="DstatMonitor", cpu=80)
+    assert monitor["config"]["limit"] == {"cpu": 80, "mem": 90, "cache": 90, "disk": 90}
     data = {"cpu": 3.5, "mem": 41.0, "cache": 0, "disk": [{"name": "/", "value": 71.2}]}
     async with world.agent() as agent:
-        await agent.send_messages(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
+        await agent.send_messages(
+            Samples("s", 1, [Sample(monitor["id"], 1, 0, "normal", data=data)])
+        )
         await agent.hear(SamplesAck)
-    shown = (await ada.get("/monitor?where[type]=dstat&customer=acme")).json[0]
-    assert shown["resource"]["last_event"]["data"] == data
+    response = (await ada.get("/monitor?where[type]=dstat&customer=acme")).json[0]
+    assert response["resource"]["last_event"]["data"] == data
 
 
 async def test_every_host_has_its_own_monitor(world: World, ada: Client) -> None:
@@ -278,13 +286,13 @@ async def test_reactions_make_and_take_them(world: World, ada: Client) -> None:
 
 
 async def test_history_over_http(world: World, ada: Client, vic: Client) -> None:
-    made = await make(world, ada)
+    monitor = await make(world, ada)
     async with world.agent() as agent:
-        good = Sample(made["id"], 1, 10, "normal", measured={"ms": 12.0})
-        bad = Sample(made["id"], 1, 0, "failure", message="status 500")
+        good = Sample(monitor["id"], 1, 10, "normal", measured={"ms": 12.0})
+        bad = Sample(monitor["id"], 1, 0, "failure", message="status 500")
         await agent.send_messages(Samples("s", 1, [good, bad]))
         await agent.hear(SamplesAck)
-    path = f"/acme/monitor/{made['id']}/history"
+    path = f"/acme/monitor/{monitor['id']}/history"
     record = (await vic.get(path)).json
     assert (record["uptime"], record["checks"]) == (50.0, 2)
     assert record["points"][0]["values"]["ms"] == {"avg": 12.0, "min": 12.0, "max": 12.0}
@@ -297,17 +305,17 @@ async def test_history_over_http(world: World, ada: Client, vic: Client) -> None
 
 
 async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Client) -> None:
-    made = await make(world, ada, fail_threshold=2)
-    path = f"/acme/monitor/{made['id']}/turns"
+    monitor = await make(world, ada, fail_threshold=2)
+    path = f"/acme/monitor/{monitor['id']}/turns"
     assert (await vic.get(path)).json["turns"] == []
     async with world.agent() as agent:
-        said = [
+        samples = [
             Sample(
-                made["id"], 1, 10 * (6 - n), "normal" if is_good else "failure", "", f"check {n}"
+                monitor["id"], 1, 10 * (6 - n), "normal" if is_good else "failure", "", f"check {n}"
             )
             for n, is_good in enumerate((True, False, True, False, False, True))
         ]
-        await agent.send_messages(Samples("s", 1, said))
+        await agent.send_messages(Samples("s", 1, samples))
         await agent.hear(SamplesAck)
     record = (await vic.get(path)).json
     # A single miss is below the threshold: a failed check, but no turn.
@@ -325,11 +333,11 @@ async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Cli
 
 
 async def test_state_changes_before_the_history_are_not_guessed(world: World, ada: Client) -> None:
-    made = await make(world, ada)
+    monitor = await make(world, ada)
     async with world.agent() as agent:
-        await agent.send_messages(Samples("s", 1, [Sample(made["id"], 1, 0, "normal")]))
+        await agent.send_messages(Samples("s", 1, [Sample(monitor["id"], 1, 0, "normal")]))
         await agent.hear(SamplesAck)
-    path = f"/acme/monitor/{made['id']}/turns"
+    path = f"/acme/monitor/{monitor['id']}/turns"
     assert len((await ada.get(path)).json["turns"]) == 1
     await world.runtime.db.write(
         lambda tx: tx.execute(
@@ -340,43 +348,43 @@ async def test_state_changes_before_the_history_are_not_guessed(world: World, ad
 
 
 async def test_a_push_monitor_is_called(world: World, ada: Client, anonymous: Client) -> None:
-    made = await make(world, ada, type="push", _type="PushMonitor", fail_threshold=1)
-    assert made["host_id"] is None
-    key = (await ada.get(f"/monitor/{made['id']}/credentials")).json
-    assert key["url"].endswith(f"/monitor/{made['id']}/push/{key['secret']}")
-    path = f"/monitor/{made['id']}/push/{key['secret']}"
+    monitor = await make(world, ada, type="push", _type="PushMonitor", fail_threshold=1)
+    assert monitor["host_id"] is None
+    key = (await ada.get(f"/monitor/{monitor['id']}/credentials")).json
+    assert key["url"].endswith(f"/monitor/{monitor['id']}/push/{key['secret']}")
+    path = f"/monitor/{monitor['id']}/push/{key['secret']}"
     assert (await anonymous.get(path)).json == {"message": "success", "state": "normal"}
     bad = await anonymous.post(f"/acme{path}", {"state": "failure", "message": "disk full"})
     assert bad.json["state"] == "failure"
-    assert (await ada.get(f"/monitor/{made['id']}")).json["last_event"]["message"] == "disk full"
+    assert (await ada.get(f"/monitor/{monitor['id']}")).json["last_event"]["message"] == "disk full"
     assert (await anonymous.get(f"{path}?state=maybe")).status == 400
-    for wrong in (f"{path}x", f"/globex{path}", path.replace(made["id"], MISSING)):
+    for wrong in (f"{path}x", f"/globex{path}", path.replace(monitor["id"], MISSING)):
         refused = await anonymous.get(wrong)
         assert (refused.status, refused.code) == (403, "wrong_secret")
-    rotated = (await ada.post(f"/monitor/{made['id']}/credentials/rotate", {})).json
+    rotated = (await ada.post(f"/monitor/{monitor['id']}/credentials/rotate", {})).json
     assert (await anonymous.get(path)).status == 403
-    fresh = f"/monitor/{made['id']}/push/{rotated['secret']}"
-    await ada.put(f"/monitor/{made['id']}/pause")
+    fresh = f"/monitor/{monitor['id']}/push/{rotated['secret']}"
+    await ada.put(f"/monitor/{monitor['id']}/pause")
     assert (await anonymous.get(fresh)).code == "monitor_paused"
-    await ada.delete(f"/monitor/{made['id']}")
+    await ada.delete(f"/monitor/{monitor['id']}")
     assert (await anonymous.get(fresh)).status == 403
 
 
 async def test_only_a_push_monitor_has_a_url(world: World, ada: Client) -> None:
-    made = await make(world, ada)
-    refused = await ada.get(f"/monitor/{made['id']}/credentials")
+    monitor = await make(world, ada)
+    refused = await ada.get(f"/monitor/{monitor['id']}/credentials")
     assert (refused.status, refused.code) == (409, "no_push_url")
 
 
 async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
-    made = await make(world, ada, fail_threshold=1)
+    monitor = await make(world, ada, fail_threshold=1)
     argument = {"type": "input", "label": "event"}
     task = await world.task("repair", task_arguments=[argument])
-    event_id = f"monitor:{made['id']}:failure"
+    event_id = f"monitor:{monitor['id']}:failure"
     attached = await ada.patch(f"/task/{task}", {"triggers": [event_id]})
     assert attached.status == 200, attached.body
     async with world.agent() as agent:
-        bad = Sample(made["id"], 1, 0, "failure", message="status 500", data={"status": 500})
+        bad = Sample(monitor["id"], 1, 0, "failure", message="status 500", data={"status": 500})
         await agent.send_messages(Samples("s", 1, [bad]))
         await agent.hear(SamplesAck)
         for reaction in consumers.CONSUMERS:
@@ -388,18 +396,18 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
 
 
 async def test_an_agent_of_the_original_reports_by_request(world: World, ada: Client) -> None:
-    made = await make(world, ada, type="dstat", _type="DstatMonitor", fail_threshold=1)
-    agent, path = world.client("web-1"), f"/acme/resource/{made['id']}/state"
+    monitor = await make(world, ada, type="dstat", _type="DstatMonitor", fail_threshold=1)
+    agent, path = world.client("web-1"), f"/acme/resource/{monitor['id']}/state"
     data = {"cpu": 0, "mem": 3.6687, "cache": None, "disk": [{"name": "vda", "value": 17.2}]}
     body = {"state": "normal", "event": "host:stats:normal", "data": data}
     response = await agent.patch(path, body)
     assert response.status == 200 and response.json["state"] == "normal"
     # A host without swap reports null, which means 0.
     assert response.json["resource"]["last_event"]["data"] == {**data, "cache": 0}
-    history = (await ada.get(f"/monitor/{made['id']}/history")).json["points"][0]["values"]
+    history = (await ada.get(f"/monitor/{monitor['id']}/history")).json["points"][0]["values"]
     assert set(history) == {"cpu", "mem", "cache", "disk vda"}
     assert (await agent.patch(path, {"state": "strange"})).json["state"] == "failure"
-    older = await agent.put(f"/acme/resource/{made['id']}", {"state": "success"})
+    older = await agent.put(f"/acme/resource/{monitor['id']}", {"state": "success"})
     assert older.json["state"] == "normal"
     other = await world.client("web-2").patch(path, body)
     assert (other.status, other.code) == (403, "other_host")
@@ -407,8 +415,8 @@ async def test_an_agent_of_the_original_reports_by_request(world: World, ada: Cl
     missing = await agent.patch(f"/acme/resource/{MISSING}/state", body)
     assert (missing.status, missing.code) == (404, "monitor_not_found")
     assert (await ada.get("/acme/resource")).json == (await ada.get("/acme/monitor")).json
-    reply = await ada.get(f"/acme/resource/{made['id']}")
-    assert reply.json == (await ada.get(f"/monitor/{made['id']}")).json
+    reply = await ada.get(f"/acme/resource/{monitor['id']}")
+    assert reply.json == (await ada.get(f"/monitor/{monitor['id']}")).json
 
 
 async def test_a_number_is_accepted_where_a_text_is_stored(world: World, ada: Client) -> None:

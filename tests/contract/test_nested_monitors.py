@@ -7,20 +7,23 @@ NESTED = "/acme/monitor/nested"
 
 
 async def create_push_monitor(ada: Client, name: str) -> str:
-    made: str = (await ada.post("/acme/monitor", {"name": name, "type": "push"})).json["id"]
-    return made
+    response: str = (await ada.post("/acme/monitor", {"name": name, "type": "push"})).json["id"]
+    return response
 
 
 async def test_it_works(ada: Client, vic: Client) -> None:
-    one, other = await create_push_monitor(ada, "one"), await create_push_monitor(ada, "other")
-    response = await ada.post(NESTED, {"name": "both", "monitors": [one, {"_id": other}]})
+    monitor_id, other = (
+        await create_push_monitor(ada, "one"),
+        await create_push_monitor(ada, "other"),
+    )
+    response = await ada.post(NESTED, {"name": "both", "monitors": [monitor_id, {"_id": other}]})
     assert (response.status, response.json["type"]) == (200, "nested"), response.body
     path = f"{NESTED}/{response.json['id']}"
     assert (await vic.get(path)).json == (
         await vic.get(f"/acme/monitor/{response.json['id']}")
     ).json
     assert [record["name"] for record in (await vic.get(NESTED)).json] == ["both"]
-    changed = await ada.put(path, {"name": "just one", "monitors": [one]})
+    changed = await ada.put(path, {"name": "just one", "monitors": [monitor_id]})
     assert (changed.status, changed.json["name"]) == (200, "just one")
     v2 = f"/monitor/nested/{response.json['id']}?customer=acme"
     assert (await ada.delete(v2)).status == 200
@@ -28,11 +31,11 @@ async def test_it_works(ada: Client, vic: Client) -> None:
 
 
 async def test_other_monitors_are_not_there(ada: Client) -> None:
-    one = await create_push_monitor(ada, "one")
+    monitor_id = await create_push_monitor(ada, "one")
     for answer in (
-        await ada.get(f"{NESTED}/{one}"),
-        await ada.put(f"{NESTED}/{one}", {"name": "x", "monitors": [one]}),
-        await ada.delete(f"{NESTED}/{one}"),
+        await ada.get(f"{NESTED}/{monitor_id}"),
+        await ada.put(f"{NESTED}/{monitor_id}", {"name": "x", "monitors": [monitor_id]}),
+        await ada.delete(f"{NESTED}/{monitor_id}"),
     ):
         assert (answer.status, answer.code) == (404, "monitor_not_found")
     assert (await ada.get(NESTED)).json == []

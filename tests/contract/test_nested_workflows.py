@@ -31,8 +31,8 @@ async def test_it_works(world: World, ada: Client) -> None:
         for _ in range(2):
             await step(world, agent)
     assert (await ada.get(target)).json["state"] == "normal"
-    (given,) = (await ada.get(f"/acme/workflows/{outer['id']}/jobs/input")).json
-    assert given["workflow_job_id"] == job["id"]
+    (run_input,) = (await ada.get(f"/acme/workflows/{outer['id']}/jobs/input")).json
+    assert run_input["workflow_job_id"] == job["id"]
 
 
 async def test_a_cancel_of_the_outer_one_reaches_the_inner_one(world: World, ada: Client) -> None:

@@ -79,21 +79,24 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     """From a failure to a receiver that listens, which checks who signed."""
     with http_sink() as sink:
         world.runtime.egress = EgressPool(LOOPBACK)
-        made = await channel(ada, sink.url)
-        assert letters.missing(made, CHANNEL) == []
-        assert (made["service"], made["url"]) == ("Webhook", f"http://127.0.0.1:{sink.port}/***")
-        await rule(ada, made["id"])
+        new_channel = await channel(ada, sink.url)
+        assert letters.missing(new_channel, CHANNEL) == []
+        assert (new_channel["service"], new_channel["url"]) == (
+            "Webhook",
+            f"http://127.0.0.1:{sink.port}/***",
+        )
+        await rule(ada, new_channel["id"])
         monitor = await fails(world)
         await deliver_notices(world.runtime)
         await world.runtime.egress.close()
-    secret = (await ada.get(f"/acme/notify/channel/{made['id']}/credentials")).json["secret"]
-    (got,) = sink.got
-    stamp, _, given = got.headers["x-belvedere-signature"].partition(",sha256=")
-    signed = stamp.removeprefix("t=").encode() + b"." + got.body
-    assert hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() == given
+    secret = (await ada.get(f"/acme/notify/channel/{new_channel['id']}/credentials")).json["secret"]
+    (received_message,) = sink.got
+    stamp, _, text = received_message.headers["x-belvedere-signature"].partition(",sha256=")
+    signed = stamp.removeprefix("t=").encode() + b"." + received_message.body
+    assert hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() == text
     (message,) = (await ada.get("/acme/notify/message")).json
-    body = json.loads(got.body)
-    assert got.headers["idempotency-key"] == message["id"] == body["id"]
+    body = json.loads(received_message.body)
+    assert received_message.headers["idempotency-key"] == message["id"] == body["id"]
     assert (body["title"], body["customer"]) == ("[acme] shop fails", "acme")
     assert body["events"][0]["object_id"] == monitor
     assert (message["state"], message["attempts"]) == ("sent", 1)
@@ -102,8 +105,8 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
 async def test_the_address_is_shown_to_nobody(
     world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
-    made = await channel(ada, SECRET)
-    target = f"/acme/notify/channel/{made['id']}"
+    new_channel = await channel(ada, SECRET)
+    target = f"/acme/notify/channel/{new_channel['id']}"
     await ada.patch(target, {"url": SECRET + "2", "name": "again"})
     pool.results = [EgressResult("failed")]
     await ada.post(f"{target}/test")
@@ -117,8 +120,8 @@ async def test_the_address_is_shown_to_nobody(
 
 
 async def test_a_channel_is_changed_and_deleted(ada: Client, pool: FakeEgressPool) -> None:
-    made = await channel(ada)
-    target = f"/acme/notify/channel/{made['id']}"
+    new_channel = await channel(ada)
+    target = f"/acme/notify/channel/{new_channel['id']}"
     changed = await ada.patch(target, {"name": "night", "enable": False})
     assert (changed.json["name"], changed.json["enable"], changed.json["version"]) == (
         "night",
@@ -134,12 +137,12 @@ async def test_a_channel_is_changed_and_deleted(ada: Client, pool: FakeEgressPoo
 
 
 async def test_a_channel_in_use_stays(ada: Client, pool: FakeEgressPool) -> None:
-    made = await channel(ada)
-    used = await rule(ada, made["id"])
-    refused = await ada.delete(f"/acme/notify/channel/{made['id']}")
+    new_channel = await channel(ada)
+    used = await rule(ada, new_channel["id"])
+    refused = await ada.delete(f"/acme/notify/channel/{new_channel['id']}")
     assert (refused.status, refused.code) == (409, "channel_in_use")
     await ada.delete(f"/acme/notify/rule/{used['id']}")
-    assert (await ada.delete(f"/acme/notify/channel/{made['id']}")).status == 200
+    assert (await ada.delete(f"/acme/notify/channel/{new_channel['id']}")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -163,8 +166,8 @@ async def test_a_bad_channel_is_named(
 
 
 async def test_a_test_message_reports_its_result(ada: Client, pool: FakeEgressPool) -> None:
-    made = await channel(ada)
-    target = f"/acme/notify/channel/{made['id']}"
+    new_channel = await channel(ada)
+    target = f"/acme/notify/channel/{new_channel['id']}"
     good = await ada.post(f"{target}/test")
     assert (good.status, good.json["state"], good.json["rule_id"]) == (201, "sent", None)
     assert "Test message for the channel ops" in pool.sent[0].title
@@ -201,14 +204,14 @@ async def test_a_rule_is_changed_and_deleted(ada: Client, pool: FakeEgressPool) 
     hook = await channel(ada)
     quiet = {"from": "22:00", "to": "07:00", "zone": "Europe/Berlin"}
     more: dict[str, Any] = {"kinds": ["job.*", "monitor.failure"], "severity": "high"}
-    made = await rule(ada, hook["id"], quiet=quiet, tags=["web", "web"], **more)
-    assert (made["severity"], made["tags"], made["group"]) == ("HIGH", ["web"], 0)
-    assert made["quiet"] == {**quiet, "but_critical": True}
-    target = f"/acme/notify/rule/{made['id']}"
+    new_rule = await rule(ada, hook["id"], quiet=quiet, tags=["web", "web"], **more)
+    assert (new_rule["severity"], new_rule["tags"], new_rule["group"]) == ("HIGH", ["web"], 0)
+    assert new_rule["quiet"] == {**quiet, "but_critical": True}
+    target = f"/acme/notify/rule/{new_rule['id']}"
     changed = (await ada.patch(target, {"quiet": None, "group": 60, "states": ["failure"]})).json
     assert (changed["quiet"], changed["group"], changed["states"]) == (None, 60, ["failure"])
     # What it does not say stays.
-    assert (changed["kinds"], changed["channels"]) == (made["kinds"], [hook["id"]])
+    assert (changed["kinds"], changed["channels"]) == (new_rule["kinds"], [hook["id"]])
     assert (await ada.get("/acme/notify/rule")).json == [changed]
     assert (await ada.delete(target)).json == changed
     assert (await ada.get(target)).code == "rule_not_found"
@@ -239,8 +242,8 @@ async def test_a_bad_rule_is_named(
     ada: Client, pool: FakeEgressPool, body: dict[str, Any], field: str
 ) -> None:
     hook = await channel(ada)
-    given = {"name": "x", "channels": [hook["id"]], **body}
-    refused = await ada.post("/acme/notify/rule", given)
+    input_body = {"name": "x", "channels": [hook["id"]], **body}
+    refused = await ada.post("/acme/notify/rule", input_body)
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, field)
     assert (await ada.get("/acme/notify/rule")).json == []
 
@@ -303,8 +306,8 @@ async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> N
     """Through the whole house, with the setting as it is by default."""
     with http_sink() as trap:
         world.runtime.egress = EgressPool(world.runtime.settings.inner_networks)
-        made = await channel(ada, trap.url)
-        answer = (await ada.post(f"/acme/notify/channel/{made['id']}/test")).json
+        new_channel = await channel(ada, trap.url)
+        answer = (await ada.post(f"/acme/notify/channel/{new_channel['id']}/test")).json
         await world.runtime.egress.close()
     assert (answer["state"], trap.calls) == ("dead", 0)
     assert "internal network" in answer["tries"][0]["fault"]
@@ -418,9 +421,9 @@ async def test_indicators_alert_unless_alerts_are_off(
 async def test_a_disabled_channel_is_sent_nothing(
     world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
-    one = await channel(ada)
-    await rule(ada, one["id"])
-    await ada.patch(f"/acme/notify/channel/{one['id']}", {"enable": False})
+    first_channel = await channel(ada)
+    await rule(ada, first_channel["id"])
+    await ada.patch(f"/acme/notify/channel/{first_channel['id']}", {"enable": False})
     await fails(world)
     await deliver_notices(world.runtime)
     assert (await ada.get("/acme/notify/message")).json == []

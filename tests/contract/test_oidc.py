@@ -41,11 +41,11 @@ async def check_refused(
 async def test_it_works(world: World, journey: BrowserJourney, provider: Provider) -> None:
     provider_id = await add(world)
     url = await journey.begin(provider_id, "/ui/acme/jobs?state=failure")
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+    fields = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     assert url.startswith(f"{provider.issuer}/authorize?")
-    assert asked["redirect_uri"] == f"http://belvedere.test/-/oidc/{provider_id}/callback"
-    assert (asked["response_type"], asked["scope"]) == ("code", "openid email profile")
-    assert asked["code_challenge_method"] == "S256"
+    assert fields["redirect_uri"] == f"http://belvedere.test/-/oidc/{provider_id}/callback"
+    assert (fields["response_type"], fields["scope"]) == ("code", "openid email profile")
+    assert fields["code_challenge_method"] == "S256"
     assert await journey.back(journey.authorize(url)) == "/ui/acme/jobs?state=failure"
     profile = (await signed_in(world, journey).get("/api/session/profile")).json
     assert (profile["email"], profile["credential"]) == ("uma@acme.test", "user")
@@ -78,13 +78,15 @@ async def test_a_proxy_may_put_something_before_our_paths(
 ) -> None:
     world.runtime.settings.url = "http://tools.test/ops/"
     provider_id = await add(world)
-    one = BrowserJourney(anonymous, provider, prefix="/ops")
-    back = one.authorize(await one.begin(provider_id, to))
+    first_journey = BrowserJourney(anonymous, provider, prefix="/ops")
+    back = first_journey.authorize(await first_journey.begin(provider_id, to))
     assert back.startswith(f"http://tools.test/ops/-/oidc/{provider_id}/callback?")
-    assert await one.back(back) == "/ops/ui/acme/jobs?state=failure"
-    assert await one.back(back) == "/ops/ui/login?problem=bad_state"
-    elsewhere = one.authorize(await one.begin(provider_id, "/ops//evil.test/ui/"))
-    assert await one.back(elsewhere) == "/ops/ui/"
+    assert await first_journey.back(back) == "/ops/ui/acme/jobs?state=failure"
+    assert await first_journey.back(back) == "/ops/ui/login?problem=bad_state"
+    elsewhere = first_journey.authorize(
+        await first_journey.begin(provider_id, "/ops//evil.test/ui/")
+    )
+    assert await first_journey.back(elsewhere) == "/ops/ui/"
 
 
 async def test_the_sign_in_page_learns_what_there_is(

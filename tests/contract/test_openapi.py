@@ -70,8 +70,8 @@ def test_schema_names_do_not_contain_module_names(document: dict[str, Any]) -> N
     names = set(document["components"]["schemas"])
     assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in names), names
     assert {"JobRecord", "JobUserRecord"} <= names
-    told = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document))
-    assert set(told) <= names
+    matches = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document))
+    assert set(matches) <= names
 
 
 def test_every_parameter_of_a_path_is_declared(document: dict[str, Any]) -> None:
@@ -92,10 +92,10 @@ def test_the_organization_is_a_parameter_where_the_path_does_not_name_it(
 ) -> None:
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
-        asked = {parameter["name"]: parameter["required"] for parameter in operation["parameters"]}
+        fields = {parameter["name"]: parameter["required"] for parameter in operation["parameters"]}
         is_asked = route.style == "both" or "customer" in dict(route.query)
-        assert ("customer" in asked) is is_asked, route.path
-        assert asked.get("customer", False) is route.needs_customer, route.path
+        assert ("customer" in fields) is is_asked, route.path
+        assert fields.get("customer", False) is route.needs_customer, route.path
 
 
 def test_every_refusal_is_described_with_its_words(document: dict[str, Any]) -> None:
@@ -104,10 +104,10 @@ def test_every_refusal_is_described_with_its_words(document: dict[str, Any]) -> 
         for status in ("400", "401", "403", "404", "405", "429", "503"):
             shape = responses[status]["content"]["application/json"]["schema"]
             assert shape == {"$ref": "#/components/schemas/ErrorRecord"}, route.path
-        told = {
+        names = {
             word for response in responses.values() for word in response["description"].split(", ")
         }
-        assert set(route.codes) <= told, route.path
+        assert set(route.codes) <= names, route.path
         if route.body is not None:
             assert {"413", "415"} <= set(responses), route.path
 
@@ -121,9 +121,9 @@ def test_levels_are_documented(document: dict[str, Any]) -> None:
 
 def test_schemas_use_only_what_our_checker_knows(document: dict[str, Any]) -> None:
     """Else an answer could break the description without a test that notices."""
-    known = {name.removeprefix("_") for name in vars(Checker) if name.startswith("_")}
+    texts = {name.removeprefix("_") for name in vars(Checker) if name.startswith("_")}
     for schema in schemas(document["components"]["schemas"], document):
-        strange = {word.strip("$") for word in schema} - known - SILENT
+        strange = {word.strip("$") for word in schema} - texts - SILENT
         assert not strange, schema
 
 

@@ -89,9 +89,9 @@ async def test_query_and_form_name_assignees(world: World, uma: Client, target: 
     task = await approval(world)
     form = f"task={task}&assignee[]=vic&assignee[]=max"
     kind = "application/x-www-form-urlencoded"
-    sent = "" if "?" in target else form
+    text = "" if "?" in target else form
     response = await uma.post(
-        target.format(task), raw=sent.encode(), headers={"content-type": kind}
+        target.format(task), raw=text.encode(), headers={"content-type": kind}
     )
     assert response.status == 200, response.body
     assert "belvedere-ignored" not in response.headers
@@ -455,9 +455,9 @@ async def test_a_queued_job_is_put_on_hold_and_released(
 ) -> None:
     job = await create(uma, await world.task())
     for _ in range(2):
-        held = await uma.put(f"/acme/job/{job['id']}/hold")
-        assert held.status == 200, held.body
-        assert (held.json["lifecycle"], held.json["waiting_reason"]) == ("onhold", "held")
+        response = await uma.put(f"/acme/job/{job['id']}/hold")
+        assert response.status == 200, response.body
+        assert (response.json["lifecycle"], response.json["waiting_reason"]) == ("onhold", "held")
     assert (await uma.get("/-/needs")).json == []
     async with world.agent() as agent:
         released = await uma.put(f"/acme/job/{job['id']}/release")
@@ -473,9 +473,9 @@ async def test_input_releases_a_job_on_hold(world: World, uma: Client) -> None:
     task = await world.task(task_arguments=[{"type": "input", "label": "a"}])
     job = await create(uma, task, ["old"])
     await uma.put(f"/acme/job/{job['id']}/hold")
-    given = await uma.put(f"/acme/job/{job['id']}/input", {"args": ["new"]})
-    assert (given.json["lifecycle"], given.json["reason"]) == ("ready", None)
-    assert given.json["task_arguments_values"] == ["new"]
+    response = await uma.put(f"/acme/job/{job['id']}/input", {"args": ["new"]})
+    assert (response.json["lifecycle"], response.json["reason"]) == ("ready", None)
+    assert response.json["task_arguments_values"] == ["new"]
 
 
 async def test_only_a_queued_job_is_put_on_hold(

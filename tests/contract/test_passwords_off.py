@@ -23,10 +23,10 @@ def provider(world: World) -> Provider:
 
 async def sign_in(world: World, provider: Provider, provider_id: str) -> Client:
     """Whom the provider knows now, in a browser of their own."""
-    one = BrowserJourney(world.client(), provider)
-    await one.sign_in(provider_id)
-    assert one.token
-    return Client(world.app, one.token, check=world.conformity)
+    journey = BrowserJourney(world.client(), provider)
+    await journey.sign_in(provider_id)
+    assert journey.token
+    return Client(world.app, journey.token, check=world.conformity)
 
 
 async def switched_off(world: World, provider: Provider) -> tuple[str, Client]:
@@ -116,8 +116,8 @@ async def test_the_last_way_in_stays(world: World, provider: Provider) -> None:
 
 
 async def add_by(owner: Client, name: str) -> str:
-    found: str = (await owner.post("/api/provider", {**BODY, "name": name})).json["id"]
-    return found
+    response: str = (await owner.post("/api/provider", {**BODY, "name": name})).json["id"]
+    return response
 
 
 async def test_nobody_comes_in_from_another_organization(
@@ -129,13 +129,13 @@ async def test_nobody_comes_in_from_another_organization(
     assert acme is not None
     by = service.operator(acme)
     await world.runtime.db.write(member_changes.add_member, by, "eve@globex.test", Level.VIEWER)
-    told = {"email": "eve@globex.test", "password": PASSWORD}
-    done = await anonymous.post(LOGIN, told)
+    body = {"email": "eve@globex.test", "password": PASSWORD}
+    done = await anonymous.post(LOGIN, body)
     assert done.status == 200 and done.json["customer_id"] != acme.id
     eve = Client(world.app, done.json["access_token"], check=world.conformity)
     moved = await eve.put(f"/api/session/customer/{acme.id}")
     assert (moved.status, moved.code) == (403, "passwords_off")
-    named = await anonymous.post(LOGIN, {**told, "customer": "acme"})
+    named = await anonymous.post(LOGIN, {**body, "customer": "acme"})
     assert (named.status, named.code) == (403, "passwords_off")
 
 
@@ -148,8 +148,8 @@ async def test_an_invited_person_comes_through_the_provider(
     token = link.partition("#")[2]
     record = (await anonymous.post("/api/auth/link", {"token": token})).json
     assert (record["customer_name"], record["password"]) == ("acme", False)
-    told = {"token": token, "password": "a long new password"}
-    refused = await anonymous.post("/api/auth/invitation", told)
+    actual_body = {"token": token, "password": "a long new password"}
+    refused = await anonymous.post("/api/auth/invitation", actual_body)
     assert (refused.status, refused.code) == (403, "passwords_off")
     provider.person = {**PERSON, "sub": "s-new", "email": "new@acme.test"}
     assert (await (await sign_in(world, provider, provider_id)).get("/acme/task")).status == 200
@@ -165,13 +165,13 @@ async def test_a_reset_link_opens_nothing(
     assert (refused.status, refused.code) == (403, "passwords_off")
     # One that was made before is good again when passwords are.
     token = response.json["link"].partition("#")[2]
-    told = {"token": token, "password": "a long new password"}
-    refused = await anonymous.put("/api/auth/password/reset", told)
+    body = {"token": token, "password": "a long new password"}
+    refused = await anonymous.put("/api/auth/password/reset", body)
     assert (refused.status, refused.code) == (403, "passwords_off")
     assert not (await anonymous.post("/api/auth/link", {"token": token})).json["password"]
     await olga.put("/api/customer", ON)
     assert (await anonymous.post("/api/auth/link", {"token": token})).json["password"]
-    assert (await anonymous.put("/api/auth/password/reset", told)).status == 200
+    assert (await anonymous.put("/api/auth/password/reset", body)).status == 200
 
 
 async def test_a_person_of_two_organizations_resets_for_the_other(

@@ -67,13 +67,13 @@ async def test_a_viewer_sees_no_addresses_of_others(
     world: World, ada: Client, vic: Client, kind: str
 ) -> None:
     record = await _create(world, ada, kind, [NEW, "uma", "vic"])
-    shown = (await vic.get(f"/acme/{PATHS[kind]}/{record['id']}")).json
-    assert shown["acl_pending"] == []
-    assert set(shown["acl"]) <= {"vic@acme.test"}
+    response = (await vic.get(f"/acme/{PATHS[kind]}/{record['id']}")).json
+    assert response["acl_pending"] == []
+    assert set(response["acl"]) <= {"vic@acme.test"}
     (listed,) = (
         row for row in (await vic.get(f"/acme/{PATHS[kind]}")).json if row["id"] == record["id"]
     )
-    assert (listed["acl"], listed["acl_pending"]) == (shown["acl"], [])
+    assert (listed["acl"], listed["acl_pending"]) == (response["acl"], [])
     assert (await vic.get(f"/acme/{PATHS[kind]}/{record['id']}/acl")).status == 403
 
 

@@ -48,13 +48,13 @@ async def test_only_the_owner_decides_who_is_who(
     world: World, provider: Provider, ada: Client, vic: Client, eve: Client
 ) -> None:
     """An admin could else enter as the owner."""
-    found = f"{PATH}/{await add(world)}"
+    text = f"{PATH}/{await add(world)}"
     for client in (ada, vic, world.client("token")):
         assert (await client.post(PATH, BODY)).status == 403
-        assert (await client.patch(found, {"name": "x"})).status == 403
-        assert (await client.delete(found)).status == 403
+        assert (await client.patch(text, {"name": "x"})).status == 403
+        assert (await client.delete(text)).status == 403
     assert (await vic.get(PATH)).status == 403
-    assert (await eve.get(found)).status == 404
+    assert (await eve.get(text)).status == 404
     assert (await eve.get(PATH)).json == []
 
 
@@ -82,7 +82,7 @@ BAD: tuple[dict[str, Any], ...] = (
 
 async def test_bad_input(provider: Provider, olga: Client) -> None:
     for change in BAD:
-        body = {name: one for name, one in {**BODY, **change}.items() if one is not None}
+        body = {name: value for name, value in {**BODY, **change}.items() if value is not None}
         refused = await olga.post(PATH, body)
         assert (refused.status, refused.code) == (400, "invalid_body"), change
 
@@ -111,8 +111,8 @@ async def test_an_issuer_that_says_nonsense(
 ) -> None:
     right = provider.discovery()
     for item in NONSENSE:
-        told = {**right, **item}
-        monkeypatch.setattr(provider, "discovery", partial(dict, told))
+        body = {**right, **item}
+        monkeypatch.setattr(provider, "discovery", partial(dict, body))
         refused = await olga.post(PATH, BODY)
         assert (refused.status, refused.code) == (409, "bad_issuer"), item
 
@@ -120,10 +120,10 @@ async def test_an_issuer_that_says_nonsense(
 async def test_of_two_changes_the_second_is_stale(
     world: World, provider: Provider, olga: Client
 ) -> None:
-    found = f"{PATH}/{await add(world)}"
+    text = f"{PATH}/{await add(world)}"
     first = {"if-match": "1"}
-    assert (await olga.patch(found, {"name": "x"}, headers=first)).status == 200
-    refused = await olga.patch(found, {"name": "y"}, headers=first)
+    assert (await olga.patch(text, {"name": "x"}, headers=first)).status == 200
+    refused = await olga.patch(text, {"name": "y"}, headers=first)
     assert (refused.status, refused.code) == (412, "stale")
 
 
@@ -132,18 +132,18 @@ async def test_sessions_end_with_their_provider(
     world: World, provider: Provider, olga: Client, anonymous: Client, how: str
 ) -> None:
     provider_id = await add(world)
-    one = BrowserJourney(anonymous, provider)
-    await one.sign_in(provider_id)
-    client = Client(world.app, one.token, check=world.conformity)
+    journey = BrowserJourney(anonymous, provider)
+    await journey.sign_in(provider_id)
+    client = Client(world.app, journey.token, check=world.conformity)
     assert (await client.get("/acme/task")).status == 200
-    found = f"{PATH}/{provider_id}"
+    text = f"{PATH}/{provider_id}"
     if how == "delete":
-        await olga.delete(found)
+        await olga.delete(text)
     elif how == "disable":
-        await olga.patch(found, {"enabled": False})
+        await olga.patch(text, {"enabled": False})
     else:
         provider.issuer = "https://id.example.com/realm2"
-        await olga.patch(found, {"issuer": provider.issuer, "client_secret": "another one"})
+        await olga.patch(text, {"issuer": provider.issuer, "client_secret": "another one"})
     assert (await client.get("/acme/task")).status == 401
     assert (await world.client("uma").get("/acme/task")).status == 200
 

@@ -36,15 +36,19 @@ async def create_schedule(ada: Client, task: str, **more: Any) -> Any:
 
 async def test_it_works(world: World, ada: Client, vic: Client) -> None:
     task = await world.task()
-    found = await create_schedule(ada, task, timezone="Europe/Berlin")
-    assert letters.missing(found, RECORD) == []
-    assert (found["_type"], found["target"], found["task_id"]) == ("Schedule", "task", task)
-    assert (found["name"], found["enable"], found["overlap"]) == ("echo", True, "skip")
-    assert found["nextRunAt"] == "2027-03-02T09:10:00.000Z"
-    assert found["data"] == {
+    schedule = await create_schedule(ada, task, timezone="Europe/Berlin")
+    assert letters.missing(schedule, RECORD) == []
+    assert (schedule["_type"], schedule["target"], schedule["task_id"]) == (
+        "Schedule",
+        "task",
+        task,
+    )
+    assert (schedule["name"], schedule["enable"], schedule["overlap"]) == ("echo", True, "skip")
+    assert schedule["nextRunAt"] == "2027-03-02T09:10:00.000Z"
+    assert schedule["data"] == {
         "task_id": task,
         "workflow_id": None,
-        "customer_id": found["customer_id"],
+        "customer_id": schedule["customer_id"],
         "scheduleData": {
             "runDate": None,
             "repeatEvery": "*/10 * * * *",
@@ -52,26 +56,26 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
         },
     }
     for target in (f"/acme/task/{task}/schedule", f"/task/{task}/schedule?customer=acme"):
-        assert (await vic.get(target)).json == [found]
+        assert (await vic.get(target)).json == [schedule]
     for target in ("/acme/schedule", "/schedule?customer=acme"):
-        assert (await vic.get(target)).json == [found]
-    assert (await vic.get(f"/acme/schedule/{found['id']}")).json == found
+        assert (await vic.get(target)).json == [schedule]
+    assert (await vic.get(f"/acme/schedule/{schedule['id']}")).json == schedule
     (line,) = (await vic.get(f"/acme/task/{task}")).json["schedules"]
-    assert (line["id"], line["nextRunAt"]) == (found["id"], found["nextRunAt"])
+    assert (line["id"], line["nextRunAt"]) == (schedule["id"], schedule["nextRunAt"])
     assert (await vic.get("/acme/task")).json[0]["schedules"] == [line]
 
 
 async def test_it_runs(world: World, ada: Client, clock: ManualClock) -> None:
-    found = await create_schedule(ada, await world.task())
+    schedule = await create_schedule(ada, await world.task())
     clock.move(9 * 60 + 31)
     await loops.fire_schedules(world.runtime)
     (job,) = (await ada.get("/acme/job")).json
     assert (job["origin"], job["lifecycle"]) == ("scheduler", "ready")
     assert job["user"] == {"id": "", "username": "", "email": ""}
-    (run,) = (await ada.get(f"/acme/schedule/{found['id']}/run")).json
+    (run,) = (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json
     assert (run["state"], run["job_id"], run["reason"]) == ("started", job["id"], None)
     assert (run["nominal"], run["date"]) == ("2027-03-02T09:10:00.000Z", "2027-03-02T09:10:01.000Z")
-    after = (await ada.get(f"/acme/schedule/{found['id']}")).json
+    after = (await ada.get(f"/acme/schedule/{schedule['id']}")).json
     assert (after["lastRunAt"], after["last_job_id"]) == (run["nominal"], job["id"])
     # Nothing is due twice.
     await loops.fire_schedules(world.runtime)
@@ -90,24 +94,24 @@ async def test_the_body_of_old_clients(world: World, ada: Client) -> None:
 
 
 async def test_it_is_stopped_and_started(world: World, ada: Client) -> None:
-    found = await create_schedule(ada, await world.task())
-    target = f"/acme/scheduler/{found['id']}"
-    for word, next_run in (("stop", None), ("start", found["nextRunAt"])):
+    schedule = await create_schedule(ada, await world.task())
+    target = f"/acme/scheduler/{schedule['id']}"
+    for word, next_run in (("stop", None), ("start", schedule["nextRunAt"])):
         answer = await ada.put(f"{target}/{word}")
         assert (answer.status, answer.json) == (200, "ok")
-        record = (await ada.get(f"/acme/schedule/{found['id']}")).json
+        record = (await ada.get(f"/acme/schedule/{schedule['id']}")).json
         assert (record["enable"], record["nextRunAt"]) == (word == "start", next_run)
     later = {"runDate": "2027-05-01T08:00:00Z"}
-    assert (await ada.put(f"/scheduler/{found['id']}/start?customer=acme", later)).json == "ok"
-    record = (await ada.get(f"/acme/schedule/{found['id']}")).json
+    assert (await ada.put(f"/scheduler/{schedule['id']}/start?customer=acme", later)).json == "ok"
+    record = (await ada.get(f"/acme/schedule/{schedule['id']}")).json
     assert record["nextRunAt"] == "2027-05-01T08:00:00.000Z"
 
 
 async def test_it_is_changed(world: World, ada: Client) -> None:
-    found = await create_schedule(ada, await world.task())
-    target = f"/acme/schedule/{found['id']}"
-    sent = {"name": "nightly", "repeatEvery": "0 5 * * *", "timezone": "America/New_York"}
-    changed = await ada.patch(target, {**sent, "overlap": "queue", "missed": "once"})
+    schedule = await create_schedule(ada, await world.task())
+    target = f"/acme/schedule/{schedule['id']}"
+    body = {"name": "nightly", "repeatEvery": "0 5 * * *", "timezone": "America/New_York"}
+    changed = await ada.patch(target, {**body, "overlap": "queue", "missed": "once"})
     assert (changed.status, changed.json["version"]) == (200, 2)
     assert changed.json["nextRunAt"] == "2027-03-02T10:00:00.000Z"
     assert (changed.json["name"], changed.json["overlap"]) == ("nightly", "queue")
@@ -123,10 +127,10 @@ async def test_it_is_changed(world: World, ada: Client) -> None:
 async def test_it_is_paused_with_an_end_and_a_note(
     world: World, ada: Client, clock: ManualClock
 ) -> None:
-    found = await create_schedule(ada, await world.task())
-    target = f"/acme/schedule/{found['id']}"
-    sent = {"until": "2027-03-02T10:00:00Z", "note": "the shop moves"}
-    paused = (await ada.put(f"{target}/pause", sent)).json
+    schedule = await create_schedule(ada, await world.task())
+    target = f"/acme/schedule/{schedule['id']}"
+    body = {"until": "2027-03-02T10:00:00Z", "note": "the shop moves"}
+    paused = (await ada.put(f"{target}/pause", body)).json
     assert paused["pause"] == {
         "since": "2027-03-02T09:00:30.000Z",
         "until": "2027-03-02T10:00:00.000Z",
@@ -149,8 +153,8 @@ async def test_it_is_paused_with_an_end_and_a_note(
 
 
 async def test_the_preview_shows_clock_changes(world: World, ada: Client, vic: Client) -> None:
-    sent = {"repeatEvery": "30 2 * * *", "timezone": "Europe/Berlin", "count": 40}
-    previews = (await vic.post("/acme/schedule/preview", sent)).json
+    body = {"repeatEvery": "30 2 * * *", "timezone": "Europe/Berlin", "count": 40}
+    previews = (await vic.post("/acme/schedule/preview", body)).json
     assert len(previews) == 40
     marked = [preview for preview in previews if preview["clock_change"]]
     assert [
@@ -167,14 +171,14 @@ async def test_the_preview_shows_clock_changes(world: World, ada: Client, vic: C
 async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None:
     expected = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
     task = await world.task(task_arguments=expected)
-    found = await create_schedule(ada, task, task_arguments=["x", "hush-hush"])
-    assert found["task_arguments"] == ["x", "***"]
-    target = f"/acme/schedule/{found['id']}"
+    schedule = await create_schedule(ada, task, task_arguments=["x", "hush-hush"])
+    assert schedule["task_arguments"] == ["x", "***"]
+    target = f"/acme/schedule/{schedule['id']}"
     changed = await ada.patch(target, {"task_arguments": ["y", "***"]})
     assert changed.json["task_arguments"] == ["y", "***"]
     for place in (target, "/acme/schedule", f"/acme/task/{task}/schedule", "/api/audit"):
         assert "hush-hush" not in (await ada.get(place)).text
-    text = await world.runtime.db.read(store.find, world.actors.acme.id, found["id"])
+    text = await world.runtime.db.read(store.find, world.actors.acme.id, schedule["id"])
     assert text.arguments == '["y","hush-hush"]'
 
 
@@ -209,18 +213,20 @@ async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve:
     """Seen with what it starts; changed by admins; another organization's is not there."""
     hidden = await create_schedule(ada, await world.task("hidden", acl=[]))
     task = await world.task()
-    found = await create_schedule(ada, task)
-    target = f"/acme/schedule/{found['id']}"
-    assert [schedule["id"] for schedule in (await vic.get("/acme/schedule")).json] == [found["id"]]
+    stored_schedule = await create_schedule(ada, task)
+    target = f"/acme/schedule/{stored_schedule['id']}"
+    assert [schedule["id"] for schedule in (await vic.get("/acme/schedule")).json] == [
+        stored_schedule["id"]
+    ]
     for place in (f"schedule/{hidden['id']}", f"task/{hidden['task_id']}/schedule"):
         assert (await uma.get(f"/acme/{place}")).status == 404
     for word in ("preview", "run"):
         assert (await uma.get(f"/acme/schedule/{hidden['id']}/{word}")).status == 404
-    sent = {"repeatEvery": "* * * * *"}
+    body = {"repeatEvery": "* * * * *"}
     max_ = world.client("max")
     for refused in (
-        await max_.post(f"/acme/task/{task}/schedule", sent),
-        await max_.patch(target, sent),
+        await max_.post(f"/acme/task/{task}/schedule", body),
+        await max_.patch(target, body),
         await max_.put(f"{target}/pause"),
         await max_.delete(target),
     ):
@@ -229,7 +235,7 @@ async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve:
     for refused in (
         await eve.get(theirs),
         await eve.delete(theirs),
-        await eve.post(f"/globex/task/{task}/schedule", sent),
+        await eve.post(f"/globex/task/{task}/schedule", body),
     ):
         assert refused.status == 404
     assert (await eve.get("/globex/schedule")).json == []
@@ -237,20 +243,23 @@ async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve:
 
 async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
     task = await world.task()
-    found = await create_schedule(ada, task)
+    schedule = await create_schedule(ada, task)
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
     reaction = next(
         consumer for consumer in consumers.CONSUMERS if "schedules of deleted" in consumer.name
     )
     await world.runtime.db.write(consumers.run_batch, world.runtime, reaction)
-    assert (await ada.get(f"/acme/schedule/{found['id']}")).status == 404
+    assert (await ada.get(f"/acme/schedule/{schedule['id']}")).status == 404
 
 
 async def test_it_can_be_listed_by_its_fields(world: World, ada: Client) -> None:
-    one, two = await world.task("one"), await world.task("two")
-    first, second = await create_schedule(ada, one), await create_schedule(ada, two, name="nightly")
+    task_id, two = await world.task("one"), await world.task("two")
+    first, second = (
+        await create_schedule(ada, task_id),
+        await create_schedule(ada, two, name="nightly"),
+    )
     for query, expected in (
-        (f"where[task_id]={one}", [first]),
+        (f"where[task_id]={task_id}", [first]),
         ("where[name]=nightly", [second]),
         ("sort[id]=-1", [second, first]),
         ("limit=1", [first]),

@@ -81,8 +81,8 @@ def run_operation(
         if type_ is not None:
             letter.headers["content-type"] = type_
         for principal in people(route):
-            sent = letter if which is None else letter.to(address(principal, which))
-            swarm.send(case, sent, principal, which or PathOwner.MISSING)
+            prepared_case = letter if which is None else letter.to(address(principal, which))
+            swarm.send(case, prepared_case, principal, which or PathOwner.MISSING)
 
     try:
         run_case()

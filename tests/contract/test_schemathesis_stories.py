@@ -36,7 +36,7 @@ from manual_clock import ManualClock
 FILES = ("belvedere.db", "logs.db")
 # Who can do more is heard more often.
 WEIGHTS = {"admin": 20, "owner": 4, "manager": 3, "integration token": 3, "agent": 3}
-PEOPLE = [one for one in PRINCIPALS for _ in range(WEIGHTS.get(one.name, 1))]
+PEOPLE = [principal for principal in PRINCIPALS for _ in range(WEIGHTS.get(principal.name, 1))]
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ def keep_files(folder: Path) -> None:
     for name in FILES:
         with (
             closing(sqlite3.connect(folder / name)) as open_one,
-            closing(sqlite3.connect(folder / f"settled-{name}")) as kept,
+            closing(sqlite3.connect(folder / f"settled-{name}")) as connection,
         ):
-            open_one.backup(kept)
+            open_one.backup(connection)
 
 
 @contextmanager
@@ -142,8 +142,8 @@ def story_runner(
 def run_stories(stage: StoryRunner, stories: int, *, v1: bool) -> None:
     # Both styles at once would make four times as many links between the same handlers.
     style = {"path_regex": r"^/\{customer\}"}
-    whole = stage.swarm.schema
-    schema = whole.include(**style) if v1 else whole.exclude(**style)
+    actual_schema = stage.swarm.schema
+    schema = actual_schema.include(**style) if v1 else actual_schema.exclude(**style)
     how = {
         "setup": stage.begin,
         "call": stage.call,

@@ -60,11 +60,11 @@ async def test_it_works(world: World, uma: Client, anonymous: Client, clock: Man
     assert len(codes) == 10
     after = (await uma.get(BASE)).json
     assert (after["enabled"], after["recovery_codes"]) == (True, 10)
-    asked = await login(anonymous, "uma")
-    assert asked.status == 200 and "set-cookie" not in asked.headers
-    assert set(asked.json) == {"second_factor", "ticket"}
-    assert asked.json["second_factor"] == "totp"
-    done = await exchange_ticket(anonymous, asked.json["ticket"], code(secret, clock))
+    response = await login(anonymous, "uma")
+    assert response.status == 200 and "set-cookie" not in response.headers
+    assert set(response.json) == {"second_factor", "ticket"}
+    assert response.json["second_factor"] == "totp"
+    done = await exchange_ticket(anonymous, response.json["ticket"], code(secret, clock))
     assert done.status == 200
     assert done.headers["set-cookie"].startswith(f"belvedere={done.json['access_token']}; ")
     client = Client(world.app, done.json["access_token"], check=world.conformity)
@@ -177,11 +177,11 @@ async def test_an_organization_requires_it(
     world: World, anonymous: Client, clock: ManualClock
 ) -> None:
     olga = world.client("olga")
-    asked = {"second_factor_level": "user"}
-    assert (await olga.put("/api/customer", asked)).code == "second_factor_off"
+    body = {"second_factor_level": "user"}
+    assert (await olga.put("/api/customer", body)).code == "second_factor_off"
     await enable_second_factor(olga, clock)
     assert (await olga.put("/api/customer", {"second_factor_level": "god"})).status == 400
-    assert (await olga.put("/api/customer", asked)).json["second_factor_level"] == "user"
+    assert (await olga.put("/api/customer", body)).json["second_factor_level"] == "user"
     assert (await world.client("uma").get("/acme/task")).status == 401
     assert (await world.client("vic").get("/api/customer")).json["second_factor_level"] == "user"
     record = (await login(anonymous, "uma")).json
@@ -199,6 +199,6 @@ async def test_an_organization_requires_it(
 async def test_nothing_of_it_is_revealed(world: World, ada: Client, clock: ManualClock) -> None:
     secret, codes = await enable_second_factor(ada, clock)
     rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
-    told = (await ada.get("/api/audit?limit=1000")).text + str(rows)
-    assert secret not in told
-    assert not [item for item in codes if item in told]
+    text = (await ada.get("/api/audit?limit=1000")).text + str(rows)
+    assert secret not in text
+    assert not [item for item in codes if item in text]

@@ -70,9 +70,9 @@ async def test_the_query_repeats_task_arguments_with_brackets(
 ) -> None:
     """No body: the repeated query parameter task_arguments[], plus customer and task."""
     await secret_task.create()
-    given = [("task_arguments[]", "x y"), ("task_arguments[]", "é&=")]
+    items = [("task_arguments[]", "x y"), ("task_arguments[]", "é&=")]
     response = await anonymous.post(
-        secret_task.target(("customer", "acme"), ("task", secret_task.task), *given)
+        secret_task.target(("customer", "acme"), ("task", secret_task.task), *items)
     )
     assert response.json["task_arguments_values"] == ["x y", "é&="]
 
@@ -146,15 +146,15 @@ async def test_every_mismatch_is_one_and_the_same_refusal(
         (secret_task.secret, "acme", "nonsense"),
         (secret_task.secret, "acme", "%00"),
     ]
-    said = []
+    items = []
     for n, (secret, customer, task) in enumerate(cases):
         asker = world.client(address=f"198.51.100.{n}")
         target = f"/job/secret/{secret}?customer={customer}&task={task}"
         refused = await asker.post(target, {"task_arguments": ["x", "y"]})
         assert refused.status == 403, (secret, customer, task)
-        said.append({**refused.json, "request_id": ""})
-    assert all(item == said[0] for item in said)
-    assert said[0]["code"] == "wrong_secret"
+        items.append({**refused.json, "request_id": ""})
+    assert all(item == items[0] for item in items)
+    assert items[0]["code"] == "wrong_secret"
     assert (await ada.get("/acme/job")).json == []
 
 

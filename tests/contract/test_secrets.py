@@ -39,16 +39,16 @@ async def next_order(world: World, ada: Client, task: str, given: list[Any] | No
 
 
 async def test_it_works(world: World, ada: Client) -> None:
-    found = await put(ada, "API_KEY", description="of the shop")
-    assert letters.missing(found, RECORD) == []
-    assert (found["name"], found["secret"], found["task_id"]) == ("API_KEY", True, None)
-    assert found["updated_by"] == "ada@acme.test" and "value" not in found
+    response = await put(ada, "API_KEY", description="of the shop")
+    assert letters.missing(response, RECORD) == []
+    assert (response["name"], response["secret"], response["task_id"]) == ("API_KEY", True, None)
+    assert response["updated_by"] == "ada@acme.test" and "value" not in response
     order = await next_order(world, ada, await world.task())
     assert order.env["API_KEY"] == CANARY and order.masks == [CANARY]
     listed = await ada.get("/secret?customer=acme")
-    assert (listed.status, listed.json) == (200, [found])
+    assert (listed.status, listed.json) == (200, [response])
     gone = await ada.delete("/acme/secret/API_KEY")
-    assert (gone.status, gone.json) == (200, found)
+    assert (gone.status, gone.json) == (200, response)
     order = await next_order(world, ada, await world.task("other"))
     assert "API_KEY" not in order.env and order.masks == []
 
@@ -56,8 +56,8 @@ async def test_it_works(world: World, ada: Client) -> None:
 async def test_the_next_script_gets_the_new_value(world: World, ada: Client) -> None:
     task = await world.task()
     for n in range(3):
-        found = await put(ada, "API_KEY", f"{CANARY}-{n}")
-        assert found["version"] == n + 1
+        response = await put(ada, "API_KEY", f"{CANARY}-{n}")
+        assert response["version"] == n + 1
         assert (await next_order(world, ada, task)).env["API_KEY"] == f"{CANARY}-{n}"
 
 
@@ -84,8 +84,8 @@ async def test_the_nearer_to_the_task_the_stronger(world: World, ada: Client) ->
 
 
 async def test_a_variable_may_be_read_and_is_not_hidden(world: World, ada: Client) -> None:
-    found = await put(ada, "REGION", "eu", secret=False)
-    assert (found["secret"], found["value"]) == (False, "eu")
+    response = await put(ada, "REGION", "eu", secret=False)
+    assert (response["secret"], response["value"]) == (False, "eu")
     order = await next_order(world, ada, await world.task())
     assert (order.env["REGION"], order.masks) == ("eu", [])
 
@@ -190,10 +190,10 @@ async def test_who_may(world: World, ada: Client, eve: Client) -> None:
 
 async def test_a_stale_edit_is_refused(ada: Client) -> None:
     await put(ada, "A")
-    sent = {"value": "abcd"}
-    assert (await ada.put("/acme/secret/A", sent, headers={"if-match": "1"})).status == 200
+    body = {"value": "abcd"}
+    assert (await ada.put("/acme/secret/A", body, headers={"if-match": "1"})).status == 200
     for name, version in (("A", "1"), ("NEW", "1")):
-        stale = await ada.put(f"/acme/secret/{name}", sent, headers={"if-match": version})
+        stale = await ada.put(f"/acme/secret/{name}", body, headers={"if-match": version})
         assert (stale.status, stale.code) == (412, "stale")
 
 
@@ -215,13 +215,13 @@ async def test_the_number_is_limited(world: World, ada: Client) -> None:
 async def test_those_of_a_task_go_with_it(world: World, ada: Client) -> None:
     task = await world.task()
     await put(ada, "A", task_id=task)
-    kept = await put(ada, "A")
+    response = await put(ada, "A")
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
     reaction = next(
         consumer for consumer in consumers.CONSUMERS if "secrets of deleted" in consumer.name
     )
     await world.runtime.db.write(consumers.run_batch, world.runtime, reaction)
-    assert (await ada.get("/acme/secret")).json == [kept]
+    assert (await ada.get("/acme/secret")).json == [response]
 
 
 async def test_a_script_gets_what_is_set_when_it_starts(world: World, ada: Client) -> None:

@@ -35,8 +35,8 @@ async def set_up(client: Client, code: str, **more: Any) -> Response:
 
 
 async def is_setup_needed(client: Client) -> bool:
-    told: bool = (await client.get("/-/setup")).json["needed"]
-    return told
+    response: bool = (await client.get("/-/setup")).json["needed"]
+    return response
 
 
 async def test_it_works(anonymous: Client, runtime: ServerRuntime, quick_passwords: None) -> None:

@@ -18,8 +18,8 @@ async def test_it_works(world: World, ada: Client, uma: Client, eve: Client) -> 
     names = ["Blue", "deploy", "lib", "release", "secret", "tile", "watched", "web"]
     assert [tag["name"] for tag in tags] == names
     assert tags[0] == {"id": "Blue", "_id": "Blue", "name": "Blue"}
-    seen = [tag["name"] for tag in (await uma.get("/tag?customer=acme")).json]
-    assert seen == ["Blue", "deploy", "release", "watched", "web"]
+    actual_names = [tag["name"] for tag in (await uma.get("/tag?customer=acme")).json]
+    assert actual_names == ["Blue", "deploy", "release", "watched", "web"]
     assert (await eve.get("/globex/tag")).json == []
 
 

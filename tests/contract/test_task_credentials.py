@@ -8,8 +8,8 @@ from manual_clock import ManualClock
 
 
 async def secret_of(ada: Client, task: str) -> str:
-    found: str = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
-    return found
+    response: str = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    return response
 
 
 async def test_it_works(world: World, ada: Client, anonymous: Client) -> None:
@@ -66,8 +66,8 @@ async def test_it_is_in_no_record_list_event_or_audit(world: World, ada: Client)
     await ada.post("/acme/job", {"task": task})
     for target in ("/acme/task", f"/acme/task/{task}", "/acme/job", "/api/audit"):
         assert secret not in (await ada.get(target)).text
-    kept = world.runtime.db.write_blocking(lambda tx: tx.rows("select data from events"))
-    assert secret not in str(kept)
+    items = world.runtime.db.write_blocking(lambda tx: tx.rows("select data from events"))
+    assert secret not in str(items)
 
 
 async def test_the_key_of_a_deleted_task_opens_nothing(

@@ -37,13 +37,13 @@ async def test_any_invalid_token_is_401(world: World) -> None:
     good = world.things.integration["acme"]
     bad = ["x", good[:-1], good + "x", good.upper(), "bvt_" + "x" * 40, "bvt_", "é" * 30]
     bad += [good.replace("bvt_", "bva_"), "y" * 5_000, "null", "Bearer " + good]
-    said = []
+    items = []
     for token in bad:
         headers = {"authorization": f"Bearer {token}"}
         refused = await world.client().get("/acme/task", headers=headers)
         assert refused.status == 401, token
-        said.append({**refused.json, "request_id": ""})
-    assert all(item == said[0] for item in said)
+        items.append({**refused.json, "request_id": ""})
+    assert all(item == items[0] for item in items)
 
 
 async def test_other_schemes_are_no_token(anonymous: Client) -> None:
@@ -75,11 +75,11 @@ async def test_a_revoked_token_is_dead_at_once(world: World, ada: Client) -> Non
 
 
 async def test_a_token_revokes_itself_and_no_other(world: World, ada: Client) -> None:
-    made = [(await ada.post("/api/token", {"name": name})).json for name in ("one", "two")]
-    client = Client(world.app, made[0]["token"], check=world.conformity)
-    refused = await client.delete(f"/api/token/{made[1]['id']}")
+    items = [(await ada.post("/api/token", {"name": name})).json for name in ("one", "two")]
+    client = Client(world.app, items[0]["token"], check=world.conformity)
+    refused = await client.delete(f"/api/token/{items[1]['id']}")
     assert (refused.status, refused.code) == (403, "person_only")
-    assert (await client.delete(f"/api/token/{made[0]['id']}")).status == 200
+    assert (await client.delete(f"/api/token/{items[0]['id']}")).status == 200
     assert (await client.get("/acme/task")).status == 401
 
 
@@ -87,8 +87,11 @@ async def test_a_token_is_listed_without_its_text(world: World, ada: Client) -> 
     token = (await ada.post("/api/token", {"name": "mine"})).json
     listed = await ada.get("/api/token")
     assert token["token"] not in listed.text
-    found = next(record for record in listed.json if record["id"] == token["id"])
-    assert found["prefix"] == token["token"][: len(found["prefix"])] and len(found["prefix"]) < 12
+    records = next(record for record in listed.json if record["id"] == token["id"])
+    assert (
+        records["prefix"] == token["token"][: len(records["prefix"])]
+        and len(records["prefix"]) < 12
+    )
 
 
 async def test_an_integration_token_cannot_make_itself_permanent(world: World) -> None:

@@ -25,8 +25,8 @@ async def react(world: World) -> None:
 
 async def indicator(ada: Client, title: str = "Queue", **more: Any) -> str:
     response = await ada.post("/acme/indicator", {"title": title, "type": "progress", **more})
-    found: str = response.json["id"]
-    return found
+    object_id: str = response.json["id"]
+    return object_id
 
 
 async def jobs(ada: Client) -> list[dict[str, Any]]:
@@ -193,9 +193,9 @@ async def test_a_task_starts_the_next_with_its_output(world: World, ada: Client)
         ):
             await run(ada, agent, first, code=0, lastline=line)
             await react(world)
-    found = await jobs(ada)
-    assert [job["name"] for job in found] == ["first", "good", "first", "bad", "first", "own"]
-    assert found[1]["task_arguments_values"] == ["a", "2"]
+    actual_jobs = await jobs(ada)
+    assert [job["name"] for job in actual_jobs] == ["first", "good", "first", "bad", "first", "own"]
+    assert actual_jobs[1]["task_arguments_values"] == ["a", "2"]
 
 
 async def test_a_task_cannot_start_itself_in_a_ring(world: World, ada: Client) -> None:

@@ -49,8 +49,8 @@ async def test_it_works(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         for report, verdict in ENDS:
             job = await run(uma, agent, task, **report)
-            found = (job["lifecycle"], job["state"], job["trigger_name"], job["output"])
-            assert found == verdict, report
+            pair = (job["lifecycle"], job["state"], job["trigger_name"], job["output"])
+            assert pair == verdict, report
             assert letters.missing(job["result"], letters.RESULT) == [], report
             assert job["result"]["code"] == report.get("code", 0)
             killed = report.get("ending") in ("timeout", "canceled")

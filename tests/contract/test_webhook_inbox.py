@@ -32,28 +32,32 @@ async def test_it_works(world: World, ada: Client) -> None:
     hook = await create_webhook(ada, await world.task())
     secret = await secret_of(ada, hook["id"])
     stranger = world.client(address="203.0.113.7")
-    sent = {**JSON, "user-agent": "forge/1", "x-api-key": "canary", "cookie": "a=canary"}
+    body = {**JSON, "user-agent": "forge/1", "x-api-key": "canary", "cookie": "a=canary"}
     fired = await stranger.post(
-        f"/acme/webhook/{hook['id']}/trigger/secret/{secret}", raw=b'["x", 1.0]', headers=sent
+        f"/acme/webhook/{hook['id']}/trigger/secret/{secret}", raw=b'["x", 1.0]', headers=body
     )
-    (kept,) = await deliveries(ada, hook)
-    assert letters.identifier(kept["id"]) and letters.moment(kept["date"])
-    assert (kept["address"], kept["door"], kept["user"]) == ("203.0.113.7", "secret", "")
-    assert (kept["verdict"], kept["jobs"]) == ("accepted", fired.json["jobs"])
-    assert kept["headers"]["user-agent"] == "forge/1"
-    assert (kept["headers"]["x-api-key"], kept["headers"]["cookie"]) == ("***", "***")
-    assert "body" not in kept and secret not in str(kept)
-    whole = await read_delivery(ada, hook, kept["id"])
-    assert (whole["body"], whole["size"]) == ('["x", 1.0]', 10)
-    assert {**whole, "body": 0} == {**kept, "body": 0}
+    (delivery,) = await deliveries(ada, hook)
+    assert letters.identifier(delivery["id"]) and letters.moment(delivery["date"])
+    assert (delivery["address"], delivery["door"], delivery["user"]) == (
+        "203.0.113.7",
+        "secret",
+        "",
+    )
+    assert (delivery["verdict"], delivery["jobs"]) == ("accepted", fired.json["jobs"])
+    assert delivery["headers"]["user-agent"] == "forge/1"
+    assert (delivery["headers"]["x-api-key"], delivery["headers"]["cookie"]) == ("***", "***")
+    assert "body" not in delivery and secret not in str(delivery)
+    actual_delivery = await read_delivery(ada, hook, delivery["id"])
+    assert (actual_delivery["body"], actual_delivery["size"]) == ('["x", 1.0]', 10)
+    assert {**actual_delivery, "body": 0} == {**delivery, "body": 0}
 
 
 async def test_a_token_says_whose_it_is(ada: Client) -> None:
     hook = await create_webhook(ada)
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
-    (kept,) = await deliveries(ada, hook)
-    assert (kept["door"], kept["user"]) == ("token", "ada@acme.test")
-    assert kept["headers"]["authorization"] == "***"
+    (delivery,) = await deliveries(ada, hook)
+    assert (delivery["door"], delivery["user"]) == ("token", "ada@acme.test")
+    assert delivery["headers"]["authorization"] == "***"
 
 
 async def test_refused_deliveries_are_stored_with_their_reason(world: World, ada: Client) -> None:
@@ -78,11 +82,17 @@ async def test_the_list_is_newest_first_and_can_be_narrowed(ada: Client) -> None
     target = f"/acme/webhook/{hook['id']}/trigger"
     for raw in (b"[1]", b"[2]", b"["):
         await ada.post(target, raw=raw, headers=JSON)
-    found = await deliveries(ada, hook)
-    assert [item["verdict"] for item in found] == ["malformed_json", "accepted", "accepted"]
-    assert await deliveries(ada, hook, "?where[verdict]=accepted") == found[1:]
-    assert await deliveries(ada, hook, "?limit=1") == found[:1]
-    assert await deliveries(ada, hook, f"?after={found[0]['id']}") == found[1:]
+    actual_deliveries = await deliveries(ada, hook)
+    assert [item["verdict"] for item in actual_deliveries] == [
+        "malformed_json",
+        "accepted",
+        "accepted",
+    ]
+    assert await deliveries(ada, hook, "?where[verdict]=accepted") == actual_deliveries[1:]
+    assert await deliveries(ada, hook, "?limit=1") == actual_deliveries[:1]
+    assert (
+        await deliveries(ada, hook, f"?after={actual_deliveries[0]['id']}") == actual_deliveries[1:]
+    )
 
 
 async def test_masked_arguments_stay_masked(world: World, ada: Client) -> None:
@@ -101,8 +111,8 @@ async def test_masked_arguments_stay_masked(world: World, ada: Client) -> None:
     again = await ada.post(f"/acme/webhook/{hook['id']}/delivery/{first['id']}/replay")
     assert again.status == 201
     async with world.agent() as agent:
-        kept = [(await agent.order()).arguments for _ in range(2)]
-    assert kept == [["seen", "canary"]] * 2
+        actual_arguments = [(await agent.order()).arguments for _ in range(2)]
+    assert actual_arguments == [["seen", "canary"]] * 2
 
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -160,8 +170,8 @@ async def test_one_that_was_refused_can_be_run_once_it_is_right(world: World, ad
     hook = await create_webhook(ada, task, enable=False)
     target = f"/acme/webhook/{hook['id']}"
     await ada.post(f"{target}/trigger", ["x"])
-    (kept,) = await deliveries(ada, hook)
-    replay = f"{target}/delivery/{kept['id']}/replay"
+    (delivery,) = await deliveries(ada, hook)
+    replay = f"{target}/delivery/{delivery['id']}/replay"
     refused = await ada.post(replay)
     assert (refused.status, refused.code) == (409, "webhook_disabled")
     await ada.patch(target, {"enable": True})
@@ -172,8 +182,8 @@ async def test_one_that_was_refused_can_be_run_once_it_is_right(world: World, ad
 async def test_a_delivery_belongs_to_its_webhook(ada: Client) -> None:
     hook, other = await create_webhook(ada), await create_webhook(ada, name="other")
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
-    (kept,) = await deliveries(ada, hook)
-    for webhook_id, delivery_id in ((other["id"], kept["id"]), (hook["id"], MISSING)):
+    (delivery,) = await deliveries(ada, hook)
+    for webhook_id, delivery_id in ((other["id"], delivery["id"]), (hook["id"], MISSING)):
         target = f"/acme/webhook/{webhook_id}/delivery/{delivery_id}"
         for answer in (await ada.get(target), await ada.post(f"{target}/replay")):
             assert (answer.status, answer.code) == (404, "delivery_not_found")

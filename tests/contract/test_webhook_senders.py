@@ -45,15 +45,15 @@ async def verdicts(ada: Client, out: WebhookSender) -> list[str]:
 async def test_it_works(world: World, ada: Client, clock: ManualClock, kind: str) -> None:
     """With the secret that the sender chose, by signature alone and by the address."""
     out = await caller(world, ada, kind)
-    kept = await keep(ada, out, {"secret": SECRET})
-    assert (kept.status, kept.json["secret"]) == (200, SECRET)
+    response = await keep(ada, out, {"secret": SECRET})
+    assert (response.status, response.json["secret"]) == (200, SECRET)
     out.secret = SECRET
     fired = await out.send_signed(SIGNED[kind](SECRET, clock()))
     assert (fired.status, len(fired.json["jobs"])) == (200, 1)
     assert (await out.by_secret(SIGNED[kind](SECRET, clock()))).status == 200
     assert (await out.by_secret({})).code == "wrong_signature"
-    (one, *_) = (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
-    assert SECRET not in str(one)
+    (value, *_) = (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
+    assert SECRET not in str(value)
     assert SECRET not in (await ada.get("/api/audit")).text
 
 

@@ -59,8 +59,8 @@ async def test_it_works(world: World, ada: Client, kind: str) -> None:
     assert len(fired.json["jobs"]) == 1
     (job,) = await jobs(ada)
     assert job["task_arguments_values"] == ['{"ref":"main","n":1.0}']
-    (kept,) = (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
-    assert (kept["door"], kept["headers"][HEADER[kind]]) == ("signature", "***")
+    (delivery,) = (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
+    assert (delivery["door"], delivery["headers"][HEADER[kind]]) == ("signature", "***")
 
 
 async def test_gitlab_sends_its_token_and_an_id(world: World, ada: Client) -> None:
@@ -71,12 +71,12 @@ async def test_gitlab_sends_its_token_and_an_id(world: World, ada: Client) -> No
     assert again.headers["idempotency-replayed"] == "true"
     refused = await out.send_signed({"x-gitlab-token": out.secret[:-1]})
     assert (refused.status, refused.code) == (403, "wrong_signature")
-    (kept,) = [
+    (item,) = [
         record
         for record in (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
         if record["verdict"] == "accepted"
     ]
-    assert kept["headers"]["x-gitlab-token"] == "***"
+    assert item["headers"]["x-gitlab-token"] == "***"
 
 
 @pytest.mark.parametrize("kind", HEADER)
@@ -112,16 +112,16 @@ async def test_every_invalid_signature_is_refused(world: World, ada: Client, kin
         {HEADER[kind]: "sha256=" + "é" * 64},
         {other: right},
     ]
-    said = []
+    items = []
     for n, headers in enumerate(wrong):
         out.client = world.client(address=f"198.51.100.{n}")
         refused = await out.send_signed(headers)
         assert refused.status == 403, headers
-        said.append({**refused.json, "request_id": ""})
+        items.append({**refused.json, "request_id": ""})
     out.client = world.client(address="198.51.100.99")
     out.webhook_id = "0" * 24
-    said.append({**(await out.send_signed({HEADER[kind]: right})).json, "request_id": ""})
-    assert all(item == said[0] for item in said)
+    items.append({**(await out.send_signed({HEADER[kind]: right})).json, "request_id": ""})
+    assert all(item == items[0] for item in items)
     assert await jobs(ada) == []
 
 
@@ -186,9 +186,9 @@ async def test_a_right_secret_is_limited_by_the_setting(
 ) -> None:
     world.runtime.secret_uses.limit = 3
     out, other = await caller(world, ada, "none"), await caller(world, ada, "github", name="b")
-    said = [await out.by_secret({}) for _ in range(4)]
-    assert [item.status for item in said] == [200, 200, 200, 429]
-    assert said[-1].headers["retry-after"] == "1"
+    responses = [await out.by_secret({}) for _ in range(4)]
+    assert [item.status for item in responses] == [200, 200, 200, 429]
+    assert responses[-1].headers["retry-after"] == "1"
     header = {"x-hub-signature-256": sign(other.secret)}
     assert [(await other.send_signed(header)).status for _ in range(4)] == [200, 200, 200, 429]
     clock.move(1.1)

@@ -42,8 +42,8 @@ async def jobs(ada: Client) -> list[dict[str, Any]]:
 
 
 async def secret_of(ada: Client, webhook_id: str) -> str:
-    found: str = (await ada.get(f"/acme/webhook/{webhook_id}/credentials")).json["secret"]
-    return found
+    response: str = (await ada.get(f"/acme/webhook/{webhook_id}/credentials")).json["secret"]
+    return response
 
 
 # Making
@@ -74,15 +74,15 @@ async def test_the_secret_is_in_no_record(ada: Client) -> None:
 
 
 async def test_put_changes_it(world: World, ada: Client) -> None:
-    one, two = sorted([await world.task("one"), await world.task("two")])
-    hook = await create_webhook(ada, one)
+    webhook_id, two = sorted([await world.task("one"), await world.task("two")])
+    hook = await create_webhook(ada, webhook_id)
     target = f"/acme/webhook/{hook['id']}"
-    changed = await ada.put(target, {"name": "renamed", "tasks": [two, one, two]})
+    changed = await ada.put(target, {"name": "renamed", "tasks": [two, webhook_id, two]})
     assert changed.status == 200
-    assert (changed.json["name"], changed.json["tasks"]) == ("renamed", [one, two])
+    assert (changed.json["name"], changed.json["tasks"]) == ("renamed", [webhook_id, two])
     # What it does not say stays.
     changed = await ada.put(target, {"name": "again", "enable": False})
-    assert (changed.json["enable"], changed.json["tasks"]) == (False, [one, two])
+    assert (changed.json["enable"], changed.json["tasks"]) == (False, [webhook_id, two])
     assert (await ada.get(target)).json == changed.json
     refused = await ada.put(target, {"enable": True})
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "name")
@@ -175,24 +175,24 @@ async def test_a_task_that_a_webhook_runs_is_not_deleted(world: World, ada: Clie
 
 async def test_an_admin_triggers_it(world: World, ada: Client) -> None:
     """POST /{customer}/webhook/{id}/trigger: everything attached runs."""
-    one, two = sorted(
+    webhook_id, two = sorted(
         [
             await world.task("one", task_arguments=arguments(2)),
             await world.task("two", task_arguments=arguments(1)),
         ]
     )
-    hook = await create_webhook(ada, one, two)
+    hook = await create_webhook(ada, webhook_id, two)
     fired = await ada.post(f"/acme/webhook/{hook['id']}/trigger", ["x", 5])
     assert fired.status == 200
-    found = await jobs(ada)
+    actual_jobs = await jobs(ada)
     assert fired.json == {
         "message": "success",
-        "jobs": [{"id": job["id"], "task_id": job["task_id"]} for job in found],
+        "jobs": [{"id": job["id"], "task_id": job["task_id"]} for job in actual_jobs],
     }
-    assert [job["task_id"] for job in found] == [one, two]
-    values = {job["name"]: job["task_arguments_values"] for job in found}
+    assert [job["task_id"] for job in actual_jobs] == [webhook_id, two]
+    values = {job["name"]: job["task_arguments_values"] for job in actual_jobs}
     assert values == {"one": ["x", "5"], "two": ["x"]}
-    for job in found:
+    for job in actual_jobs:
         assert (job["lifecycle"], job["state"]) == ("ready", "in_progress")
         assert (job["origin"], job["user_id"]) == ("trigger_by", "")
         assert job["user"] == {"id": "", "username": "", "email": ""}
@@ -232,16 +232,16 @@ async def test_every_mismatch_is_one_and_the_same_refusal(world: World, ada: Cli
         ("globex", hook["id"], secret),
         ("nowhere", hook["id"], secret),
     ]
-    said = []
-    for n, (customer, webhook_id, given) in enumerate(cases):
+    items = []
+    for n, (customer, webhook_id, value) in enumerate(cases):
         asker = world.client(address=f"198.51.100.{n}")
-        target = f"/{customer}/webhook/{webhook_id}/trigger/secret/{given}"
+        target = f"/{customer}/webhook/{webhook_id}/trigger/secret/{value}"
         # What is wrong with the body is nobody's business either.
         refused = await asker.post(target, raw=b"{", headers=JSON)
-        assert refused.status == 403, (customer, webhook_id, given)
-        said.append({**refused.json, "request_id": ""})
-    assert all(item == said[0] for item in said)
-    assert said[0]["code"] == "wrong_secret"
+        assert refused.status == 403, (customer, webhook_id, value)
+        items.append({**refused.json, "request_id": ""})
+    assert all(item == items[0] for item in items)
+    assert items[0]["code"] == "wrong_secret"
     assert (await ada.get(f"/acme/webhook/{hook['id']}/delivery")).json == []
 
 
@@ -302,8 +302,8 @@ async def test_what_cannot_be_delivered_is_refused(
     refused = await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=JSON)
     assert (refused.status, refused.code) == (400, code)
     assert await jobs(ada) == []
-    (kept,) = (await ada.get(f"/acme/webhook/{hook['id']}/delivery")).json
-    assert (kept["verdict"], kept["jobs"]) == (code, [])
+    (delivery,) = (await ada.get(f"/acme/webhook/{hook['id']}/delivery")).json
+    assert (delivery["verdict"], delivery["jobs"]) == (code, [])
 
 
 async def test_a_depth_of_a_hundred_is_fine(world: World, ada: Client) -> None:
@@ -444,7 +444,7 @@ async def test_levels(world: World, ada: Client) -> None:
 async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> None:
     hook = await create_webhook(ada)
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
-    (kept,) = (await ada.get(f"/acme/webhook/{hook['id']}/delivery")).json
+    (delivery,) = (await ada.get(f"/acme/webhook/{hook['id']}/delivery")).json
     for method, rest, body in (
         ("GET", "", {}),
         ("PUT", "", {"name": "x"}),
@@ -454,8 +454,8 @@ async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> N
         ("GET", "/credentials", {}),
         ("POST", "/credentials/rotate", {}),
         ("GET", "/delivery", {}),
-        ("GET", f"/delivery/{kept['id']}", {}),
-        ("POST", f"/delivery/{kept['id']}/replay", {}),
+        ("GET", f"/delivery/{delivery['id']}", {}),
+        ("POST", f"/delivery/{delivery['id']}/replay", {}),
     ):
         for webhook_id in (hook["id"], MISSING):
             answer = await eve.request(method, f"/globex/webhook/{webhook_id}{rest}", body)

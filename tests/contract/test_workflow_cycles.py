@@ -27,8 +27,8 @@ async def test_it_works(world: World, ada: Client) -> None:
             await step(world, agent, code=code)
     over = (await ada.get(target)).json
     assert (over["lifecycle"], over["state"]) == ("finished", "failure")
-    told = "The edge b → a (failure) reached its limit of 1 visit (max_visits)."
-    assert over["reason"] == told
+    text = "The edge b → a (failure) reached its limit of 1 visit (max_visits)."
+    assert over["reason"] == text
     records = (await ada.get(f"{target}/steps")).json
     visits = [(record["node_id"], record["visit"]) for record in records]
     assert visits == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]

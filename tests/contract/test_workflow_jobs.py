@@ -48,9 +48,9 @@ async def test_it_works(world: World, ada: Client, uma: Client) -> None:
     over = (await uma.get(target)).json
     assert (over["lifecycle"], over["state"]) == ("finished", "normal")
     assert over == (await uma.get(f"/acme/job/{job['id']}")).json
-    taken = await steps(uma, flow, job)
-    assert [item["name"] for item in taken] == ["b", "a"]
-    assert {item["workflow_job_id"] for item in taken} == {job["id"]}
+    actual_steps = await steps(uma, flow, job)
+    assert [item["name"] for item in actual_steps] == ["b", "a"]
+    assert {item["workflow_job_id"] for item in actual_steps} == {job["id"]}
 
 
 @pytest.mark.parametrize("style", ["/workflows/{}/job?customer=acme", "/acme/workflows/{}/job"])
@@ -64,12 +64,12 @@ async def test_arguments_go_to_the_first_step(
     assert first["task_arguments_values"] == ["x", "2"]
 
 
-@pytest.mark.parametrize("given", [[], ["x"], ["x", "y", "z"]])
+@pytest.mark.parametrize("texts", [[], ["x"], ["x", "y", "z"]])
 async def test_arguments_that_do_not_fit_start_nothing(
-    world: World, ada: Client, given: list[str]
+    world: World, ada: Client, texts: list[str]
 ) -> None:
     flow = await taking_two(world, ada)
-    refused = await ada.post(f"/acme/workflows/{flow['id']}/job?strict=1", given)
+    refused = await ada.post(f"/acme/workflows/{flow['id']}/job?strict=1", texts)
     assert refused.status == 400
     assert (await ada.get("/acme/job")).json == []
 
@@ -174,8 +174,8 @@ async def test_all_invalid_requests_get_the_same_refusal(
             (flow["id"], secret, "nowhere"),
         )
     ]
-    told = {(answer.status, answer.code, answer.json["message"]) for answer in answers}
-    assert told == {(403, "wrong_secret", "Invalid secret key.")}
+    names = {(answer.status, answer.code, answer.json["message"]) for answer in answers}
+    assert names == {(403, "wrong_secret", "Invalid secret key.")}
 
 
 async def test_the_organization_may_be_left_out(

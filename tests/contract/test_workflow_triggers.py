@@ -53,8 +53,8 @@ async def test_a_webhook_starts_tasks_and_workflows_all_or_nothing(
     assert (await ada.get("/acme/job")).json == []
     fired = await ada.post(f"{target}/trigger", ["x"], headers={"idempotency-key": "k"})
     assert fired.status == 200
-    (whole,) = await jobs(ada)
-    assert {"id": whole["id"], "workflow_id": flow["id"]} in fired.json["jobs"]
+    (job,) = await jobs(ada)
+    assert {"id": job["id"], "workflow_id": flow["id"]} in fired.json["jobs"]
     again = await ada.post(f"{target}/trigger", ["x"], headers={"idempotency-key": "k"})
     assert again.json == fired.json
     secret = (await ada.get(f"{target}/credentials")).json["secret"]
@@ -69,8 +69,8 @@ async def test_the_inbox_masks_what_the_first_step_masks(world: World, ada: Clie
     hook = (await ada.post("/acme/webhook", body)).json
     target = f"/acme/webhook/{hook['id']}"
     await ada.post(f"{target}/trigger", ["canary"])
-    (kept,) = (await ada.get(f"{target}/delivery")).json
-    assert "canary" not in (await ada.get(f"{target}/delivery/{kept['id']}")).text
+    (delivery,) = (await ada.get(f"{target}/delivery")).json
+    assert "canary" not in (await ada.get(f"{target}/delivery/{delivery['id']}")).text
 
 
 async def test_the_end_of_a_task_starts_it_with_the_output(world: World, ada: Client) -> None:
@@ -79,9 +79,9 @@ async def test_the_end_of_a_task_starts_it_with_the_output(world: World, ada: Cl
     async with world.agent() as agent:
         await ada.post("/acme/job", {"task": task})
         await step(world, agent, lastline='["from t"]')
-    found = await jobs(ada, "ScriptJob")
-    assert [job["name"] for job in found] == ["t", "w"]
-    assert found[1]["task_arguments_values"] == ["from t"]
+    actual_jobs = await jobs(ada, "ScriptJob")
+    assert [job["name"] for job in actual_jobs] == ["t", "w"]
+    assert actual_jobs[1]["task_arguments_values"] == ["from t"]
 
 
 async def test_the_end_of_a_workflow_starts_others(world: World, ada: Client) -> None:
@@ -131,8 +131,8 @@ async def test_they_get_what_its_last_steps_gave(world: World, ada: Client) -> N
         await run(ada, flow)
         await step(world, agent, code=1, lastline='["what went wrong"]')
     await react(world)
-    found = [job for job in await jobs(ada, "ScriptJob") if job["name"] not in "abc"]
-    assert [(job["name"], job["task_arguments_values"]) for job in found] == [
+    actual_jobs = [job for job in await jobs(ada, "ScriptJob") if job["name"] not in "abc"]
+    assert [(job["name"], job["task_arguments_values"]) for job in actual_jobs] == [
         ("success", ["from b", "from c"]),
         ("failure", ["what went wrong", ""]),
     ]
@@ -160,10 +160,10 @@ async def test_a_deleted_history_provides_no_arguments(world: World, ada: Client
 
 async def test_a_monitor_of_workflows_events_is_listed(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada)
-    found = [e for e in (await ada.get("/acme/event")).json if e["emitter_id"] == flow["id"]]
-    assert [event["name"] for event in found] == ["success", "failure", "canceled"]
-    assert {event["_type"] for event in found} == {"WorkflowEvent"}
-    assert found[0]["emitter"]["_type"] == "Workflow"
+    items = [e for e in (await ada.get("/acme/event")).json if e["emitter_id"] == flow["id"]]
+    assert [event["name"] for event in items] == ["success", "failure", "canceled"]
+    assert {event["_type"] for event in items} == {"WorkflowEvent"}
+    assert items[0]["emitter"]["_type"] == "Workflow"
 
 
 async def test_a_refused_start_is_reported(world: World, ada: Client) -> None:

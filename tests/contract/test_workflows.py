@@ -95,8 +95,8 @@ async def test_a_bad_one_is_refused_by_its_field(
     world: World, ada: Client, body: dict[str, Any], field: str
 ) -> None:
     task = await world.task()
-    sent = json.dumps(body).replace("{task}", task)
-    refused = await ada.post("/acme/workflows", json.loads(sent))
+    text = json.dumps(body).replace("{task}", task)
+    refused = await ada.post("/acme/workflows", json.loads(text))
     assert refused.status == 400, refused.body
     assert field in [fault["field"] for fault in refused.json["errors"]]
     assert (await ada.get("/acme/workflows")).json == []

@@ -40,19 +40,19 @@ def address(
     here, there = home(estate, principal)
     stranger = actors.ada if here is estate.globex else actors.eve
     # Sessions are the one thing that belongs to a person, not to the organization.
-    mine: Actor = getattr(actors, WHO.get(principal.name, "ada"))
+    actor: Actor = getattr(actors, WHO.get(principal.name, "ada"))
 
     def id_of(name: str) -> str:
         return {
-            PathOwner.OWN: here.ids.get(name, mine.credential_id),
+            PathOwner.OWN: here.ids.get(name, actor.credential_id),
             PathOwner.OTHER: there.ids.get(name, stranger.credential_id),
             PathOwner.MISSING: MISSING,
             PathOwner.MALFORMED: MALFORMED,
         }[which]
 
-    found = id_of("task" if route.path == "/job/secret/{secret}" else noun(route))
+    text = id_of("task" if route.path == "/job/secret/{secret}" else noun(route))
     secret = here.texts["job_secret" if route.path.endswith("/result") else "secret"]
-    path = route.path.replace("{id}", found).replace("{secret}", secret)
+    path = route.path.replace("{id}", text).replace("{secret}", secret)
     path = re.sub(r"\{(\w+)_id\}", lambda inner: id_of(inner[1]), path)
     path = path.replace("{filename}", FILE)
     for word in ("title", "token", "hostname", "link", "slug"):
@@ -63,7 +63,7 @@ def address(
     if v1:
         path = f"/{here.name}{path}"
     if route.needs_customer or "{secret}" in route.path:
-        return f"{path}?customer={here.name}&task={found}"
+        return f"{path}?customer={here.name}&task={text}"
     if f"{route.method} {route.path}" == "DELETE /hostgroup/{id}":
         return f"{path}?deleteInstances=true"
     return f"{path}?q=x" if path.endswith("/search") else path

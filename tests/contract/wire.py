@@ -47,15 +47,15 @@ class Socket:
         pieces: list[bytes] | None = None,
     ) -> Response:
         """`body` as JSON; `pieces` one by one, chunked, for who does not know the length."""
-        sent = {"host": f"127.0.0.1:{self._port}", **(headers or {})}
+        sent_body = {"host": f"127.0.0.1:{self._port}", **(headers or {})}
         raw = b""
         if body is not NOTHING:
             raw = json.dumps(body).encode()
-            sent |= {"content-type": "application/json", "content-length": str(len(raw))}
+            sent_body |= {"content-type": "application/json", "content-length": str(len(raw))}
         if pieces is not None:
-            sent["transfer-encoding"] = "chunked"
+            sent_body["transfer-encoding"] = "chunked"
             raw = b"".join(b"%x\r\n%s\r\n" % (len(item), item) for item in [*pieces, b""])
-        head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+        head = "".join(f"{name}: {value}\r\n" for name, value in sent_body.items())
         reader, writer = await self._connection()
         writer.write(f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode() + raw)
         await writer.drain()

@@ -35,7 +35,7 @@ class InitialObjects:
 def create_objects(tx: Tx, keys: Keyring, actors: Actors) -> InitialObjects:
     owners = {"acme": actors.ada, "globex": actors.eve}
     places = {"web-1": actors.ada, "web-2": actors.ada, "box-1": actors.eve}
-    made = InitialObjects(
+    initial_objects = InitialObjects(
         hosts={name: _enrol(tx, keys, actor, name) for name, actor in places.items()},
         integration={
             name: tokens.create_token(tx, keys, actor, f"token of {name}")[1]
@@ -44,7 +44,7 @@ def create_objects(tx: Tx, keys: Keyring, actors: Actors) -> InitialObjects:
     )
     # Who makes a token is told of it; inboxes are empty when a test begins.
     tx.execute("delete from events where kind = 'token.created'")
-    return made
+    return initial_objects
 
 
 def _enrol(tx: Tx, keys: Keyring, actor: Actor, hostname: str) -> Enrolment:
@@ -83,7 +83,7 @@ class World:
 
     async def task(self, name: str = "echo", *, by: str = "ada", **fields: Any) -> str:
         """Make a script task on web-1 that everybody of acme may see; other fields as given."""
-        made: dict[str, Any] = {
+        new_fields: dict[str, Any] = {
             "name": name,
             "type": "script",
             "hostname": "box-1" if by == "eve" else "web-1",
@@ -91,10 +91,10 @@ class World:
             "acl": [] if by == "eve" else ["uma", "vic", "max"],
             **fields,
         }
-        if made["type"] not in ("script", "scraper"):
-            del made["hostname"], made["script"]
+        if new_fields["type"] not in ("script", "scraper"):
+            del new_fields["hostname"], new_fields["script"]
         actor = getattr(self.actors, by)
-        return await self.runtime.db.write(make_task, self.runtime.keyring, actor, made)
+        return await self.runtime.db.write(make_task, self.runtime.keyring, actor, new_fields)
 
     def beside(self, runtime: ServerRuntime) -> "World":
         """The same people at another server of the same database."""
@@ -102,6 +102,6 @@ class World:
 
 
 def open_world(runtime: ServerRuntime, actors: Actors) -> World:
-    things = runtime.db.write_blocking(create_objects, runtime.keyring, actors)
+    initial_objects = runtime.db.write_blocking(create_objects, runtime.keyring, actors)
     app = App(runtime, runtime.router, serve, respond)
-    return World(runtime, app, actors, things, Conformity(runtime.router))
+    return World(runtime, app, actors, initial_objects, Conformity(runtime.router))

@@ -55,8 +55,8 @@ def test_a_list_is_looked_up_in_the_index_of_an_empty_table(db: Database) -> Non
         sql = f"explain select name from jobs where id in {tx.dialect.in_texts} order by id"
         return "\n".join(line for (line,) in tx.rows(sql, '["a"]'))
 
-    found = db.write_blocking(plan)
-    assert "on jobs_pkey" in found and "Seq Scan" not in found
+    actual_plan = db.write_blocking(plan)
+    assert "on jobs_pkey" in actual_plan and "Seq Scan" not in actual_plan
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

@@ -48,13 +48,13 @@ class NotifyListener:
 def run_notifier(
     db: Postgres, clock: Clock | None = None
 ) -> Iterator[tuple[PostgresNotifier, "queue.Queue[set[Signal]]"]]:
-    heard: queue.Queue[set[Signal]] = queue.Queue()
-    made = PostgresNotifier(db, heard.put, clock or Clock())
-    made.start()
+    actual_queue: queue.Queue[set[Signal]] = queue.Queue()
+    postgres_notifier = PostgresNotifier(db, actual_queue.put, clock or Clock())
+    postgres_notifier.start()
     try:
-        yield made, heard
+        yield postgres_notifier, actual_queue
     finally:
-        made.stop()
+        postgres_notifier.stop()
 
 
 @pytest.fixture
@@ -70,17 +70,17 @@ def listener(postgres: Postgres) -> Iterator[NotifyListener]:
 
 
 def test_it_works(postgres: Postgres, listener: NotifyListener) -> None:
-    with run_notifier(postgres) as (one, _):
+    with run_notifier(postgres) as (postgres_notifier, _):
         listener.until(HELLO)
-        with run_notifier(postgres) as (_, heard):
+        with run_notifier(postgres) as (_, actual_queue):
             listener.until(HERE)
-            one.notify({host_ready("x")})
-            assert heard.get(timeout=PATIENCE_S) == {host_ready("x")}
+            postgres_notifier.notify({host_ready("x")})
+            assert actual_queue.get(timeout=PATIENCE_S) == {host_ready("x")}
 
 
 def test_one_that_is_alone_does_not_ring(postgres: Postgres, listener: NotifyListener) -> None:
     clock = Clock()
-    with run_notifier(postgres, clock) as (alone, heard):
+    with run_notifier(postgres, clock) as (alone, actual_queue):
         listener.until(HELLO)
         clock.now += HERE_S
         alone.notify({host_ready("unheard")})
@@ -92,7 +92,7 @@ def test_one_that_is_alone_does_not_ring(postgres: Postgres, listener: NotifyLis
         # What others ring counts as a word, too; theirs is no news of work.
         clock.now += PEER_TIMEOUT_S - 1
         listener.send_messages("host:theirs")
-        assert heard.get(timeout=PATIENCE_S) == {host_ready("theirs")}
+        assert actual_queue.get(timeout=PATIENCE_S) == {host_ready("theirs")}
         clock.now += PEER_TIMEOUT_S - 1
         alone.notify({host_ready("still")})
         listener.until("host:still")

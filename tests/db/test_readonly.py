@@ -14,28 +14,28 @@ def note(tx: Tx, value: str) -> int:
 
 
 def read_note(tx: Tx) -> str | None:
-    found: str | None = tx.value("select value from meta where name = 'note'")
-    return found
+    value: str | None = tx.value("select value from meta where name = 'note'")
+    return value
 
 
 def test_it_works(db: Database, database_url: str) -> None:
-    with peek(database_url) as found:
-        assert found.read(read_note) is None
+    with peek(database_url) as read_only_database:
+        assert read_only_database.read(read_note) is None
         db.write_blocking(note, "hello")
-        assert found.read(read_note) == "hello"
+        assert read_only_database.read(read_note) == "hello"
 
 
 def test_it_cannot_write(db: Database, database_url: str) -> None:
-    with peek(database_url) as found, pytest.raises(Unavailable, match="reports"):
-        found.read(note, "hello")
+    with peek(database_url) as read_only_database, pytest.raises(Unavailable, match="reports"):
+        read_only_database.read(note, "hello")
     assert db.write_blocking(read_note) is None
 
 
 def test_it_goes_on_after_a_refusal(db: Database, database_url: str) -> None:
-    with peek(database_url) as found:
+    with peek(database_url) as read_only_database:
         with pytest.raises(Unavailable):
-            found.read(note, "hello")
-        assert found.read(read_note) is None
+            read_only_database.read(note, "hello")
+        assert read_only_database.read(read_note) is None
 
 
 def test_it_does_not_make_a_database(tmp_path: Path) -> None:

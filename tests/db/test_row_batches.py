@@ -67,7 +67,7 @@ def test_values_arrive_unchanged(
 
 def test_a_row_that_changed_meanwhile_is_left_alone(wide_table: Database) -> None:
     def work(tx: Tx) -> list[tuple[Any, ...]]:
-        tx.execute_many("insert into wide (id, n0) values (?, ?)", [(one, 1) for one in "abcdef"])
+        tx.execute_many("insert into wide (id, n0) values (?, ?)", [(text, 1) for text in "abcdef"])
         versions = [("a", 1), ("b", 9), ("c", 1), ("d", 1), ("e", 1), ("missing", 1)]
         tx.update_many(
             "update wide set t0 = ? where id = ? and n0 = ?",
@@ -107,12 +107,14 @@ def test_the_rows_are_looked_up_in_the_index_of_an_empty_table(
     rows = [("x", str(number), number) for number in range(9)]
 
     def plan(tx: Tx) -> str:
-        asked = row_batches.json_statement(
+        pair = row_batches.json_statement(
             "update jobs set reason = ? where id = ? and version = ?", rows
         )
-        assert asked is not None
-        sql, params = asked
+        assert pair is not None
+        sql, params = pair
         return "\n".join(line for (line,) in tx.rows(f"explain {sql}", *params))
 
-    found = db.write_blocking(plan)
-    assert "Index Cond" in found and "Seq Scan" not in found and "id = ANY" in found
+    actual_plan = db.write_blocking(plan)
+    assert (
+        "Index Cond" in actual_plan and "Seq Scan" not in actual_plan and "id = ANY" in actual_plan
+    )

@@ -42,9 +42,9 @@ class HeldReads:
 
 @pytest.fixture
 def held_reads() -> Iterator[HeldReads]:
-    made = HeldReads()
-    yield made
-    made.release()
+    new_held_reads = HeldReads()
+    yield new_held_reads
+    new_held_reads.release()
 
 
 def select_one(tx: Tx) -> int:

@@ -86,9 +86,9 @@ def _list_events(tx: Tx) -> list[tuple[object, ...]]:
 def test_events_stay_and_the_next_one_follows_them(older_db: Sqlite) -> None:
     for customer_id in ("c1", "c2"):
         older_db.write_blocking(_append_event, customer_id)
-    told = older_db.write_blocking(_list_events)
+    actual_events = older_db.write_blocking(_list_events)
     migrate(older_db)
-    assert older_db.write_blocking(_list_events) == told
+    assert older_db.write_blocking(_list_events) == actual_events
     assert older_db.write_blocking(_append_event, "c3") == 3
 
 
@@ -97,9 +97,9 @@ def test_ids_of_deleted_events_are_not_used_again(older_db: Sqlite, gone: str) -
     for customer_id in ("c1", "c2", "c3"):
         older_db.write_blocking(_append_event, customer_id)
     older_db.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))
-    left = older_db.write_blocking(_list_events)
+    remaining = older_db.write_blocking(_list_events)
     migrate(older_db)
-    assert older_db.write_blocking(_list_events) == [*left, (3, 0, 0, "", "", "", "", "{}")]
+    assert older_db.write_blocking(_list_events) == [*remaining, (3, 0, 0, "", "", "", "", "{}")]
     assert older_db.write_blocking(_append_event, "c4") == 4
 
 

@@ -112,17 +112,17 @@ async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database)
         tx.signals.add(host_ready("1"))
         raise Unavailable("no")
 
-    for asked in (db.write_batched(note_and_refuse, "n1"), db.write(note_and_refuse, ["n2"])):
+    for future in (db.write_batched(note_and_refuse, "n1"), db.write(note_and_refuse, ["n2"])):
         with pytest.raises(Unavailable):
-            await asked
+            await future
     await db.write(note, "n3", "x")
     assert (await db.read(read_notes), called) == (["n3"], [])
 
 
 async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database) -> None:
     called: list[str] = []
-    seen: list[Signal] = []
-    db.on_signals = seen.extend
+    items: list[Signal] = []
+    db.on_signals = items.extend
 
     def keep(tx: Tx, name: str) -> str:
         note(tx, name, "x")
@@ -140,11 +140,13 @@ async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database)
     alone = [db.write(keep, "n1"), db.write(refuse, "n2"), db.write(keep, "n3")]
     together = [db.write_batched(keep_all, name) for name in ("n4", "n0", "n5")]
     answers = await asyncio.gather(*alone, *together, return_exceptions=True)
-    kept = ["n1", "n3", "n4", "n5"]
-    assert [one for one in answers if isinstance(one, str)] == kept
-    assert [one.code for one in answers if isinstance(one, Conflict)] == ["no", "odd"]
-    assert (await db.read(read_notes), sorted(called)) == (kept, kept)
-    assert sorted(seen) == [host_ready(name) for name in kept]
+    texts = ["n1", "n3", "n4", "n5"]
+    assert [answer for answer in answers if isinstance(answer, str)] == texts
+    assert [
+        first_answer.code for first_answer in answers if isinstance(first_answer, Conflict)
+    ] == ["no", "odd"]
+    assert (await db.read(read_notes), sorted(called)) == (texts, texts)
+    assert sorted(items) == [host_ready(name) for name in texts]
 
 
 async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> None:
@@ -168,10 +170,10 @@ async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> N
 
 async def test_what_was_undone_is_not_remembered(db: Database) -> None:
     def remember(tx: Tx, name: str) -> str:
-        known: str = tx.version_cache.setdefault("word", name)
+        text: str = tx.version_cache.setdefault("word", name)
         if name == "bad":
             raise Conflict("no", code="no")
-        return known
+        return text
 
     with pytest.raises(Conflict):
         await db.write(remember, "bad")
@@ -208,16 +210,16 @@ async def test_writes_of_a_reader_are_not_stored(db: Database) -> None:
 async def test_waiting_for_a_row_does_not_block_its_holder(db: Database) -> None:
     """The one that waits must not hold the interpreter: the other needs it to go on."""
     await db.write(note, "n1", "x")
-    held, go_on = threading.Event(), threading.Event()
+    event, go_on = threading.Event(), threading.Event()
 
     def hold(tx: Tx) -> None:
         tx.execute("update meta set value = 'first' where name = 'n1'")
-        held.set()
+        event.set()
         go_on.wait(10)
         assert tx.value("select value from meta where name = 'n1'") == "first"
 
     def come_second(tx: Tx) -> str:
-        held.wait(10)
+        event.wait(10)
         asyncio.run_coroutine_threadsafe(release(), loop)
         tx.execute_many("update meta set value = ? where name = ?", [("second", "n1")])
         return str(tx.value("select value from meta where name = 'n1'"))
@@ -226,8 +228,8 @@ async def test_waiting_for_a_row_does_not_block_its_holder(db: Database) -> None
         go_on.set()
 
     loop = asyncio.get_running_loop()
-    _, told = await asyncio.gather(db.write(hold), db.write(come_second))
-    assert told == "second"
+    _, text = await asyncio.gather(db.write(hold), db.write(come_second))
+    assert text == "second"
 
 
 @only_postgres
@@ -268,11 +270,11 @@ def test_a_fault_that_a_verb_swallows_keeps_nothing(db: Database) -> None:
 
 
 async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
-    heard: list[str] = []
+    texts: list[str] = []
 
     def note_and_call(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:
         tx.after_commit(lambda: [][1])
-        tx.after_commit(lambda: heard.append("told"))
+        tx.after_commit(lambda: texts.append("told"))
         tx.signals.add(host_ready("n"))
         return note_all(tx, pairs)
 
@@ -283,4 +285,4 @@ async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
     pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n2", "x")]
     for pair in pairs:
         await asyncio.wait_for(db.write_batched(note_and_call, pair), 10)
-    assert (await db.read(read_notes), heard) == (["n1", "n2"], ["told", "told"])
+    assert (await db.read(read_notes), texts) == (["n1", "n2"], ["told", "told"])

@@ -143,9 +143,9 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if target.startswith(("http://", "https://", "mailto:")):
             continue
         path, _, anchor = target.partition("#")
-        found = (page.parent / path).resolve() if path else page
-        assert found.exists(), f"{target} leads nowhere"
-        assert not anchor or anchor in _anchors(found), f"{target}: no such heading"
+        value = (page.parent / path).resolve() if path else page
+        assert value.exists(), f"{target} leads nowhere"
+        assert not anchor or anchor in _anchors(value), f"{target}: no such heading"
 
 
 CHECKLISTS = sorted((ROOT / "docs" / "contributing").glob("*.md"))

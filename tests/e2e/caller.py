@@ -83,24 +83,24 @@ class Caller(threading.Thread):
         pick = self._random.choice
         key = f"{self._mark}-{len(self.asked)}"
         task_id, retries = pick(list(self._tasks.items()))
-        made = JobAttempt(key, task_id, retries, pick(CODES), pick(PAUSES), pick(LINES))
-        self.asked.append(made)
-        return made
+        job_attempt = JobAttempt(key, task_id, retries, pick(CODES), pick(PAUSES), pick(LINES))
+        self.asked.append(job_attempt)
+        return job_attempt
 
-    def _request(self, wanted: JobAttempt) -> None:
-        wanted.job_id = self._create(wanted)
-        self._open.append(wanted.job_id)
+    def _request(self, expected: JobAttempt) -> None:
+        expected.job_id = self._create(expected)
+        self._open.append(expected.job_id)
         chance = self._random.random()
         if chance < 0.1:
-            assert self._create(wanted) == wanted.job_id, "one key made two jobs"
+            assert self._create(expected) == expected.job_id, "one key made two jobs"
         elif chance < 0.2:
-            wanted.wants_cancel = True
-            self._until_answered("PUT", f"/job/{wanted.job_id}/cancel", None, (409,))
+            expected.wants_cancel = True
+            self._until_answered("PUT", f"/job/{expected.job_id}/cancel", None, (409,))
 
-    def _create(self, wanted: JobAttempt) -> str:
-        arguments = [self._ledger, str(wanted.code), wanted.pause, str(wanted.lines)]
-        body = {"task": wanted.task_id, "task_arguments": arguments}
-        answer = self._until_answered("POST", "/job", body, key=wanted.key)
+    def _create(self, expected: JobAttempt) -> str:
+        arguments = [self._ledger, str(expected.code), expected.pause, str(expected.lines)]
+        body = {"task": expected.task_id, "task_arguments": arguments}
+        answer = self._until_answered("POST", "/job", body, key=expected.key)
         assert answer is not None
         self.replays += answer.headers.get("idempotency-replayed") == "true"
         job_id: str = answer.body["id"]

@@ -24,8 +24,8 @@ def database(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
 def world(tmp_path: Path) -> Iterator[World]:
     """Nothing runs yet; whatever the test starts must be gone at its end. On SQLite: what differs
     between the engines is tested by the kills."""
-    with World(tmp_path) as made:
-        yield made
+    with World(tmp_path) as new_world:
+        yield new_world
 
 
 @pytest.fixture(scope="module")

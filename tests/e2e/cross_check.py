@@ -32,12 +32,12 @@ class Evidence:
 def check(world: World, asked: list[JobAttempt], path: Path, evidence: Evidence) -> Counter[str]:
     """How many jobs ended how; an assertion tells the first one whose story does not hold."""
     runs = ledger.read(path)
-    known = {each.job_id for each in asked}
-    assert len(known) == len(asked), "one job answers for two keys"
+    job_ids = {each.job_id for each in asked}
+    assert len(job_ids) == len(asked), "one job answers for two keys"
     assert not world.api.get("/schedule"), "a schedule starts jobs that nobody requested"
     stored = {job["id"] for job in all_jobs(world)}
-    assert stored == known, f"only stored: {stored - known}; only requested: {known - stored}"
-    assert set(runs) <= known
+    assert stored == job_ids, f"only stored: {stored - job_ids}; only requested: {job_ids - stored}"
+    assert set(runs) <= job_ids
     ends: Counter[str] = Counter()
     for each in asked:
         job = world.job(each.job_id)
@@ -51,31 +51,31 @@ def all_jobs(world: World) -> list[Job]:
 
 
 def _check(world: World, asked: JobAttempt, job: Job, runs: list[Run], evidence: Evidence) -> None:
-    told = (asked, job, runs)
+    pair = (asked, job, runs)
     fences = [attempt["fence"] for attempt in job["attempts"] if attempt["state"] != "returned"]
     ran = [run.fence for run in runs]
-    assert len(fences) <= 1 + asked.retries, told
+    assert len(fences) <= 1 + asked.retries, pair
     # Each attempt at most once, and nothing that is no attempt.
-    assert ran == [fence for fence in fences if fence in ran], told
+    assert ran == [fence for fence in fences if fence in ran], pair
     if job["ran"] == "no":
-        assert not runs, told
+        assert not runs, pair
     match job["lifecycle"], job["state"]:
         case "finished", "normal" | "failure":
-            assert ran[-1:] == fences[-1:] and job["ran"] == "yes", told
-            assert job["result"]["code"] == asked.code, told
-            assert (job["state"] == "failure") == (asked.code != 0), told
+            assert ran[-1:] == fences[-1:] and job["ran"] == "yes", pair
+            assert job["result"]["code"] == asked.code, pair
+            assert (job["state"] == "failure") == (asked.code != 0), pair
             _check_output(world, asked, job)
         case "canceled", "canceled":
             # Before its first attempt, or while it waited for another.
-            assert asked.wants_cancel and (asked.retries or job["ran"] == "no"), told
+            assert asked.wants_cancel and (asked.retries or job["ran"] == "no"), pair
         case "terminated", "canceled":
-            assert asked.wants_cancel, told
+            assert asked.wants_cancel, pair
         case "terminated", "lost":
             # Of a job with several attempts an earlier one may have run for certain.
-            assert job["ran"] == "maybe" or (asked.retries and job["ran"] == "yes"), told
-            assert job["reason"] == "keeper_lost" and evidence.explains(job), told
+            assert job["ran"] == "maybe" or (asked.retries and job["ran"] == "yes"), pair
+            assert job["reason"] == "keeper_lost" and evidence.explains(job), pair
         case _:
-            raise AssertionError(told)
+            raise AssertionError(pair)
 
 
 def _check_output(world: World, asked: JobAttempt, job: Job) -> None:

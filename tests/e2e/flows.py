@@ -54,15 +54,15 @@ class WorkflowTasks:
     def build(cls, world: World, agent: Agent) -> "WorkflowTasks":
         ledger = world.folder / "ledger"
         ledger.touch()
-        made = cls()
+        workflow_tasks = cls()
         for name in "abcde":
             source = SCRIPT.format(ledger=ledger, pause=random.Random(name).randrange(1, 4))
-            made.tasks[name] = world.task(source, agent)
+            workflow_tasks.tasks[name] = world.task(source, agent)
         body = {"name": "ask", "type": "approval", "approvers": [EMAIL]}
-        made.tasks["ask"] = world.api.post("/task", body)["id"]
+        workflow_tasks.tasks["ask"] = world.api.post("/task", body)["id"]
         for kind, edges in EDGES.items():
-            made.workflows[kind] = _workflow(world, kind, edges, made.tasks)
-        return made
+            workflow_tasks.workflows[kind] = _workflow(world, kind, edges, workflow_tasks.tasks)
+        return workflow_tasks
 
 
 def _workflow(world: World, kind: str, edges: list[str], tasks: dict[str, str]) -> str:
@@ -73,8 +73,8 @@ def _workflow(world: World, kind: str, edges: list[str], tasks: dict[str, str]) 
         "edges": [{"source": source, "target": target} for source, target in ends],
     }
     body = {"name": kind, "start": "a", "graph": graph, "multitasking": True}
-    made: str = world.api.post("/workflows", body)["id"]
-    return made
+    response: str = world.api.post("/workflows", body)["id"]
+    return response
 
 
 class Person(threading.Thread):

@@ -32,9 +32,9 @@ LIVES_S = (0.02, 2.0)
 def plan(points: tuple[str, ...], rounds: int, dice: random.Random) -> list[str]:
     """Every point in turn, as often at any moment, in no order."""
     names = [*points, *[ANY] * len(points)]
-    found = [names[number % len(names)] for number in range(rounds)]
-    dice.shuffle(found)
-    return found
+    texts = [names[number % len(names)] for number in range(rounds)]
+    dice.shuffle(texts)
+    return texts
 
 
 class Killer:
@@ -130,8 +130,8 @@ class Killer:
         until(lambda: not leftovers.is_alive(keeper), 5)
         self.keepers.append(wall())
 
-    def _note(self, point: str, died: bool, who: str, said: str) -> None:
-        assert died == (point != ANY), f"{who} {point}: died {died}\n{said[-2_000:]}"
+    def _note(self, point: str, died: bool, who: str, text: str) -> None:
+        assert died == (point != ANY), f"{who} {point}: died {died}\n{text[-2_000:]}"
         self.deaths[point or who] += 1
 
 

@@ -27,11 +27,11 @@ class Run(NamedTuple):
 
 def read(path: Path) -> dict[str, list[Run]]:
     """Every run, by job."""
-    found: dict[str, list[Run]] = defaultdict(list)
+    record: dict[str, list[Run]] = defaultdict(list)
     for line in path.read_text().splitlines():
         job_id, fence, pid = line.split()
-        found[job_id].append(Run(job_id, int(fence), int(pid)))
-    return found
+        record[job_id].append(Run(job_id, int(fence), int(pid)))
+    return record
 
 
 def output(lines: int) -> bytes:

@@ -37,8 +37,8 @@ def of_folder(folder: Path) -> list[int]:
     """Living processes that were told this folder, stand in it, or bear a cookie of an agent
     whose state folder lies in it; our own does not count."""
     signs = [os.fsencode(folder), *map(_cookie, _folders(folder))]
-    found = [pid for pid in all_pids() if _bears(pid, signs) or _stands_in(pid, folder)]
-    return [pid for pid in found if pid != os.getpid() and is_alive(pid)]
+    pids = [pid for pid in all_pids() if _bears(pid, signs) or _stands_in(pid, folder)]
+    return [pid for pid in pids if pid != os.getpid() and is_alive(pid)]
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -51,8 +51,8 @@ def _cookie(state: Path) -> bytes:
 
 
 def _bears(pid: int, signs: Iterable[bytes]) -> bool:
-    told = read(pid, "cmdline") + read(pid, "environ")
-    return any(sign in told for sign in signs)
+    data = read(pid, "cmdline") + read(pid, "environ")
+    return any(sign in data for sign in signs)
 
 
 def _stands_in(pid: int, folder: Path) -> bool:
@@ -84,13 +84,13 @@ def descendants(root: int) -> list[int]:
     """Living descendants by the parents that the kernel names. A keeper adopts what loses its
     parent, so nothing that it started can be anywhere else."""
     parents = {pid: int(fields[1]) for pid in all_pids() if (fields := _fields(pid))}
-    found, queue = [], [root]
+    items, queue = [], [root]
     while queue:
         above = queue.pop()
         children = [pid for pid, parent in parents.items() if parent == above]
         queue += children
-        found += [pid for pid in children if is_alive(pid)]
-    return found
+        items += [pid for pid in children if is_alive(pid)]
+    return items
 
 
 def check_gone(folder: Path, within_s: float = 10.0) -> None:

@@ -48,12 +48,12 @@ class Program:
     def launch(self, *words: str, stdin: str = "", **env: str) -> None:
         """Start it with these words and variables, and this much to read."""
         assert not self.is_running, "it runs already"
-        with self._log.open("ab") as log, tempfile.TemporaryFile() as told:
-            told.write(stdin.encode())
-            told.seek(0)
+        with self._log.open("ab") as log, tempfile.TemporaryFile() as stream:
+            stream.write(stdin.encode())
+            stream.seek(0)
             self._process = subprocess.Popen(
                 [*self.command, *self.words, *words],
-                stdin=told,
+                stdin=stream,
                 stdout=log,
                 stderr=log,
                 env=environment(**{**self.env, **env}),
@@ -99,8 +99,8 @@ class Server(Program):
 
     def __init__(self, data: Path, database: str = "", verb: str = "server", **env: str) -> None:
         words = (verb, "--data", str(data), "--host", "127.0.0.1")
-        told = {"BELVEDERE_DATABASE": database} if database else {}
-        settings = {**UNATTENDED, **told, **env}
+        record = {"BELVEDERE_DATABASE": database} if database else {}
+        settings = {**UNATTENDED, **record, **env}
         super().__init__(words, data.with_name(f"{data.name}.log"), **settings)
         self.data = data
         self.url = ""
@@ -111,9 +111,9 @@ class Server(Program):
         self.launch("--port", "0", *words, **env)
         give_up_at = time.monotonic() + START_S
         while self.is_running and time.monotonic() < give_up_at:
-            found = re.search(r"ready at (\S+)\n", self.read_log()[before:])
-            if found is not None:
-                self.url = found[1]
+            match = re.search(r"ready at (\S+)\n", self.read_log()[before:])
+            if match is not None:
+                self.url = match[1]
                 return True
             time.sleep(0.01)
         if self.is_running:

@@ -40,9 +40,9 @@ class Installation:
         words = ("up", "--data", str(self.data / "data"), "--port", port, *more)
         env = {**self.env, "BELVEDERE_ADMIN_PASSWORD": PASSWORD}
         self.up = subprocess.Popen([*BELVEDERE, *words], env=env, stdout=subprocess.PIPE, text=True)
-        found = re.search(r"ready at (\S+)", stream(self.up).readline())
-        assert found is not None
-        self.url = found[1]
+        match = re.search(r"ready at (\S+)", stream(self.up).readline())
+        assert match is not None
+        self.url = match[1]
 
     def stop(self) -> None:
         assert self.up is not None
@@ -102,17 +102,17 @@ def end(running: Up) -> tuple[int, str, str]:
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     data = tmp_path_factory.mktemp("runtime")
     env = {name: value for name, value in os.environ.items() if not name.startswith("BELVEDERE_")}
-    made = Installation(data, {**env, "XDG_CONFIG_HOME": str(data / "config")})
-    made.start()
+    installation = Installation(data, {**env, "XDG_CONFIG_HOME": str(data / "config")})
+    installation.start()
     try:
-        words = ("login", "--server", made.url, "--email", "admin@localhost")
-        signed_in = made.run(*words, stdin=f"{PASSWORD}\n")
+        words = ("login", "--server", installation.url, "--email", "admin@localhost")
+        signed_in = installation.run(*words, stdin=f"{PASSWORD}\n")
         assert signed_in.returncode == 0, signed_in.stderr
-        made.wait_for_demo()
-        made.hostname = made.json("host", "list")[0]["hostname"]
-        yield made
+        installation.wait_for_demo()
+        installation.hostname = installation.json("host", "list")[0]["hostname"]
+        yield installation
     finally:
-        made.stop()
+        installation.stop()
         # A keeper waits a minute for its agent to come back; nobody does here.
         for pid in leftovers.keepers(data / "data" / "agent"):
             os.kill(pid, signal.SIGTERM)
@@ -171,15 +171,15 @@ def test_no_line_is_lost_when_the_server_restarts(runtime: Installation) -> None
     )
     runtime.task("long", script)
     running = runtime.begin("run", "long", "--follow")
-    seen = [stream(running).readline() for _ in range(150)]
+    texts = [stream(running).readline() for _ in range(150)]
     runtime.stop()
     runtime.start()
     gate.touch()
-    status, rest, told = end(running)
-    lines = [line for line in ("".join(seen) + rest).splitlines() if line != "waiting"]
+    status, rest, text = end(running)
+    lines = [line for line in ("".join(texts) + rest).splitlines() if line != "waiting"]
     assert lines == [f"line {n}" for n in range(1, 401)]
     assert status == 5
-    assert told.count("Reconnecting; no output is lost.") == 1
+    assert text.count("Reconnecting; no output is lost.") == 1
 
 
 def test_ctrl_c_leaves_the_job_running(runtime: Installation) -> None:
@@ -187,10 +187,10 @@ def test_ctrl_c_leaves_the_job_running(runtime: Installation) -> None:
     running = runtime.begin("run", "sleep", "--follow")
     assert stream(running).readline() == "begun\n"
     running.send_signal(signal.SIGINT)
-    status, _, told = end(running)
+    status, _, text = end(running)
     assert status == 130
     job = runtime.json("job", "list", "--task", "sleep")[0]
-    assert f"belvedere job cancel {job['id']}" in told
+    assert f"belvedere job cancel {job['id']}" in text
     assert job["lifecycle"] == "assigned"
     watching = runtime.begin("job", "log", job["id"], "--follow")
     assert "being stopped" in runtime.run("job", "cancel", job["id"]).stdout
@@ -270,19 +270,23 @@ def test_the_operator_makes_organizations_with_and_without_a_server(runtime: Ins
     data = ("--data", str(runtime.data / "data"))
     runtime.stop()
     runtime.start("--no-agent")
-    made = runtime.run("organization", "create", "globex", "--email", "eve@globex.example", *data)
-    link = made.stdout.splitlines()[-1]
+    process = runtime.run(
+        "organization", "create", "globex", "--email", "eve@globex.example", *data
+    )
+    link = process.stdout.splitlines()[-1]
     eve = Installation(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "eve")})
     assert eve.run("login", "--link", stdin=f"{link}\na password of eve\n").returncode == 0
     assert eve.json("task", "list") == []
-    taken = runtime.run("organization", "create", "globex", "--email", "x@y.example", *data)
-    assert (taken.returncode, taken.stdout) == (1, "")
+    actual_process = runtime.run(
+        "organization", "create", "globex", "--email", "x@y.example", *data
+    )
+    assert (actual_process.returncode, actual_process.stdout) == (1, "")
     runtime.stop()
-    told = runtime.run("member", "reset-password", "eve@globex.example", *data)
+    process_record = runtime.run("member", "reset-password", "eve@globex.example", *data)
     runtime.start()
-    assert told.returncode == 0, told.stderr
+    assert process_record.returncode == 0, process_record.stderr
     words = ("login", "--server", runtime.url, "--email", "eve@globex.example")
-    assert eve.run(*words, stdin=told.stdout).returncode == 0
+    assert eve.run(*words, stdin=process_record.stdout).returncode == 0
 
 
 def test_a_second_server_on_the_same_data_refuses_in_one_line(runtime: Installation) -> None:

@@ -25,15 +25,15 @@ TERMINATE = (
 
 @pytest.fixture
 def url(postgres_template: str) -> Iterator[str]:
-    with engines.postgres_copy(postgres_template) as made:
-        yield made
+    with engines.postgres_copy(postgres_template) as text:
+        yield text
 
 
 @pytest.fixture
 def cutting_postgres(url: str) -> Iterator[CuttingPostgres]:
-    made = CuttingPostgres(url, SEED)
-    yield made
-    made.close()
+    new_cutting_postgres = CuttingPostgres(url, SEED)
+    yield new_cutting_postgres
+    new_cutting_postgres.close()
 
 
 def start(world: World) -> LoadClients:
@@ -43,11 +43,11 @@ def start(world: World) -> LoadClients:
 
 def check(world: World, crowd: LoadClients) -> None:
     """Everything ends, nothing is lost: no keeper died."""
-    asked = crowd.finish()
+    job_attempts = crowd.finish()
     # Agents came and went meanwhile, so that most of what was asked for still waits.
-    patience_s = 60 + len(asked) / 10
+    patience_s = 60 + len(job_attempts) / 10
     until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
-    truth.check(world, asked, crowd.ledger, Evidence({}))
+    truth.check(world, job_attempts, crowd.ledger, Evidence({}))
     crowd.watcher.leave()
     world.doctor()
 

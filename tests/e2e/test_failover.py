@@ -24,17 +24,17 @@ LOGGED_AHEAD = 32
 
 @pytest.fixture
 def postgres_pair() -> Iterator[PostgresPair]:
-    with pgpair.postgres_pair() as made:
-        engines.create_migrated(made.primary.url(), "belvedere")
-        made.start_standby()
-        yield made
+    with pgpair.postgres_pair() as new_postgres_pair:
+        engines.create_migrated(new_postgres_pair.primary.url(), "belvedere")
+        new_postgres_pair.start_standby()
+        yield new_postgres_pair
 
 
 @pytest.fixture
 def world(postgres_pair: PostgresPair, tmp_path: Path) -> Iterator[World]:
-    with World(tmp_path, postgres_pair.url("belvedere")) as made:
-        made.start()
-        yield made
+    with World(tmp_path, postgres_pair.url("belvedere")) as new_world:
+        new_world.start()
+        yield new_world
 
 
 class Site:

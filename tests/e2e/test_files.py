@@ -22,13 +22,13 @@ def test_it_works(site: Site, tmp_path: Path) -> None:
     assert job["state"] == "normal" and job["result"]["files"] == 2
     assert job["result"]["files_skipped"] == [{"name": "passwd", "reason": "link"}]
     text = site.world.log(job["id"]).split()[0].decode()
-    got = run(
+    process = run(
         *("job", "files", job["id"], "--save", str(tmp_path / "got")),
         BELVEDERE_SERVER=site.world.url,
         BELVEDERE_TOKEN=TOKEN,
         BELVEDERE_CUSTOMER="main",
     )
-    assert got.returncode == 0, got.stderr
+    assert process.returncode == 0, process.stderr
     assert sorted(os.listdir(tmp_path / "got")) == ["data.bin", "report.txt"]
     data = (tmp_path / "got" / "data.bin").read_bytes()
     assert len(data) == 300_000 and hashlib.sha256(data).hexdigest() == text

@@ -35,8 +35,8 @@ POINT_S = 60.0
 
 @pytest.fixture
 def world(database: str, tmp_path: Path) -> Iterator[World]:
-    with World(tmp_path, database, verb="up") as made:
-        yield made
+    with World(tmp_path, database, verb="up") as new_world:
+        yield new_world
 
 
 @pytest.mark.limit(300)
@@ -155,25 +155,25 @@ def _steps(world: World, plant: WorkflowTasks, flow: Flow) -> dict[str, str]:
         return {}
     path = f"/workflows/{plant.workflows[flow.kind]}/job/{flow.job_id}"
     steps = world.api.get(f"{path}/steps")
-    found = {step["node_id"]: step["job_id"] for step in steps}
-    assert len(found) == len(steps), steps
+    fields = {step["node_id"]: step["job_id"] for step in steps}
+    assert len(fields) == len(steps), steps
     assert len(world.api.get(f"{path}/jobs")) == len(steps), "a step has two jobs"
-    return found
+    return fields
 
 
 def _check_runs(world: World, plant: WorkflowTasks, flows: list[Flow]) -> None:
     """The scripts' own word: each ran once, those that were lost at most once."""
     runs = ledger.read(world.folder / "ledger")
     scripts: dict[str, Job] = {}
-    known = {flow.job_id for flow in flows}
-    assert len(known) == len(flows), "one job answers for two keys"
+    job_ids = {flow.job_id for flow in flows}
+    assert len(job_ids) == len(flows), "one job answers for two keys"
     for flow in flows:
         steps = _steps(world, plant, flow)
-        known |= set(steps.values())
+        job_ids |= set(steps.values())
         ids = [id_ for node, id_ in steps.items() if node != "ask"]
         ids += [flow.job_id] if flow.kind == "script" else []
         scripts |= {job_id: world.job(job_id) for job_id in ids}
-    assert {job["id"] for job in truth.all_jobs(world)} == known, "jobs that nobody asked for"
+    assert {job["id"] for job in truth.all_jobs(world)} == job_ids, "jobs that nobody asked for"
     assert set(runs) <= set(scripts)
     for job_id, job in scripts.items():
         count = len(runs.get(job_id, []))

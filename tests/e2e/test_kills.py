@@ -22,8 +22,8 @@ pytestmark = pytest.mark.heavy
 
 @pytest.fixture
 def world(database: str, tmp_path: Path) -> Iterator[World]:
-    with World(tmp_path, database, verb="up") as made:
-        yield made
+    with World(tmp_path, database, verb="up") as new_world:
+        yield new_world
 
 
 @pytest.mark.limit(400)
@@ -45,13 +45,13 @@ def _kill(world: World, rounds: int, seed: int) -> None:
     killer = Killer(world, steady, rough, seed + 2)
     killer.kill(rounds)
     _heal(world, steady, rough)
-    asked = crowd.finish()
+    job_attempts = crowd.finish()
     until(lambda: not _open(world), 90, lambda: _stuck(world), pause_s=0.2)
     evidence = Evidence({world.wait_connected(rough)["id"]: killer.keepers})
-    ends = truth.check(world, asked, crowd.ledger, evidence)
-    print(f"{len(asked)} jobs, {crowd.replays} replays: {dict(ends)}; {dict(killer.deaths)}")
+    ends = truth.check(world, job_attempts, crowd.ledger, evidence)
+    print(f"{len(job_attempts)} jobs, {crowd.replays} replays: {dict(ends)}; {dict(killer.deaths)}")
     assert killer.deaths.total() == 2 * rounds
-    _compare_events(world, crowd.watcher, asked)
+    _compare_events(world, crowd.watcher, job_attempts)
     world.doctor()
 
 

@@ -34,8 +34,8 @@ WAITING = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\necho 
 @pytest.fixture
 def pair_without_signals(database: str, tmp_path: Path) -> Iterator[ServerPair]:
     """Nobody hears a bell: on PostgreSQL we stand at another server than the agent."""
-    with servers.run_pair(tmp_path, database, (sys.executable, deaf.__file__)) as made:
-        yield made
+    with servers.run_pair(tmp_path, database, (sys.executable, deaf.__file__)) as new_server_pair:
+        yield new_server_pair
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +44,21 @@ def server_pair(
 ) -> Iterator[ServerPair]:
     """Two servers that hear each other; who stops one starts it again."""
     folder = tmp_path_factory.mktemp("two")
-    with engines.postgres_copy(postgres_template) as url, servers.run_pair(folder, url) as made:
-        yield made
+    with (
+        engines.postgres_copy(postgres_template) as url,
+        servers.run_pair(folder, url) as new_server_pair,
+    ):
+        yield new_server_pair
 
 
 @pytest.fixture
 def empty_pair(postgres_template: str, tmp_path: Path) -> Iterator[ServerPair]:
     """The same, with nothing in it."""
-    with engines.postgres_copy(postgres_template) as url, servers.run_pair(tmp_path, url) as made:
-        yield made
+    with (
+        engines.postgres_copy(postgres_template) as url,
+        servers.run_pair(tmp_path, url) as new_server_pair,
+    ):
+        yield new_server_pair
 
 
 def waited_ms(job: dict[str, Any]) -> int:
@@ -85,16 +91,16 @@ def _a_waiting_caller_is_answered(quiet: ServerPair) -> None:
 def _output_and_end_are_followed(quiet: ServerPair) -> None:
     job_id = quiet.site.start("#!/bin/sh\necho one\nsleep 1.5\necho two\n")
     events = list(quiet.site.listen(job_id))
-    assert "".join(said for kind, said in events if kind == "output") == "one\ntwo\n"
+    assert "".join(value for kind, value in events if kind == "output") == "one\ntwo\n"
 
 
 def _a_cancel_arrives(quiet: ServerPair) -> None:
     job_id = quiet.site.start("#!/bin/sh\necho begun\nsleep 600\n")
     quiet.site.says(job_id, b"begun")
-    asked = quiet.world.api.put(f"/job/{job_id}/cancel")
+    response = quiet.world.api.put(f"/job/{job_id}/cancel")
     job = quiet.world.wait_ended(job_id)
     assert (job["lifecycle"], job["state"]) == ("terminated", "canceled")
-    assert parse_iso(job["ended_at"]) - parse_iso(asked["last_update"]) <= SOON_MS
+    assert parse_iso(job["ended_at"]) - parse_iso(response["last_update"]) <= SOON_MS
 
 
 def _events_are_told(quiet: ServerPair) -> None:
@@ -110,10 +116,10 @@ def _events_are_told(quiet: ServerPair) -> None:
 
 def _a_revoked_token_is_refused(quiet: ServerPair) -> None:
     person = quiet.world.person()
-    made = person.post("/api/token", {"name": "short"})
-    with Client(quiet.far.url, made["token"], CUSTOMER) as bearer:
+    response = person.post("/api/token", {"name": "short"})
+    with Client(quiet.far.url, response["token"], CUSTOMER) as bearer:
         bearer.get("/host")
-        person.delete(f"/api/token/{made['id']}")
+        person.delete(f"/api/token/{response['id']}")
         until(lambda: _status(bearer) == 401, SOON_MS / 1_000)
     person.close()
 
@@ -183,9 +189,9 @@ def test_an_agent_may_hop_between_servers(empty_pair: ServerPair, rounds: int) -
         crowd.asks_for(7)
         empty_pair.gate.lead_to((empty_pair.world.server, empty_pair.far)[number % 2].url)
         empty_pair.gate.drop()
-    asked = crowd.finish()
-    for each in asked:
+    job_attempts = crowd.finish()
+    for each in job_attempts:
         empty_pair.world.wait_ended(each.job_id, 60)
-    truth.check(empty_pair.world, asked, crowd.ledger, Evidence({}))
+    truth.check(empty_pair.world, job_attempts, crowd.ledger, Evidence({}))
     crowd.watcher.leave()
     empty_pair.world.doctor()

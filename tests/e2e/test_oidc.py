@@ -74,12 +74,12 @@ class Browser:
         parts = urlsplit(url)
         jar = self.cookies.setdefault(host, {})
         # Each page leads to the next one, as the console's own link does.
-        sent = {"Sec-Fetch-Site": "same-origin"}
+        body = {"Sec-Fetch-Site": "same-origin"}
         if jar:
-            sent["Cookie"] = "; ".join(f"{k}={v}" for k, v in jar.items())
+            body["Cookie"] = "; ".join(f"{k}={v}" for k, v in jar.items())
         line = HTTPConnection(host, timeout=30)
         try:
-            line.request("GET", f"{parts.path}?{parts.query}", headers=sent)
+            line.request("GET", f"{parts.path}?{parts.query}", headers=body)
             answer = line.getresponse()
             text = answer.read()
         finally:
@@ -96,23 +96,23 @@ class Browser:
 @pytest.fixture
 def local_world(tmp_path: Path) -> Iterator[World]:
     """A server that may call this machine."""
-    with World(tmp_path, BELVEDERE_INNER_NETWORKS="127.0.0.0/8") as made:
-        made.start()
-        yield made
+    with World(tmp_path, BELVEDERE_INNER_NETWORKS="127.0.0.0/8") as world:
+        world.start()
+        yield world
 
 
 def test_it_works(local_world: World) -> None:
     with run_provider() as provider, local_world.person() as owner:
         body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}
         more = {"client_secret": SECRET, "level": "user", "domains": ["acme.test"]}
-        made = owner.post("/api/provider", {**body, **more})
+        response = owner.post("/api/provider", {**body, **more})
         with local_world.client("") as stranger:
             (door,) = stranger.get("/api/auth/methods")["providers"]
-        assert (door["id"], door["name"]) == (made["id"], "Ours")
+        assert (door["id"], door["name"]) == (response["id"], "Ours")
         ada = Browser()
         end = ada.go(f"{local_world.url}{door['begin']}?to=/ui/{CUSTOMER}/jobs")
         assert end == f"{local_world.url}/ui/{CUSTOMER}/jobs"
-        assert ada.been == [door["begin"], "/realm/authorize", f"/-/oidc/{made['id']}/callback"]
+        assert ada.been == [door["begin"], "/realm/authorize", f"/-/oidc/{response['id']}/callback"]
         token = ada.cookies[urlsplit(local_world.url).netloc]["belvedere"]
         with local_world.client(token) as client:
             who = client.get("/api/session/profile")
@@ -123,7 +123,7 @@ def test_it_works(local_world: World) -> None:
         )
         provider.knows(sub="s-eve")
         assert Browser().go(f"{local_world.url}{door['begin']}").endswith("?problem=subject_bound")
-        owner.delete(f"/api/provider/{made['id']}")
+        owner.delete(f"/api/provider/{response['id']}")
         with local_world.client(token) as client, pytest.raises(Problem) as caught:
             client.get("/api/session/profile")
         assert caught.value.status == 401

@@ -29,7 +29,7 @@ def digest(data: bytes) -> str:
 
 def log_text(events: list[tuple[str, Any]]) -> str:
     """The text of a live log."""
-    return "".join(said for kind, said in events if kind == "output")
+    return "".join(value for kind, value in events if kind == "output")
 
 
 def test_it_works(site: Site) -> None:
@@ -78,23 +78,27 @@ def test_a_line_without_end_leaves_memory_flat(site: Site) -> None:
 
 
 def _check_flood(site: Site, job: dict[str, Any]) -> None:
-    whole = LINE * (FLOOD // len(LINE) + 1)
-    whole = whole[:FLOOD]
+    data = LINE * (FLOOD // len(LINE) + 1)
+    data = data[:FLOOD]
     result = job["result"]
     assert (job["state"], result["code"]) == ("normal", 0)
-    assert (result["log_bytes"], result["log_sha256"]) == (FLOOD, digest(whole))
-    assert result["log_lines"] == whole.count(b"\n") + 1
+    assert (result["log_bytes"], result["log_sha256"]) == (FLOOD, digest(data))
+    assert result["log_lines"] == data.count(b"\n") + 1
     text = site.world.log(job["id"])
     cut = re.search(rb"\n\[\D+(\d+) bytes were cut here: (\d+) to (\d+)\D+\]\n", text)
     assert cut is not None, "the cut is not marked"
     size, start, end = map(int, cut.groups())
-    assert text[: cut.start()] == whole[:start]
-    assert text[cut.end() :] == whole[end:]
+    assert text[: cut.start()] == data[:start]
+    assert text[cut.end() :] == data[end:]
     assert size == end - start
     assert start >= HEAD
     assert KEPT - 2 * HEAD <= FLOOD - size <= KEPT
-    told = dict(site.listen(job["id"], offset=FLOOD - 10))["end"]
-    assert (told["bytes"], told["kept"], told["complete"]) == (FLOOD, FLOOD - size, False)
+    actual_end = dict(site.listen(job["id"], offset=FLOOD - 10))["end"]
+    assert (actual_end["bytes"], actual_end["kept"], actual_end["complete"]) == (
+        FLOOD,
+        FLOOD - size,
+        False,
+    )
 
 
 def test_an_endless_flood_does_not_hold_up_other_jobs(site: Site) -> None:

@@ -44,9 +44,9 @@ def url(server: str) -> str:
 
 @pytest.fixture
 def world(url: str, tmp_path: Path) -> Iterator[World]:
-    with World(tmp_path, url) as made:
-        made.start()
-        yield made
+    with World(tmp_path, url) as new_world:
+        new_world.start()
+        yield new_world
 
 
 def postmaster(url: str) -> int:
@@ -86,10 +86,10 @@ def is_ready(world: World) -> bool:
 
 
 def check(world: World, crowd: LoadClients) -> None:
-    asked = crowd.finish()
-    patience_s = 60 + len(asked) / 10
+    job_attempts = crowd.finish()
+    patience_s = 60 + len(job_attempts) / 10
     until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
-    truth.check(world, asked, crowd.ledger, Evidence({}))
+    truth.check(world, job_attempts, crowd.ledger, Evidence({}))
     crowd.watcher.leave()
     assert crowd.watcher.resyncs == 0
     assert crowd.watcher.cursors == sorted(set(crowd.watcher.cursors))
@@ -115,11 +115,11 @@ def test_it_works(world: World, url: str, seconds: tuple[float, ...]) -> None:
         crowd.asks_for(10)
         began = time.monotonic()
         with pause(postgres_pids(server)):
-            while (left := began + pause_s - time.monotonic()) > 0:
-                if left > ANSWER_S - 1:
+            while (remaining := began + pause_s - time.monotonic()) > 0:
+                if remaining > ANSWER_S - 1:
                     assert status(world) == 503
                 else:
-                    time.sleep(left)
+                    time.sleep(remaining)
         until(lambda: is_ready(world), READY_S + BUSY_S)
     check(world, crowd)
 

@@ -44,8 +44,8 @@ def test_a_script_does_not_notice_that_its_server_is_killed(tmp_path: Path) -> N
     picture = Path(os.environ.get("PICTURES") or ROOT / "docs" / "img") / NAME
     if os.environ.get("PICTURES"):
         picture.write_text(recording.svg(LABEL))
-    shown = re.findall(r'xml:space="preserve"[^>]*>(.*)</text>', picture.read_text())
-    assert sorted(map(_constant, shown)) == sorted(map(_constant, recording.texts())), (
+    matches = re.findall(r'xml:space="preserve"[^>]*>(.*)</text>', picture.read_text())
+    assert sorted(map(_constant, matches)) == sorted(map(_constant, recording.texts())), (
         "the output has changed; run: make pictures"
     )
 

@@ -33,8 +33,8 @@ class WaitingScript:
         self._word = Path(tempfile.mkdtemp(dir=site.world.folder)) / "go on"
         self.job_id = site.start(SCRIPT, str(self._word))
         site.says(self.job_id, b"process")
-        told = site.world.log(self.job_id).decode().split("process ")[1]
-        self.pid = int(told.split()[0])
+        text = site.world.log(self.job_id).decode().split("process ")[1]
+        self.pid = int(text.split()[0])
 
     @property
     def is_alive(self) -> bool:
@@ -136,10 +136,10 @@ def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
     task = site.world.task('#!/bin/sh\necho ran >> "$1"\n', site.agent, "ledger")
     site.world.proxy.silence()
     with site.world.beside() as direct:
-        made = direct.post("/job", {"task": task, "task_arguments": [str(ledger)]})["id"]
-        until(lambda: direct.get(f"/job/{made}/lifecycle") == "assigned")
+        response = direct.post("/job", {"task": task, "task_arguments": [str(ledger)]})["id"]
+        until(lambda: direct.get(f"/job/{response}/lifecycle") == "assigned")
     site.world.proxy.mend()
-    job = site.world.wait_ended(made)
+    job = site.world.wait_ended(response)
     assert (job["lifecycle"], job["state"]) == ("finished", "normal")
     assert [attempt["state"] for attempt in job["attempts"]] == ["returned", "ended"]
     assert ledger.read_text() == "ran\n"
@@ -200,9 +200,9 @@ def test_two_agents_cannot_share_a_folder(site: Site) -> None:
 def test_a_watcher_cut_off_before_the_first_event_misses_nothing(site: Site) -> None:
     with site.world.client() as client:
         with client.open("/-/events") as response:
-            told = [response.readline().decode().rstrip() for _ in range(2)]
-        assert told[1].startswith("id: ")
+            texts = [response.readline().decode().rstrip() for _ in range(2)]
+        assert texts[1].startswith("id: ")
         job = site.run("#!/bin/sh\nexit 0\n")
-        kinds = follow(client, "/-/events", after=told[1].removeprefix("id: "))
+        kinds = follow(client, "/-/events", after=texts[1].removeprefix("id: "))
         first = next(event for event in kinds if event.kind == "job.created")
         assert json.loads(first.data)["object_id"] == job["id"]

@@ -62,8 +62,8 @@ class TracedJob:
 
     @property
     def stands(self) -> tuple[str, str, str | None]:
-        found = self.record
-        return found["lifecycle"], found["ran"], found["waiting_reason"]
+        record = self.record
+        return record["lifecycle"], record["ran"], record["waiting_reason"]
 
 
 class Backup:
@@ -167,9 +167,9 @@ def mark_restored(world: World) -> None:
 
 @pytest.fixture
 def world(tmp_path: Path, database: str) -> Iterator[World]:
-    with World(tmp_path, database) as made:
-        made.start()
-        yield made
+    with World(tmp_path, database) as new_world:
+        new_world.start()
+        yield new_world
 
 
 AnyBackup = Backup | Copy | Dump
@@ -344,5 +344,5 @@ def _enable(world: World, agent: Agent, *, is_on: bool) -> None:
 
 
 def _doctor(world: World) -> dict[str, str]:
-    told = run("doctor", "--data", str(world.server.data), "--json", **world.server.env).stdout
-    return {finding["check"]: finding["found"] for finding in json.loads(told)}
+    result = run("doctor", "--data", str(world.server.data), "--json", **world.server.env).stdout
+    return {finding["check"]: finding["found"] for finding in json.loads(result)}

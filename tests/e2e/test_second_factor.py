@@ -21,8 +21,8 @@ def test_it_works(world: World, tmp_path: Path) -> None:
     code = codes["recovery_codes"][0]
     assert run(*login, stdin=f"{PASSWORD}\nwrong\n", **home).returncode == 1
     assert run(*login, stdin=f"{PASSWORD}\n{code}\n", **home).returncode == 0
-    shown = run("second-factor", "show", **home)
-    assert "9" in shown.stdout, shown.stderr
+    process = run("second-factor", "show", **home)
+    assert "9" in process.stdout, process.stderr
     reset = ("member", "reset-second-factor", EMAIL, "--data", str(world.server.data))
     assert run(*reset, **home).returncode == 0
     assert run(*login, stdin=f"{PASSWORD}\n", **home).returncode == 0

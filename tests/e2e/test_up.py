@@ -64,14 +64,14 @@ def test_its_end_leaves_no_process_but_the_keeper(site: Site, how: signal.Signal
     keeper = site.agent.keeper()
     host_id = site.world.wait_connected(site.agent)["id"]
     expected = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
-    made = site.world.api.post("/monitor", expected)
-    until(lambda: site.world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    response = site.world.api.post("/monitor", expected)
+    until(lambda: site.world.api.get(f"/monitor/{response['id']}")["state"] == "normal", 20)
     assert len(leftovers.of_folder(site.world.folder)) == 3
     site.world.server.stop(how)
     until(lambda: leftovers.of_folder(site.world.folder) == [keeper], 10)
     site.world.start()
     site.world.wait_connected(site.agent)
-    site.world.api.delete(f"/monitor/{made['id']}")
+    site.world.api.delete(f"/monitor/{response['id']}")
     until(lambda: len(leftovers.of_folder(site.world.folder)) == 2, 20)
 
 
@@ -81,16 +81,16 @@ def test_a_stored_file_is_maintained(site: Site, tmp_path: Path) -> None:
     file = api.post("/file", {"filename": "site.conf", "source": "Listen 80\n"})
     body = {"name": "site", "type": "file", "host_id": host_id, "path": str(path)}
     body |= {"file": file["id"], "permissions": "0640", "looptime": 1_000}
-    made = api.post("/monitor", body)
+    response = api.post("/monitor", body)
     until(lambda: path.exists() and path.read_text() == "Listen 80\n")
     path.write_text("Listen 81\n")
     path.chmod(0o777)
     until(lambda: path.read_text() == "Listen 80\n" and path.stat().st_mode & 0o777 == 0o640)
-    said = f"{path} had another content, mode and was restored."
-    until(lambda: said in str(api.get(f"/monitor/{made['id']}/history", {"step": "0"})))
+    text = f"{path} had another content, mode and was restored."
+    until(lambda: text in str(api.get(f"/monitor/{response['id']}/history", {"step": "0"})))
     api.put(f"/file/{file['id']}", {"source": "Listen 82\n"})
     until(lambda: path.read_text() == "Listen 82\n")
-    api.delete(f"/monitor/{made['id']}")
+    api.delete(f"/monitor/{response['id']}")
     until(lambda: len(leftovers.of_folder(site.world.folder)) == 2, 20)
 
 
@@ -110,8 +110,8 @@ def test_an_agent_that_cannot_start_tries_again_and_says_why(site: Site) -> None
     # Three times for the journal alone.
     until(lambda: site.world.server.read_log().count("written by a newer agent") == 3, 20)
     files = Path(f"/proc/{site.world.server.pid}/fd")
-    held = [os.readlink(file) for file in files.iterdir() if file.is_symlink()]
-    assert [path for path in held if path.startswith(f"{site.agent.state}/samples")] == []
+    texts = [os.readlink(file) for file in files.iterdir() if file.is_symlink()]
+    assert [path for path in texts if path.startswith(f"{site.agent.state}/samples")] == []
     (site.agent.state / "kept").rename(journal)
     site.world.wait_connected(site.agent)
     assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
@@ -140,9 +140,9 @@ def test_a_second_server_on_the_same_file_refuses_with_one_sentence(site: Site) 
     second = Server(site.world.server.data, verb="up")
     second.launch("--port", "0")
     assert second.process.wait(20) == 3
-    said = [line for line in second.read_log().splitlines() if line.startswith("belvedere: ")]
-    assert len(said) == 1
-    assert "Another Belvedere server already uses" in said[0]
+    lines = [line for line in second.read_log().splitlines() if line.startswith("belvedere: ")]
+    assert len(lines) == 1
+    assert "Another Belvedere server already uses" in lines[0]
     assert "Traceback" not in second.read_log(), second.read_log()[
         second.read_log().find("Traceback") :
     ]
@@ -153,13 +153,13 @@ def test_the_first_start_prints_the_password_once(tmp_path: Path) -> None:
     with World(tmp_path, verb="up") as world:
         world.server.env.pop("BELVEDERE_ADMIN_PASSWORD")
         world.start("--no-agent")
-        told = re.findall(r"password\s+(\S+)", world.server.read_log())
-        assert len(told) == 1
-        assert _sign_in(world.url, told[0])
+        matches = re.findall(r"password\s+(\S+)", world.server.read_log())
+        assert len(matches) == 1
+        assert _sign_in(world.url, matches[0])
         world.server.stop()
         world.start("--no-agent")
         assert len(re.findall(r"password\s+(\S+)", world.server.read_log())) == 1
-        assert _sign_in(world.url, told[0])
+        assert _sign_in(world.url, matches[0])
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_a_start_that_fails_swallows_no_password(
 
 def _sign_in(url: str, password: str, email: str = EMAIL) -> str:
     with Client(url) as client:
-        told = {"email": email, "password": password}
-        token: str = client.post("/api/auth/login", told)["access_token"]
+        body = {"email": email, "password": password}
+        token: str = client.post("/api/auth/login", body)["access_token"]
         return token
 
 
@@ -226,8 +226,8 @@ def test_the_demo_comes_with_the_first_start(tmp_path: Path) -> None:
 
 
 def _state_of(world: World, name: str) -> str:
-    (found,) = world.api.get("/monitor", {"where[name]": name})
-    state: str = found["state"]
+    (monitor,) = world.api.get("/monitor", {"where[name]": name})
+    state: str = monitor["state"]
     return state
 
 
@@ -255,6 +255,9 @@ def test_it_serves_tls_with_a_custom_certificate(tmp_path: Path) -> None:
         world.trust(cert)
         agent = world.local_agent()
         assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
-        with Client(world.server.url, TOKEN, CUSTOMER) as stranger, pytest.raises(Problem) as told:
+        with (
+            Client(world.server.url, TOKEN, CUSTOMER) as stranger,
+            pytest.raises(Problem) as failure,
+        ):
             stranger.get("/host")
-        assert "not trusted" in told.value.message
+        assert "not trusted" in failure.value.message

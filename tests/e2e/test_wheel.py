@@ -37,8 +37,8 @@ def pack(kind: str, root: Path, into: Path) -> Path:
         words, cwd=root, env=environment(PATH=NO_NODE), capture_output=True, text=True
     )
     assert ended.returncode == 0, f"is the console built (make setup)? {ended.stdout}{ended.stderr}"
-    (made,) = into.iterdir()
-    return made
+    (path,) = into.iterdir()
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = Path(paths["purelib"])
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(site)
-    (told,) = site.glob("belvedere-*.dist-info")
-    for library in required_packages(metadata.Distribution.at(told), frozenset()).values():
+    (actual_path,) = site.glob("belvedere-*.dist-info")
+    for library in required_packages(metadata.Distribution.at(actual_path), frozenset()).values():
         for path in library.files or ():
             if path.parts[0] != ".." and not (site / path.parts[0]).exists():
                 (site / path.parts[0]).symlink_to(str(library.locate_file(path.parts[0])))
@@ -72,12 +72,12 @@ def required_packages(
     asking: metadata.Distribution, extras: frozenset[str]
 ) -> dict[str, metadata.Distribution]:
     """What pip would install for it, found among what is installed here."""
-    found: dict[str, metadata.Distribution] = {}
+    fields: dict[str, metadata.Distribution] = {}
     for item in map(Requirement, asking.requires or ()):
         if item.marker is None or any(item.marker.evaluate({"extra": e}) for e in extras | {""}):
             library = metadata.distribution(item.name)
-            found |= {item.name: library, **required_packages(library, frozenset(item.extras))}
-    return found
+            fields |= {item.name: library, **required_packages(library, frozenset(item.extras))}
+    return fields
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +102,9 @@ def fetch(url: str, **headers: str) -> tuple[int, bytes]:
 
 def names(page: bytes) -> list[str]:
     """Everything that the page asks for."""
-    found = re.findall(r'(?:src|href)="\./([^"]+)"', page.decode())
-    assert any(name.endswith(".js") for name in found), page
-    return found
+    matches = re.findall(r'(?:src|href)="\./([^"]+)"', page.decode())
+    assert any(name.endswith(".js") for name in matches), page
+    return matches
 
 
 def test_it_works(url: str) -> None:
@@ -124,32 +124,32 @@ def test_it_runs_work_too(site: Site) -> None:
 def test_the_environment_is_bare(python: Path) -> None:
     """Otherwise the tests above would prove nothing."""
     words = (str(python), "-c", "import pytest")
-    said = subprocess.run(words, capture_output=True, text=True, cwd=python.parent)
-    assert "No module named 'pytest'" in said.stderr
+    process = subprocess.run(words, capture_output=True, text=True, cwd=python.parent)
+    assert "No module named 'pytest'" in process.stderr
 
 
 def test_it_requires_every_library_that_a_package_imports(python: Path) -> None:
     """Also for those that are imported only when they are used. The bench runs its programs for
     other job queues in an environment of their own."""
     names = imported_packages()
-    asked = f"import importlib.util as i; print([n for n in {names} if not i.find_spec(n)])"
-    words = (str(python), "-c", asked)
-    said = subprocess.run(words, capture_output=True, text=True, check=True, cwd=python.parent)
-    assert said.stdout == "[]\n"
+    text = f"import importlib.util as i; print([n for n in {names} if not i.find_spec(n)])"
+    words = (str(python), "-c", text)
+    process = subprocess.run(words, capture_output=True, text=True, check=True, cwd=python.parent)
+    assert process.stdout == "[]\n"
 
 
 OTHER_QUEUES = "src/belvedere/bench/others"
 
 
 def imported_packages() -> list[str]:
-    found: set[str] = set()
+    texts: set[str] = set()
     for path in set((ROOT / "src").rglob("*.py")) - set((ROOT / OTHER_QUEUES).glob("*_program.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
+                texts |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
-                found.add((node.module or "").partition(".")[0])
-    return sorted(found - sys.stdlib_module_names)
+                texts.add((node.module or "").partition(".")[0])
+    return sorted(texts - sys.stdlib_module_names)
 
 
 def test_commands_that_name_the_former_extra_go_on(wheel: Path) -> None:
@@ -168,8 +168,8 @@ def test_the_console_comes_packed(url: str) -> None:
 
 def test_it_is_the_wheel_that_serves(python: Path) -> None:
     words = (str(python), "-c", "import belvedere; print(belvedere.__file__)")
-    said = subprocess.run(words, capture_output=True, text=True, check=True, cwd=python.parent)
-    assert Path(said.stdout.strip()).is_relative_to(python.parents[1])
+    process = subprocess.run(words, capture_output=True, text=True, check=True, cwd=python.parent)
+    assert Path(process.stdout.strip()).is_relative_to(python.parents[1])
 
 
 def test_the_sdist_makes_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path) -> None:
@@ -182,9 +182,9 @@ def test_the_sdist_makes_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path
 
 def contents(wheel: Path) -> dict[str, int]:
     with zipfile.ZipFile(wheel) as packed:
-        found = {info.filename: info.CRC for info in packed.infolist()}
-    assert any(name.startswith(f"{STATIC}/assets/") for name in found)
-    return found
+        fields = {info.filename: info.CRC for info in packed.infolist()}
+    assert any(name.startswith(f"{STATIC}/assets/") for name in fields)
+    return fields
 
 
 def test_a_release_carries_no_tools(sdist: Path, wheel: Path) -> None:

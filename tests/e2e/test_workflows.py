@@ -100,6 +100,6 @@ def test_a_circle_goes_round_as_often_as_it_may(world: World, tmp_path: Path) ->
         "a": ["v1", "v1-a-b", "v1-a-b-a-b"],
         "b": ["v1-a", "v1-a-b-a", "v1-a-b-a-b-a"],
     }
-    told = [(step["node_id"], step["visit"]) for step in steps]
-    assert told == [(name, visit) for name in "ab" for visit in (1, 2, 3)]
+    items = [(step["node_id"], step["visit"]) for step in steps]
+    assert items == [(name, visit) for name in "ab" for visit in (1, 2, 3)]
     world.doctor()

@@ -17,9 +17,9 @@ def until(
     """The first truthy answer."""
     give_up_at = time.monotonic() + within_s
     while True:
-        found = look()
-        if found:
-            return found
+        value = look()
+        if value:
+            return value
         if time.monotonic() > give_up_at:
             raise AssertionError(f"not within {within_s:g} s: {why()}")
         time.sleep(pause_s)

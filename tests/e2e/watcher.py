@@ -64,7 +64,7 @@ class Watcher(threading.Thread):
 
     def check(self, job: dict[str, Any]) -> None:
         """Every version of the job was told once, and the last one says what the record says."""
-        told = sorted(self.jobs[job["id"]], key=lambda event: int(event["version"]))
-        assert [each["version"] for each in told] == list(range(1, job["version"] + 1)), told
-        last = told[-1]
-        assert (last["lifecycle"], last["state"]) == (job["lifecycle"], job["state"]), told
+        items = sorted(self.jobs[job["id"]], key=lambda event: int(event["version"]))
+        assert [each["version"] for each in items] == list(range(1, job["version"] + 1)), items
+        last = items[-1]
+        assert (last["lifecycle"], last["state"]) == (job["lifecycle"], job["state"]), items

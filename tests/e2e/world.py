@@ -74,15 +74,15 @@ class World:
     def person(self) -> Client:
         """Somebody who has signed in; an integration token may not do everything."""
         person = self.client(token="")
-        told = {"email": EMAIL, "password": PASSWORD}
-        person.token = person.post("/api/auth/login", told)["access_token"]
+        body = {"email": EMAIL, "password": PASSWORD}
+        person.token = person.post("/api/auth/login", body)["access_token"]
         return person
 
     def enrolment(self, uses: int = 1) -> str:
         """An enrolment token."""
         with self.person() as person:
-            made: str = person.post("/api/enrolment", {"name": "test", "uses": uses})["token"]
-        return made
+            response: str = person.post("/api/enrolment", {"name": "test", "uses": uses})["token"]
+        return response
 
     def agent(self, name: str, *words: str, **env: str) -> Agent:
         """A new agent, enrolled and connected."""
@@ -102,12 +102,12 @@ class World:
         return until(lambda: self._online(agent), within_s, agent.read_log)
 
     def _online(self, agent: Agent) -> dict[str, Any]:
-        found = [host for host in self.hosts() if host["hostname"] == agent.hostname]
-        return found[0] if found and found[0]["state"] == "online" else {}
+        hosts = [host for host in self.hosts() if host["hostname"] == agent.hostname]
+        return hosts[0] if hosts and hosts[0]["state"] == "online" else {}
 
     def hosts(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.api.get("/host")
-        return found
+        responses: list[dict[str, Any]] = self.api.get("/host")
+        return responses
 
     def task(self, source: str, agent: Agent, *arguments: str, **fields: Any) -> str:
         """A script task on the host of this agent; its id."""
@@ -121,18 +121,18 @@ class World:
             "history": HISTORY,
             **fields,
         }
-        made: str = self.api.post("/task", body)["id"]
-        return made
+        response: str = self.api.post("/task", body)["id"]
+        return response
 
     def run(self, task_id: str, *arguments: str) -> str:
         """A new job; its id."""
         body = {"task": task_id, "task_arguments": list(arguments)}
-        made: str = self.api.post("/job", body)["id"]
-        return made
+        response: str = self.api.post("/job", body)["id"]
+        return response
 
     def job(self, job_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.api.get(f"/job/{job_id}", {"include[attempts]": "1"})
-        return found
+        response: dict[str, Any] = self.api.get(f"/job/{job_id}", {"include[attempts]": "1"})
+        return response
 
     def wait_ended(self, job_id: str, within_s: float = 30.0) -> dict[str, Any]:
         """The job once it is over."""

@@ -101,7 +101,7 @@ class LegacyAgent:
 
     async def finish(self, job: dict[str, Any], state: Any = "success", **data: Any) -> Response:
         """As it sends an end: the state that it read from the last line, and the data."""
-        sent = {
+        body = {
             "code": 0,
             "log": "hello\n",
             "lastline": "hello",
@@ -110,7 +110,7 @@ class LegacyAgent:
             "times": {"seconds": 1, "nanoseconds": 61_619_313},
             **data,
         }
-        return await self.report_result(job["id"], {"state": state, "data": sent})
+        return await self.report_result(job["id"], {"state": state, "data": body})
 
     async def report_result(self, job_id: str, result: dict[str, Any]) -> Response:
         return await self.send("PUT", f"/{self.customer}/job/{job_id}", {"result": result})

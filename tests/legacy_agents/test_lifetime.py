@@ -19,12 +19,12 @@ PATIENCE_S = 30
 
 async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     runtime = world.runtime
-    made, text = runtime.db.write_blocking(
+    token, text = runtime.db.write_blocking(
         enrolment.create_enrolment, runtime.keyring, world.actors.ada
     )
     async with run_server(runtime) as port, asyncio.timeout(PATIENCE_S):
         wire = Socket(port)
-        agent = LegacyAgent(wire, made.id, text)
+        agent = LegacyAgent(wire, token.id, text)
         assert await agent.start() == []
         await _runs_two_jobs(world, agent, ada)
         await _watches(agent, ada)
@@ -38,9 +38,9 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
 
 async def _runs_two_jobs(world: World, agent: LegacyAgent, ada: Client) -> None:
     task = await world.task(hostname="old-1", task_arguments=[{"type": "input", "label": "n"}])
-    made = [await create(ada, task, [word]) for word in ("it's one", "two")]
+    items = [await create(ada, task, [word]) for word in ("it's one", "two")]
     jobs = await agent.poll()
-    assert [job["id"] for job in jobs] == [job["id"] for job in made]
+    assert [job["id"] for job in jobs] == [job["id"] for job in items]
     assert [job["task_arguments_values"] for job in jobs] == [["it's one"], ["two"]]
     assert (await agent.keep_alive()).status == 204
     for job in jobs:
@@ -59,18 +59,18 @@ async def _watches(agent: LegacyAgent, ada: Client) -> None:
     assert update["_type"] == "AgentUpdateJob"
     (worker,) = await agent.update_config(update)
     assert (worker["type"], worker["resource_id"]) == ("dstat", monitor["id"])
-    seen: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "cpu": 0,
         "mem": 3.6,
         "cache": None,
         "disk": [{"name": "vda", "value": 1}],
     }
-    told = await agent.report(worker["resource_id"], "normal", "host:stats:normal", **seen)
-    assert told.status == 200
+    response = await agent.report(worker["resource_id"], "normal", "host:stats:normal", **fields)
+    assert response.status == 200
     record = (await ada.get(f"/acme/monitor/{monitor['id']}")).json
     # A host without swap reports null, which means 0.
-    shown = {**seen, "cache": 0}
-    assert (record["state"], record["resource"]["last_event"]["data"]) == ("normal", shown)
+    actual_fields = {**fields, "cache": 0}
+    assert (record["state"], record["resource"]["last_event"]["data"]) == ("normal", actual_fields)
 
 
 async def _tells_of_its_machine(agent: LegacyAgent, ada: Client) -> None:
@@ -83,9 +83,9 @@ async def _tells_of_its_machine(agent: LegacyAgent, ada: Client) -> None:
 
 async def _is_killed_with_a_job_in_hand(world: World, agent: LegacyAgent, ada: Client) -> str:
     job = await create(ada, await world.task(hostname="old-1", timeout=60_000))
-    (given,) = await agent.poll()
-    assert given["id"] == job["id"]
-    return given["id"]  # type: ignore[no-any-return]
+    (item,) = await agent.poll()
+    assert item["id"] == job["id"]
+    return item["id"]  # type: ignore[no-any-return]
 
 
 async def _is_given_up(world: World, ada: Client, clock: ManualClock, job_id: str) -> None:

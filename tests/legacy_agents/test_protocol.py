@@ -35,10 +35,10 @@ def legacy_agent(world: World) -> LegacyAgent:
 
 def agent_of(world: World, uses: int = 1, **more: Any) -> LegacyAgent:
     runtime = world.runtime
-    made, text = runtime.db.write_blocking(
+    token, text = runtime.db.write_blocking(
         enrolment.create_enrolment, runtime.keyring, world.actors.ada, "old agents", uses
     )
-    return LegacyAgent(world.client(), made.id, text, **more)
+    return LegacyAgent(world.client(), token.id, text, **more)
 
 
 async def two_agents(world: World) -> tuple[LegacyAgent, LegacyAgent]:
@@ -55,9 +55,9 @@ async def take_job(
 ) -> dict[str, Any]:
     """A job of this task, in the agent's hands."""
     job = await create(client, await world.task(hostname=legacy_agent.hostname, **fields))
-    (found,) = await legacy_agent.poll()
-    assert found["id"] == job["id"]
-    return found
+    (item,) = await legacy_agent.poll()
+    assert item["id"] == job["id"]
+    return item
 
 
 async def test_it_works(world: World, legacy_agent: LegacyAgent, uma: Client) -> None:
@@ -115,7 +115,7 @@ async def test_registration_names_host_monitor_and_machine(
 async def test_wrong_ids_and_secrets_look_alike_and_are_counted(
     world: World, legacy_agent: LegacyAgent, anonymous: Client
 ) -> None:
-    said = []
+    items = []
     for client_id, secret in (
         (legacy_agent.client_id, "wrong"),
         ("0" * 24, legacy_agent.secret),
@@ -124,8 +124,8 @@ async def test_wrong_ids_and_secrets_look_alike_and_are_counted(
     ):
         refused = await LegacyAgent(legacy_agent.wire, client_id, secret).sign_in()
         assert refused.status == 401
-        said.append((refused.code, refused.json["message"]))
-    assert len(set(said)) == 1
+        items.append((refused.code, refused.json["message"]))
+    assert len(set(items)) == 1
     assert (await anonymous.post("/token")).status == 401
     for _ in range(20):
         last = await LegacyAgent(legacy_agent.wire, legacy_agent.client_id, "wrong").sign_in()
@@ -292,8 +292,10 @@ async def test_a_script_monitor_is_judged_like_our_own(
     body = {"name": "s", "type": "script", "script_id": file.json["id"], "fail_threshold": 1}
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     response = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
-    told = await legacy_agent.report(response.json["id"], state, code=code, lastline="x", log="x\n")
-    assert (told.status, told.json["state"]) == (200, expected)
+    actual_response = await legacy_agent.report(
+        response.json["id"], state, code=code, lastline="x", log="x\n"
+    )
+    assert (actual_response.status, actual_response.json["state"]) == (200, expected)
 
 
 async def test_a_change_of_a_monitor_is_followed_by_an_update(
@@ -382,12 +384,12 @@ async def test_several_jobs_come_in_one_answer(
 ) -> None:
     await legacy_agent.start()
     task = await world.task(hostname="old-1")
-    made = [(await create(uma, task))["id"] for _ in range(12)]
-    found = [job["id"] for job in await legacy_agent.poll()]
+    ids = [(await create(uma, task))["id"] for _ in range(12)]
+    actual_ids = [job["id"] for job in await legacy_agent.poll()]
     # As many as it runs at once, oldest first.
-    assert found == made[:10]
-    await legacy_agent.finish({"id": made[0]})
-    assert [job["id"] for job in await legacy_agent.poll()] == made[10:11]
+    assert actual_ids == ids[:10]
+    await legacy_agent.finish({"id": ids[0]})
+    assert [job["id"] for job in await legacy_agent.poll()] == ids[10:11]
 
 
 async def test_a_poll_that_disconnects_gets_no_job(
@@ -413,9 +415,9 @@ async def test_others_get_the_list_of_jobs(
 
 async def test_a_queue_of_one_task(world: World, legacy_agent: LegacyAgent, uma: Client) -> None:
     await legacy_agent.start()
-    one, other = [await world.task(n, hostname="old-1") for n in ("one", "other")]
-    jobs = [(await create(uma, task))["id"] for task in (other, one, one, one)]
-    target = f"/task/{one}/job/queue?hostname=old-1&limit=2&customer=acme"
+    text, other = [await world.task(n, hostname="old-1") for n in ("one", "other")]
+    jobs = [(await create(uma, task))["id"] for task in (other, text, text, text)]
+    target = f"/task/{text}/job/queue?hostname=old-1&limit=2&customer=acme"
     answer = await legacy_agent.send("GET", target)
     assert [job["id"] for job in answer.json] == jobs[1:3]
     assert (await legacy_agent.send("GET", target.replace("limit=2", "limit=0"))).json == []
@@ -590,9 +592,9 @@ async def test_it_gets_variables_but_no_secrets(
     await legacy_agent.start()
     await ada.put("/acme/secret/REGION", {"value": "eu", "secret": False})
     await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2"})
-    found = await take_job(world, legacy_agent, uma)
-    assert found["env"]["REGION"] == "eu" and "API_KEY" not in found["env"]
-    assert "hunter2" not in str(found)
+    job = await take_job(world, legacy_agent, uma)
+    assert job["env"]["REGION"] == "eu" and "API_KEY" not in job["env"]
+    assert "hunter2" not in str(job)
 
 
 async def test_a_task_with_secrets_of_its_own_ends_before_it_begins(
@@ -659,8 +661,8 @@ async def test_every_end_is_understood(
         await create(uma, task)
         (job,) = await legacy_agent.poll()
         done = (await legacy_agent.finish(job, state, **data)).json
-        found = (done["lifecycle"], done["state"], done["trigger_name"], done["output"])
-        assert found == expected, (state, data)
+        pair = (done["lifecycle"], done["state"], done["trigger_name"], done["output"])
+        assert pair == expected, (state, data)
         # The line is shown as it was, not as we understand it.
         assert done["result"]["lastline"] == data.get("lastline", "hello")
 
@@ -838,7 +840,7 @@ async def test_a_maintained_file_has_the_format_of_theeye(
     await legacy_agent.start()
     body = {"filename": "site.conf", "source": "Listen 80\n"}
     file_id = (await ada.post("/acme/file", body)).json["id"]
-    made = await on_old_host(
+    host = await on_old_host(
         ada,
         type="file",
         path="/etc/site/a.conf",
@@ -849,7 +851,7 @@ async def test_a_maintained_file_has_the_format_of_theeye(
     (worker,) = await legacy_agent.config()
     expected = {
         "type": "file",
-        "resource_id": made["id"],
+        "resource_id": host["id"],
         "file": {"id": file_id, "md5": hashlib.md5(b"Listen 80\n").hexdigest()},
         "path": "/etc/site/a.conf",
         "dirname": "/etc/site",
@@ -860,20 +862,23 @@ async def test_a_maintained_file_has_the_format_of_theeye(
     assert {name: worker[name] for name in expected} == expected and "gid" not in worker
     fetched = await legacy_agent.send("GET", f"/acme/file/{file_id}/download")
     assert (fetched.status, fetched.body) == (200, b"Listen 80\n")
-    good = await legacy_agent.report(made["id"], "success", stats={"size": 10})
+    good = await legacy_agent.report(host["id"], "success", stats={"size": 10})
     assert good.json["state"] == "normal"
-    told = await legacy_agent.report(made["id"], "changed", "file:restored")
-    assert (told.json["state"], told.json["last_event"]["event"]) == ("normal", "file:restored")
+    response = await legacy_agent.report(host["id"], "changed", "file:restored")
+    assert (response.json["state"], response.json["last_event"]["event"]) == (
+        "normal",
+        "file:restored",
+    )
     kinds = world.runtime.db.write_blocking(
         lambda tx: tx.rows(
             "select kind from events where object_id = ? and kind like '%changed'"
             " or object_id = ? and kind like '%restored' order by id",
-            *(made["id"], made["id"]),
+            *(host["id"], host["id"]),
         )
     )
     names = ["monitor.changed", "monitor.file:changed", "monitor.file:restored"]
     assert [kind for (kind,) in kinds] == names
-    await ada.delete(f"/acme/monitor/{made['id']}")
+    await ada.delete(f"/acme/monitor/{host['id']}")
     assert (await legacy_agent.send("GET", f"/acme/file/{file_id}/download")).status == 404
 
 
@@ -912,14 +917,14 @@ async def test_a_process_list_is_a_successful_check(
     world: World, legacy_agent: LegacyAgent, ada: Client, vic: Client
 ) -> None:
     await legacy_agent.start()
-    made = await on_old_host(ada, type="psaux")
+    host = await on_old_host(ada, type="psaux")
     (worker,) = await legacy_agent.config()
-    assert (worker["type"], worker["resource_id"]) == ("psaux", made["id"])
+    assert (worker["type"], worker["resource_id"]) == ("psaux", host["id"])
     psaux = [{"user": "root", "pid": "1", "command": "init"}] * 3
     assert (await legacy_agent.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
-    record = (await vic.get(f"/acme/monitor/{made['id']}")).json
+    record = (await vic.get(f"/acme/monitor/{host['id']}")).json
     assert (record["state"], record["last_event"]["data"]) == ("normal", {"count": 3})
-    await ada.put(f"/acme/monitor/{made['id']}/pause")
+    await ada.put(f"/acme/monitor/{host['id']}/pause")
     for strange in ({"psaux": None}, {"psaux": "x"}, {}):
         assert (await legacy_agent.send("POST", "/acme/psaux/old-1", strange)).status == 200
-    assert (await ada.get(f"/acme/monitor/{made['id']}")).json["state"] == "paused"
+    assert (await ada.get(f"/acme/monitor/{host['id']}")).json["state"] == "paused"

@@ -37,8 +37,10 @@ class MonitorSteps:
 
     def build(self, hostname: str = "web-1") -> "MonitorSteps":
         _, text = self.db.write_blocking(create_enrolment, self.keys, self.actors.ada)
-        made = self.db.write_blocking(enrol, self.keys, text, hostname, f"m-{hostname}", ADDRESS)
-        self.host_id = made.host_id
+        enrolment = self.db.write_blocking(
+            enrol, self.keys, text, hostname, f"m-{hostname}", ADDRESS
+        )
+        self.host_id = enrolment.host_id
         self.connect()
         return self
 
@@ -75,12 +77,12 @@ class MonitorSteps:
         return self.show(monitor_id).state
 
     def host_monitor(self) -> str:
-        found: str = self.db.write_blocking(
+        text: str = self.db.write_blocking(
             lambda tx: tx.value(
                 "select id from monitors where type = 'host' and host_id = ?", self.host_id
             )
         )
-        return found
+        return text
 
     def watch(self) -> MonitorConfig:
         return self.db.write_blocking(agent_config.full_list, self.host_id, self.keys)
@@ -88,9 +90,9 @@ class MonitorSteps:
     def sample(self, monitor_id: str, *states: str, **more: Any) -> None:
         """One batch."""
         version = self.show(monitor_id).config_version
-        made = [Sample(monitor_id, version, 0, state, **more) for state in states]  # type: ignore[arg-type]
+        new_samples = [Sample(monitor_id, version, 0, state, **more) for state in states]  # type: ignore[arg-type]
         self.batch += 1
-        self.send(Samples(self.stream, self.batch, made))
+        self.send(Samples(self.stream, self.batch, new_samples))
 
     def send(self, *batches: Samples) -> int:
         return self.db.write_blocking(samples.record_batches, self.host_id, list(batches))

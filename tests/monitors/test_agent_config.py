@@ -34,19 +34,24 @@ def store(steps: MonitorSteps, source: bytes) -> str:
 def test_it_works(steps: MonitorSteps) -> None:
     shop = steps.make(looptime=5_000)
     watch = steps.watch()
-    (one,) = watch.monitors
-    assert (one.id, one.type, one.looptime_ms, one.version) == (shop, "scraper", 5_000, 1)
-    assert one.config["timeout"] == 10_000
+    (monitor,) = watch.monitors
+    assert (monitor.id, monitor.type, monitor.looptime_ms, monitor.version) == (
+        shop,
+        "scraper",
+        5_000,
+        1,
+    )
+    assert monitor.config["timeout"] == 10_000
     assert watch.number == 1
 
 
 @pytest.mark.parametrize("kind", FIELDS)
 def test_every_kind_reaches_the_agent_completely(steps: MonitorSteps, kind: str) -> None:
     steps.make(**{"type": kind, "name": kind, "url": None, "status_code": None, **FIELDS[kind]})
-    (one,) = steps.watch().monitors
-    assert one.type == kind
+    (monitor,) = steps.watch().monitors
+    assert monitor.type == kind
     for name, value in FIELDS[kind].items():
-        assert str(one.config[name]) == value
+        assert str(monitor.config[name]) == value
 
 
 def test_every_change_has_a_higher_number(steps: MonitorSteps) -> None:
@@ -78,9 +83,12 @@ def test_a_monitor_that_moves_is_sent_to_both_hosts(steps: MonitorSteps) -> None
 def test_a_script_travels_with_its_monitor(steps: MonitorSteps) -> None:
     script = store(steps, b"#!/bin/sh\necho ok\n")
     steps.make(type="script", name="look", script_id=script, script_runas="sudo %script%")
-    (one,) = steps.watch().monitors
-    assert base64.b64decode(one.config["source"]) == b"#!/bin/sh\necho ok\n"
-    assert (one.config["filename"], one.config["runas"]) == ("look.sh", ["sudo", "%script%"])
+    (monitor,) = steps.watch().monitors
+    assert base64.b64decode(monitor.config["source"]) == b"#!/bin/sh\necho ok\n"
+    assert (monitor.config["filename"], monitor.config["runas"]) == (
+        "look.sh",
+        ["sudo", "%script%"],
+    )
     before = steps.watch().number
     change = FileChange(content=b"#!/bin/sh\necho better\n")
     steps.db.write_blocking(file_service.change, steps.actors.ada, script, change)

@@ -126,8 +126,10 @@ def test_what_cannot_be_stored_is_left_out(steps: MonitorSteps) -> None:
     )
     last = json.loads(steps.show(shop).last_event)
     assert len(last["message"]) == 1_000 and last["data"] == {}
-    found = steps.db.write_blocking(history.history, steps.actors.vic, shop, None, None, 0)
-    assert list(found.points[0].values) == ["fine"]
+    monitor_history = steps.db.write_blocking(
+        history.history, steps.actors.vic, shop, None, None, 0
+    )
+    assert list(monitor_history.points[0].values) == ["fine"]
 
 
 def test_an_event_starts_a_task_with_the_failing_values(steps: MonitorSteps) -> None:
@@ -162,8 +164,10 @@ def test_misses_in_maintenance_count_for_nothing(steps: MonitorSteps) -> None:
     shop = steps.make(fail_threshold=1, maintenance=[window])
     steps.sample(shop, "failure", "failure")
     assert steps.state(shop) == "unknown" and steps.event_list() == []
-    found = steps.db.write_blocking(history.history, steps.actors.vic, shop, None, None, None)
-    assert found.uptime is None
+    monitor_history = steps.db.write_blocking(
+        history.history, steps.actors.vic, shop, None, None, None
+    )
+    assert monitor_history.uptime is None
     steps.clock.move(120)
     steps.sample(shop, "failure")
     assert steps.state(shop) == "failure"
@@ -200,10 +204,14 @@ def test_time_without_checks_is_neither_up_nor_down(steps: MonitorSteps) -> None
         steps.sample(shop, "normal")
         steps.clock.move(60)
     steps.clock.move(300)
-    found = steps.db.write_blocking(
+    monitor_history = steps.db.write_blocking(
         history.history, steps.actors.vic, shop, first, steps.clock(), None
     )
-    assert (found.uptime, found.coverage, found.checks) == (100.0, 50.0, 5)
+    assert (monitor_history.uptime, monitor_history.coverage, monitor_history.checks) == (
+        100.0,
+        50.0,
+        5,
+    )
     none = steps.db.write_blocking(
         history.history, steps.actors.vic, shop, first - 600_000, first - 1, None
     )
@@ -215,10 +223,10 @@ def test_old_samples_go_and_roll_ups_stay_longer(steps: MonitorSteps) -> None:
     steps.sample(shop, "normal", measured={"ms": 1.0})
     steps.clock.move(3 * 24 * 3_600)
     assert steps.db.write_blocking(rollups.purge_old) is False
-    left = steps.db.write_blocking(
+    remaining = steps.db.write_blocking(
         lambda tx: tx.rows("select distinct step from monitor_rollups order by step")
     )
-    assert [step for (step,) in left] == [600_000, 3_600_000, 86_400_000]
+    assert [step for (step,) in remaining] == [600_000, 3_600_000, 86_400_000]
     assert steps.db.write_blocking(lambda tx: tx.rows("select 1 from monitor_samples")) == []
 
 

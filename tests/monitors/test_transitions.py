@@ -22,26 +22,30 @@ series = st.lists(st.sampled_from(INPUTS), max_size=60)
 MINUTE = 60_000
 
 
-def step(seen: MonitorStatus, word: str, threshold: int, at: int) -> Transition:
+def step(monitor_status: MonitorStatus, word: str, threshold: int, at: int) -> Transition:
     if word in ("normal", "failure", "changed"):
-        if seen.state is MonitorState.PAUSED:
-            return seen, ()
-        return transitions.after_sample(seen, word, threshold, at)  # type: ignore[arg-type]
+        if monitor_status.state is MonitorState.PAUSED:
+            return monitor_status, ()
+        return transitions.after_sample(monitor_status, word, threshold, at)  # type: ignore[arg-type]
     if word == "silent":
-        return transitions.after_silence(seen)
+        return transitions.after_silence(monitor_status)
     if word == "unseen":
-        return transitions.to_unknown(seen), ()
+        return transitions.to_unknown(monitor_status), ()
     if word == "pause":
-        return transitions.to_paused(seen), ()
-    return (transitions.to_resumed(seen), ()) if seen.state is MonitorState.PAUSED else (seen, ())
+        return transitions.to_paused(monitor_status), ()
+    return (
+        (transitions.to_resumed(monitor_status), ())
+        if monitor_status.state is MonitorState.PAUSED
+        else (monitor_status, ())
+    )
 
 
 def events_of(words: list[str], threshold: int = 1, every: int = MINUTE) -> list[str]:
-    seen, found = MonitorStatus(), list[str]()
+    monitor_status, texts = MonitorStatus(), list[str]()
     for n, word in enumerate(words):
-        seen, events = step(seen, word, threshold, n * every)
-        found += events
-    return found
+        monitor_status, events = step(monitor_status, word, threshold, n * every)
+        texts += events
+    return texts
 
 
 def test_it_works() -> None:
@@ -111,10 +115,10 @@ def test_recovered_follows_a_failure_and_comes_with_a_good_check(
 
 def test_a_flapping_monitor_is_reported_once_and_again_when_it_settles() -> None:
     words = ["failure", "normal"] * 20
-    found = events_of(words)
-    assert found == ["failure", "recovered"] * 3 + ["flapping"]
-    assert events_of([*words, *["normal"] * 15]) == found
-    assert events_of([*words, *["failure"] * 15]) == [*found, "failure"]
+    events = events_of(words)
+    assert events == ["failure", "recovered"] * 3 + ["flapping"]
+    assert events_of([*words, *["normal"] * 15]) == events
+    assert events_of([*words, *["failure"] * 15]) == [*events, "failure"]
 
 
 def test_slow_state_changes_are_reported_one_by_one() -> None:

@@ -52,18 +52,22 @@ def test_it_works(online_host: MonitorSteps) -> None:
     before = online_host.watch()
     trial = start(online_host)
     assert trial.state == "waiting"
-    sent = changes_after(online_host, before.number)
-    assert sent is not None
-    (check,) = sent.monitors
+    monitor_config = changes_after(online_host, before.number)
+    assert monitor_config is not None
+    (check,) = monitor_config.monitors
     assert (check.id, check.type, check.config["url"]) == (trial.id, "scraper", PAGE["url"])
     # A person waits for the result.
     assert check.config["timeout"] == trials.MAX_TIMEOUT
     message = "Status 503 instead of 2xx."
     report(online_host, trial, state="failure", message=message, measured={"ms": 12.0})
-    shown = show(online_host, trial)
-    assert (shown.state, shown.message, shown.measured) == ("failure", message, {"ms": 12.0})
+    actual_trial = show(online_host, trial)
+    assert (actual_trial.state, actual_trial.message, actual_trial.measured) == (
+        "failure",
+        message,
+        {"ms": 12.0},
+    )
     # The agent drops the check, and no monitor was created.
-    dropped = changes_after(online_host, sent.number)
+    dropped = changes_after(online_host, monitor_config.number)
     assert dropped is not None and dropped.removed == [trial.id]
     assert len(online_host.watch().monitors) == 1
     stored = online_host.db.write_blocking(trial_store.find, online_host.actors.acme.id, trial.id)
@@ -100,8 +104,8 @@ def test_private_addresses_are_refused_as_for_stored_monitors(online_host: Monit
     online_host.db.write_blocking(lambda tx: tx.execute(sql, online_host.actors.acme.id))
     number = online_host.watch().number
     start(online_host, url="http://127.0.0.1:9/")
-    sent = changes_after(online_host, number)
-    assert sent is not None and sent.monitors[0].config["outer_only"] is True
+    monitor_config = changes_after(online_host, number)
+    assert monitor_config is not None and monitor_config.monitors[0].config["outer_only"] is True
 
 
 def test_only_admins_of_the_organization_can_try(online_host: MonitorSteps) -> None:
@@ -152,6 +156,6 @@ def test_a_trial_without_a_result_expires_and_is_purged(online_host: MonitorStep
     with pytest.raises(NotFound):
         show(online_host, trial)
     # An agent that still has the check gets the complete list.
-    sent = changes_after(online_host, number - 1)
-    assert sent is not None and sent.since is None
-    assert trial.id not in [check.id for check in sent.monitors]
+    monitor_config = changes_after(online_host, number - 1)
+    assert monitor_config is not None and monitor_config.since is None
+    assert trial.id not in [check.id for check in monitor_config.monitors]

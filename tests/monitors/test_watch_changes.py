@@ -27,11 +27,11 @@ TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "
 
 def read_changes(steps: MonitorSteps, at: ListPosition) -> tuple[list[MonitorConfig], ListPosition]:
     """Everything that an agent at this position is told."""
-    told = []
+    items = []
     while news := steps.db.write_blocking(agent_config.next_message, steps.host_id, at, steps.keys):
         watch, at = news
-        told.append(watch)
-    return told, at
+        items.append(watch)
+    return items, at
 
 
 def fill(steps: MonitorSteps, count: int) -> None:
@@ -67,11 +67,11 @@ def test_a_pause_and_a_move_are_differences(steps: MonitorSteps) -> None:
     _, at = read_changes(steps, ListPosition())
     steps.db.write_blocking(service.pause, steps.actors.ada, shop, None)
     steps.edit(blog, host_id=other.host_id)
-    (told,), at = read_changes(steps, at)
-    assert (set(told.removed), told.monitors) == ({shop, blog}, [])
+    (monitor_config,), at = read_changes(steps, at)
+    assert (set(monitor_config.removed), monitor_config.monitors) == ({shop, blog}, [])
     steps.db.write_blocking(service.resume, steps.actors.ada, shop)
-    (told,), at = read_changes(steps, at)
-    assert [monitor.id for monitor in told.monitors] == [shop]
+    (monitor_config,), at = read_changes(steps, at)
+    assert [monitor.id for monitor in monitor_config.monitors] == [shop]
 
 
 def test_another_script_or_secret_is_a_difference(steps: MonitorSteps) -> None:
@@ -84,11 +84,11 @@ def test_another_script_or_secret_is_a_difference(steps: MonitorSteps) -> None:
     better = FileChange(content=b"#!/bin/sh\necho better\n")
     steps.db.write_blocking(file_service.change, steps.actors.ada, script, better)
     steps.db.write_blocking(agent_config.on_file_changed, steps.actors.acme.id, script)
-    (told,), at = read_changes(steps, at)
-    assert [monitor.id for monitor in told.monitors] == [look]
+    (monitor_config,), at = read_changes(steps, at)
+    assert [monitor.id for monitor in monitor_config.monitors] == [look]
     steps.db.write_blocking(agent_config.on_secret_changed, steps.actors.acme.id)
-    (told,), at = read_changes(steps, at)
-    assert [monitor.id for monitor in told.monitors] == [secret]
+    (monitor_config,), at = read_changes(steps, at)
+    assert [monitor.id for monitor in monitor_config.monitors] == [secret]
 
 
 def test_messages_are_bounded(steps: MonitorSteps, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,9 +99,13 @@ def test_messages_are_bounded(steps: MonitorSteps, monkeypatch: pytest.MonkeyPat
     assert sum(len(part.monitors) for part in parts) == 250
     assert max(len(part.monitors) for part in parts) <= 100
     fill(steps, 250)
-    told, after = read_changes(steps, at)
-    assert [len(watch.monitors) for watch in told] == [100, 100, 50]
-    assert [watch.since for watch in told] == [at.number, told[0].number, told[1].number]
+    monitor_configs, after = read_changes(steps, at)
+    assert [len(watch.monitors) for watch in monitor_configs] == [100, 100, 50]
+    assert [watch.since for watch in monitor_configs] == [
+        at.number,
+        monitor_configs[0].number,
+        monitor_configs[1].number,
+    ]
     monkeypatch.setattr(agent_config, "MAX_BYTES", 1_000)
     small, last = read_changes(steps, at)
     assert max(len(watch.monitors) for watch in small) < 20
@@ -118,8 +122,8 @@ def test_what_creating_reads_and_sends_does_not_grow_with_the_list(steps: Monito
         ada, host = steps.actors.ada, steps.host_id
         create = rows_read(steps.db, service.create, steps.keys, ada, body, host)
         read = rows_read(steps.db, agent_config.next_message, host, at, steps.keys)
-        (told,), _ = read_changes(steps, at)
-        return create, read, len(told.monitors)
+        (monitor_config,), _ = read_changes(steps, at)
+        return create, read, len(monitor_config.monitors)
 
     fill(steps, 10)
     cost()
@@ -137,15 +141,15 @@ def test_a_server_of_the_previous_version_may_change_the_list_too(steps: Monitor
     shop = steps.make()
     _, at = read_changes(steps, ListPosition())
     steps.db.write_blocking(lambda tx: tx.execute(old, steps.host_id))
-    (told,), at = read_changes(steps, at)
-    assert told.since is None
+    (monitor_config,), at = read_changes(steps, at)
+    assert monitor_config.since is None
     steps.db.write_blocking(lambda tx: tx.execute(old, steps.host_id))
     steps.edit(shop, looptime=5_000)
-    (told,), at = read_changes(steps, at)
-    assert told.since is None
+    (monitor_config,), at = read_changes(steps, at)
+    assert monitor_config.since is None
     steps.edit(shop, looptime=6_000)
-    (told,), at = read_changes(steps, at)
-    assert told.since is not None
+    (monitor_config,), at = read_changes(steps, at)
+    assert monitor_config.since is not None
 
 
 def test_changes_of_purged_monitors_are_forgotten(steps: MonitorSteps) -> None:
@@ -157,8 +161,8 @@ def test_changes_of_purged_monitors_are_forgotten(steps: MonitorSteps) -> None:
     count = "select count(*) from watch_changes where monitor_id = ?"
     assert steps.db.write_blocking(lambda tx: tx.value(count, shop)) == 0
     # An agent that was told nothing since gets the whole list.
-    (told,), _ = read_changes(steps, at)
-    assert (told.since, told.monitors) == (None, [])
+    (monitor_config,), _ = read_changes(steps, at)
+    assert (monitor_config.since, monitor_config.monitors) == (None, [])
 
 
 class Agent:
@@ -188,12 +192,16 @@ class Agent:
         self.checks.update({monitor.id: monitor for monitor in monitors})
 
     def follow(self, *, losing: bool) -> None:
-        told, self.at = read_changes(self._tower, self.at)
+        monitor_configs, self.at = read_changes(self._tower, self.at)
         if losing:
-            told = [watch for watch in told for _ in range(self._dice.choice([0, 0, 1, 1, 1, 2]))]
+            monitor_configs = [
+                watch
+                for watch in monitor_configs
+                for _ in range(self._dice.choice([0, 0, 1, 1, 1, 2]))
+            ]
             if self._dice.random() < 0.3:
-                self._dice.shuffle(told)
-        for watch in told:
+                self._dice.shuffle(monitor_configs)
+        for watch in monitor_configs:
             self.list.take(watch)
 
 
@@ -203,19 +211,19 @@ STEPS = ["make", "edit", "delete", "pause", "resume", "all", "follow", "lose", "
 def take_step(
     steps: MonitorSteps, agent: Agent, dice: random.Random, step: str, ids: list[str]
 ) -> None:
-    one, ada, write = dice.choice(ids), steps.actors.ada, steps.db.write_blocking
+    text, ada, write = dice.choice(ids), steps.actors.ada, steps.db.write_blocking
     match step:
         case "make":
             ids.append(steps.make(**{**TCP, "name": f"m{dice.random()}"}))
         case "edit":
-            steps.edit(one, looptime=dice.randrange(5_000, 500_000))
+            steps.edit(text, looptime=dice.randrange(5_000, 500_000))
         case "delete" if len(ids) > 1:
-            write(service.delete, ada, one)
-            ids.remove(one)
+            write(service.delete, ada, text)
+            ids.remove(text)
         case "pause":
-            write(service.pause, ada, one, None)
+            write(service.pause, ada, text, None)
         case "resume":
-            write(service.resume, ada, one)
+            write(service.resume, ada, text)
         case "all":
             write(watch_changes.record_all, steps.host_id)
         case "follow" | "lose":

@@ -36,31 +36,31 @@ def leaks(data: bytes) -> list[bytes]:
 
 def targets(ids: list[str]) -> list[str]:
     """The addresses of every route that only reads, once with each id."""
-    found = []
+    items = []
     for route in routes.ROUTES:
         if route.method != "GET" or "text/event-stream" in route.media:
             continue
         path = route.path if route.style == "plain" else f"/acme{route.path}"
         query = "?q=c4nary" if path.endswith("/search") else ""
         if "{id}" in path:
-            found += [path.replace("{id}", item) for item in ids]
+            items += [path.replace("{id}", item) for item in ids]
         else:
-            found.append(path + query)
-    return [item for item in found if "{" not in item]
+            items.append(path + query)
+    return [item for item in items if "{" not in item]
 
 
 async def read_everything(clients: dict[str, Client], ids: list[str]) -> list[str]:
     """Where one of these people saw the canary."""
     include = "include[task]=1&include[task_arguments_values]=1&include[output]=1"
-    asked = [*targets(ids), f"/acme/job?{include}&include[result]=1", "/api/audit?limit=1000"]
-    found = []
+    texts = [*targets(ids), f"/acme/job?{include}&include[result]=1", "/api/audit?limit=1000"]
+    items = []
     for name, client in clients.items():
-        for target in asked:
+        for target in texts:
             answer = await client.get(target)
             assert answer.status < 500, target
             if leaks(answer.body):
-                found.append(f"{name} {target}")
-    return found
+                items.append(f"{name} {target}")
+    return items
 
 
 def people(world: World) -> dict[str, Client]:

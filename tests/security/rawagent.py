@@ -66,16 +66,16 @@ class RawAgent:
 
     async def rest(self) -> bytes:
         """Everything until the server closes the connection."""
-        found = b""
+        actual_data = b""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 try:
                     data = await self._loop.sock_recv(self._socket, 65_536)
                 except ConnectionError:
-                    return found
+                    return actual_data
                 if not data:
-                    return found
-                found += data
+                    return actual_data
+                actual_data += data
 
     def close(self) -> None:
         self._socket.close()
@@ -122,12 +122,12 @@ async def stage(world: World) -> AsyncIterator[RawAgents]:
         "http": "httptools",
     }
     async with run_uvicorn(world.app, **options) as (port, server):
-        made = RawAgents(port, server, world)
+        raw_agents = RawAgents(port, server, world)
         try:
             async with asyncio.timeout(PATIENCE_S * 2):
-                yield made
+                yield raw_agents
         finally:
-            for agent in made.agents:
+            for agent in raw_agents.agents:
                 agent.close()
 
 

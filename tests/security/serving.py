@@ -79,10 +79,13 @@ async def _send(writer: asyncio.StreamWriter, *parts: bytes) -> None:
 def request(
     method: str, target: str, headers: dict[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    given = {"host": "belvedere.test", **(headers or {})}
+    input_body = {"host": "belvedere.test", **(headers or {})}
     if body or method != "GET":
-        given.setdefault("content-length", str(len(body)))
-    lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())]
+        input_body.setdefault("content-length", str(len(body)))
+    lines = [
+        f"{method} {target} HTTP/1.1",
+        *(f"{name}: {value}" for name, value in input_body.items()),
+    ]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
 

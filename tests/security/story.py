@@ -27,12 +27,12 @@ INVITATION, RESET = "/api/auth/invitation", "/api/auth/password/reset"
 def plain_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2id is slow on purpose, and every case signs in many times."""
 
-    def matches(kept: str | None, password: str) -> bool:
-        return kept == f"plain {password}" or (kept == PASSWORD_HASH and password == PASSWORD)
+    def matches(text: str | None, password: str) -> bool:
+        return text == f"plain {password}" or (text == PASSWORD_HASH and password == PASSWORD)
 
     monkeypatch.setattr(password_hash, "digest", lambda password: f"plain {password}")
     monkeypatch.setattr(password_hash, "matches", matches)
-    monkeypatch.setattr(password_hash, "needs_rehash", lambda kept: False)
+    monkeypatch.setattr(password_hash, "needs_rehash", lambda item: False)
 
 
 class UserSteps:
@@ -106,10 +106,10 @@ class UserSteps:
     async def operator(self) -> None:
         """The operator makes an organization with the victim as its owner."""
         db, keys = self.world.runtime.db, self.world.runtime.keyring
-        made = await db.write(
+        new_customer = await db.write(
             service.create_customer, keys, "initech", VICTIM, reserved=frozenset()
         )
-        self.initech = made
+        self.initech = new_customer
 
     async def operator_link(self) -> None:
         """The victim uses the link that came with it, where there is one."""
@@ -147,7 +147,7 @@ class UserSteps:
         )
         sql = "select user_id from members where customer_id = ? and id = ?"
         user_id = await db.read(lambda tx: tx.value(sql, acme, _id(tx, "acme")))
-        made = await db.write(
+        record = await db.write(
             one_time_links.create,
             keys,
             kind,
@@ -157,7 +157,7 @@ class UserSteps:
             proof=one_time_links.MAIL,
             beside=True,
         )
-        token: str = made[1]
+        token: str = record[1]
         return token
 
     async def _member(self, customer: str) -> str:

@@ -72,8 +72,8 @@ async def test_a_person_has_a_limited_number_of_sessions(
 ) -> None:
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
     db = world.runtime.db
-    made = [await db.write(begin, world) for _ in range(5)]
-    assert await db.read(live, world) == made[-3:]
+    texts = [await db.write(begin, world) for _ in range(5)]
+    assert await db.read(live, world) == texts[-3:]
 
 
 async def test_sessions_through_a_provider_end_no_others(
@@ -151,6 +151,6 @@ async def test_tokens_of_who_used_the_link_end_when_the_person_comes(
     posing = Client(world.app, done.json["access_token"])
     token = (await posing.post("/api/token", {"name": "kept"})).json["token"]
     assert (await Client(world.app, token).get("/acme/task")).status == 200
-    one = BrowserJourney(world.client(), provider_of(world, person))
-    assert await one.sign_in(await add(world)) == "/ui/"
+    journey = BrowserJourney(world.client(), provider_of(world, person))
+    assert await journey.sign_in(await add(world)) == "/ui/"
     assert (await Client(world.app, token).get("/acme/task")).status == 401

@@ -33,16 +33,16 @@ async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: 
     sql = "update users set name = 'Victor' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.vic.user_id))
     eve = world.client("eve")
-    seen = []
+    items = []
     for email in ("vic@acme.test", "nobody@acme.test"):
         member = (await eve.post("/api/member", {"user": {"email": email}})).json
         listed = (await eve.get(f"/api/member/{member['id']}")).json
         again = (await eve.post(f"/api/member/{member['id']}/reset")).json
         link = (await world.client().post("/api/auth/link", {"token": again["token"]})).json
-        seen.append([_shape(item, email) for item in (member, listed, again, link)])
+        items.append([_shape(item, email) for item in (member, listed, again, link)])
         # Ids carry the time at which they were made: an older one would say it all.
         assert member["user"]["id"] > world.actors.eve.member_id
-    assert seen[0] == seen[1]
+    assert items[0] == items[1]
     for email in ("vic@acme.test", "nobody@acme.test"):
         tried = await _use(world, email, account=True)
         assert (tried.status, tried.code) == (401, "bad_login")
@@ -62,10 +62,10 @@ def _shape(record: dict[str, Any], email: str) -> str:
 
 async def _use(world: World, email: str, **more: Any) -> Response:
     eve = world.client("eve")
-    found = [
+    members = [
         member for member in (await eve.get("/api/member")).json if member["user"]["email"] == email
     ]
-    link = (await eve.post(f"/api/member/{found[0]['id']}/reset")).json
+    link = (await eve.post(f"/api/member/{members[0]['id']}/reset")).json
     body = {"token": link["token"], "password": THEIRS, **more}
     return await world.client(address="198.51.100.77").post(INVITATION, body)
 
@@ -75,19 +75,19 @@ async def test_one_invitation_costs_as_many_statements_as_the_other(world: World
     db, keys, eve = world.runtime.db, world.runtime.keyring, world.actors.eve
     counts = []
     for email in ("vic@acme.test", "nobody@acme.test"):
-        made: list[str] = []
-        await db.write(_count_statements, made, keys, eve, email)
-        counts.append(made)
+        texts: list[str] = []
+        await db.write(_count_statements, texts, keys, eve, email)
+        counts.append(texts)
     assert counts[0] == counts[1]
 
 
-def _count_statements(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
+def _count_statements(tx: Any, texts: list[str], keys: Any, eve: Any, email: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
         for name in ("one", "row", "rows", "execute", "value", "all"):
             verb = getattr(type(tx), name)
 
             def record_statement(self: Any, *args: Any, _verb: Any = verb, **named: Any) -> Any:
-                made.append(next(one for one in args if isinstance(one, str)))
+                texts.append(next(arg for arg in args if isinstance(arg, str)))
                 return _verb(self, *args, **named)
 
             patched.setattr(type(tx), name, record_statement)
@@ -151,10 +151,10 @@ def _people_of_before(tx: Any) -> None:
 
 def test_an_upgrade_keeps_who_may_enter_where(older_db: Database, keys: Keyring) -> None:
     migrate(older_db)
-    found = older_db.write_blocking(
+    items = older_db.write_blocking(
         lambda tx: tx.rows("select id, scope, password_hash, proof from users order by id")
     )
-    assert found == [("both", "", "h", ""), ("gone", "", None, ""), ("single", "acme", "h", "")]
+    assert items == [("both", "", "h", ""), ("gone", "", None, ""), ("single", "acme", "h", "")]
     for user, places in (("both", {"acme", "globex"}), ("single", {"acme"})):
         person = older_db.write_blocking(users.by_identifier, user)
         assert person is not None
@@ -169,11 +169,11 @@ def test_after_an_upgrade_an_old_password_opens_nothing_new(
     """Neither for somebody of one organization nor for somebody of several."""
     migrate(older_db)
     for user in ("single", "both", "gone"):
-        made = older_db.write_blocking(
+        new_customer = older_db.write_blocking(
             service.create_customer, keys, f"new-{user}", f"{user}@x.test",
             reserved=frozenset(),
         )  # fmt: skip
-        assert made.token
+        assert new_customer.token
         for person in older_db.write_blocking(users.find_by_name, user):
             if person.password_hash is not None:
                 places = older_db.write_blocking(sessions.list_memberships, person.id)

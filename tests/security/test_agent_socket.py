@@ -155,11 +155,11 @@ async def test_unauthenticated_connections_are_limited_overall(
 async def _is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three wait for a slow database; the fourth is refused at once; then all get their answer."""
     slow = asyncio.Event()
-    known = world.runtime.credentials.actor
+    existing_actor = world.runtime.credentials.actor
 
     async def actor(token: str, now: int) -> Any:
         await slow.wait()
-        return await known(token, now)
+        return await existing_actor(token, now)
 
     monkeypatch.setattr(world.runtime.credentials, "actor", actor)
     token = world.things.hosts["web-1"].token
@@ -248,11 +248,11 @@ async def test_frames_that_wait_are_limited_in_bytes(world: World) -> None:
 
 async def test_one_connection_does_not_take_the_loop_for_itself(world: World) -> None:
     """Between two turns of the loop only so many frames of one connection are handled."""
-    taken, most = 0, 0
+    number, most = 0, 0
 
     def take(_: str | bytes) -> None:
-        nonlocal taken
-        taken += 1
+        nonlocal number
+        number += 1
 
     options: dict[str, Any] = {"ws": AgentWebSocket, "ws_max_size": LONGEST_FRAME}
     async with run_uvicorn(Sleeper(take), **options) as (port, server):
@@ -263,10 +263,10 @@ async def test_one_connection_does_not_take_the_loop_for_itself(world: World) ->
         flood = asyncio.create_task(
             agent.send(websocket_frames.pack(1, b"[]", masked=True) * 20_000)
         )
-        while taken < 20_000:
-            before = taken
+        while number < 20_000:
+            before = number
             await asyncio.sleep(0)
-            most = max(most, taken - before)
+            most = max(most, number - before)
         await flood
         assert most <= 2 * websocket.MAX_FRAMES_PER_TURN
         agent.close()

@@ -155,7 +155,7 @@ COSTS = [
     Cost("html of an indicator", html.sanitize, "<p>a", "<b>" * 10_000, ratio=60_000),
     Cost("a log with orders to a terminal", _search, b"a\n" * 2, b"\x1b[0;\x1b]" * MANY),
     Cost("values of a run",
-         lambda given: argument_values.fit([Argument(ArgumentKind.INPUT)], given),
+         lambda item: argument_values.fit([Argument(ArgumentKind.INPUT)], item),
          ["a"], ["a"] * MANY),
     Cost("a choice of many", lambda text: argument_types.convert(
         Argument(ArgumentKind.SELECT, multiple=True, options=[Option("a", "a")]), text),
@@ -215,8 +215,8 @@ async def test_a_long_command_is_not_written_down_for_many_hosts(
 
 async def test_a_list_with_many_conditions_is_refused_and_not_a_fault(ada: Client) -> None:
     """SQLite gives up at a thousand."""
-    asked = "&".join(f"where[id][$in][{n}]=a" for n in range(998))
-    refused = await ada.get(f"/acme/task?{asked}")
+    text = "&".join(f"where[id][$in][{n}]=a" for n in range(998))
+    refused = await ada.get(f"/acme/task?{text}")
     assert (refused.status, refused.code) == (400, "bad_query")
     long = await ada.get(f"/acme/task?where[name][$text]={'a' * 300}")
     assert (long.status, long.code) == (400, "bad_query")

@@ -71,8 +71,8 @@ async def test_a_finished_job_accepts_nothing_more(
         async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
             await attack(agent, order)
     assert await state_of(ada, job_id) == before
-    found = await evidence(world)
-    assert [(name, said["code"], said["log_sha256"]) for name, said in found] == [
+    items = await evidence(world)
+    assert [(name, value["code"], value["log_sha256"]) for name, value in items] == [
         ("web-1", 1, "f" * 64)
     ] * 2
 
@@ -130,7 +130,7 @@ async def test_stored_late_reports_are_limited(world: World, ada: Client) -> Non
         for code in range(1, 20):
             await agent.end(order, code=code, log="x" * 50_000)
             await agent.end(order, code=code, log="x" * 50_000)
-    assert [said["code"] for _, said in await evidence(world)] == [1, 2, 3, 4, 5]
+    assert [value["code"] for _, value in await evidence(world)] == [1, 2, 3, 4, 5]
     sizes = await world.runtime.db.read(
         lambda tx: tx.rows("select length(report) from late_reports")
     )
@@ -179,12 +179,12 @@ async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
     async with world.agent() as agent:
         job_id, order = await start_job(world, ada, agent)
     await give_up(world, order)
-    told = {"outcome": "success", "note": "seen"}
-    assert (await ada.put(f"/acme/job/{job_id}/resolve", told)).status < 300
+    body = {"outcome": "success", "note": "seen"}
+    assert (await ada.put(f"/acme/job/{job_id}/resolve", body)).status < 300
     async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
         await agent.end(order, log="forged\n", **FORGED)
     assert (await ada.get(f"/acme/job/{job_id}/log")).body == b""
-    assert [said["code"] for _, said in await evidence(world)] == [1]
+    assert [value["code"] for _, value in await evidence(world)] == [1]
 
 
 def test_an_ended_log_takes_only_what_its_end_declared(logs: Database) -> None:
@@ -192,9 +192,9 @@ def test_an_ended_log_takes_only_what_its_end_declared(logs: Database) -> None:
         logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", at, 0, data)])
 
     def log() -> joblog.Log:
-        found = logs.write_blocking(joblog.find, 7)
-        assert found is not None
-        return found
+        actual_log = logs.write_blocking(joblog.find, 7)
+        assert actual_log is not None
+        return actual_log
 
     add(0, b"abc")
     logs.write_blocking(joblog.close, joblog.LogEnd(7, "j", 5, 0, "aa"))

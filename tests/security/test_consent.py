@@ -22,16 +22,16 @@ async def claim_account(world: World, level: str = "admin") -> BrowserJourney:
     sql = "update members set level = 'owner' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.eve.member_id))
     world.runtime.credentials.clear()
-    one = BrowserJourney(world.client(), provider_of(world, PERSON))
-    assert await one.sign_in(await add(world, "eve", level=level)) == "/ui/"
-    return one
+    journey = BrowserJourney(world.client(), provider_of(world, PERSON))
+    assert await journey.sign_in(await add(world, "eve", level=level)) == "/ui/"
+    return journey
 
 
 async def signed_in(world: World, **more: str) -> dict[str, str]:
     body = {"email": "uma@acme.test", "password": PASSWORD, **more}
     answer = await world.client(address="198.51.100.9").post(LOGIN, body)
-    found: dict[str, str] = {"status": str(answer.status), **answer.json}
-    return found
+    fields: dict[str, str] = {"status": str(answer.status), **answer.json}
+    return fields
 
 
 async def test_the_next_sign_in_leads_where_the_last_one_did(world: World) -> None:
@@ -48,8 +48,8 @@ async def test_the_next_sign_in_leads_where_the_last_one_did(world: World) -> No
 
 async def test_the_claimed_account_sees_nothing_of_the_other(world: World) -> None:
     await world.client("uma").put("/api/session/preferences", {"settings": {"theme": "dark"}})
-    one = await claim_account(world)
-    client = Client(world.app, one.token)
+    journey = await claim_account(world)
+    client = Client(world.app, journey.token)
     profile = (await client.get("/api/session/profile")).json
     assert profile["id"] != world.actors.uma.user_id
     assert profile["settings"] == {}
@@ -59,7 +59,7 @@ async def test_the_claimed_account_sees_nothing_of_the_other(world: World) -> No
 
 
 async def test_the_person_accepts_it_with_the_own_password(world: World) -> None:
-    one = await claim_account(world)
+    journey = await claim_account(world)
     token = (await signed_in(world))["access_token"]
     uma = Client(world.app, token, check=world.conformity)
     (offer,) = (await uma.get(WAITING)).json
@@ -70,11 +70,11 @@ async def test_the_person_accepts_it_with_the_own_password(world: World) -> None
     assert {place["name"] for place in profile["customers"]} == {"acme", "globex"}
     assert (await uma.put(f"/api/session/customer/{world.actors.globex.id}")).status == 200
     # What opened it before has ended; the provider knows the person still.
-    assert (await Client(world.app, one.token).get("/globex/task")).status == 401
-    one.cookies.clear()
+    assert (await Client(world.app, journey.token).get("/globex/task")).status == 401
+    journey.cookies.clear()
     providers = (await world.client("eve").get("/api/provider")).json
-    assert await one.sign_in(providers[0]["id"]) == "/ui/"
-    again = (await Client(world.app, one.token).get("/api/session/profile")).json
+    assert await journey.sign_in(providers[0]["id"]) == "/ui/"
+    again = (await Client(world.app, journey.token).get("/api/session/profile")).json
     assert again["id"] == world.actors.uma.user_id
     assert [place["name"] for place in again["customers"]] == ["globex"]
 
@@ -93,9 +93,9 @@ async def test_an_invitation_is_accepted_the_same_way(world: World) -> None:
 
 async def _by_provider(world: World) -> str:
     """Uma's own account, but signed in through a provider of acme."""
-    one = BrowserJourney(world.client(), provider_of(world, PERSON))
-    await one.sign_in(await add(world))
-    return one.token
+    journey = BrowserJourney(world.client(), provider_of(world, PERSON))
+    await journey.sign_in(await add(world))
+    return journey.token
 
 
 async def _by_shown_link(world: World) -> str:
@@ -196,13 +196,13 @@ async def test_a_declined_invitation_ends(world: World) -> None:
 
 
 async def test_declining_a_used_membership_does_not_end_it(world: World) -> None:
-    one = await claim_account(world)
+    journey = await claim_account(world)
     uma = world.client("uma")
     (offer,) = (await uma.get(WAITING)).json
     assert (await uma.delete(f"{WAITING}/{offer['id']}")).status == 200
     assert (await uma.get(WAITING)).json == []
     assert (await uma.post(WAITING, {"id": offer["id"]})).code == "nothing_to_accept"
-    assert (await Client(world.app, one.token).get("/globex/task")).status == 200
+    assert (await Client(world.app, journey.token).get("/globex/task")).status == 200
     assert len(await _decisions(world)) == 1
 
 

@@ -65,8 +65,8 @@ async def test_a_mask_that_hides_nothing_is_refused(
     assert is_refused(await ada.post("/acme/monitor", body), field)
     for kind in ("task", "monitor"):
         definition = {"name": "x", **WEB, **part}
-        made = {"kind": kind, "host_tag": "web", "definition": definition}
-        assert is_refused(await ada.post("/acme/definition", made), field)
+        fields = {"kind": kind, "host_tag": "web", "definition": definition}
+        assert is_refused(await ada.post("/acme/definition", fields), field)
     for kind in ("task", "monitor"):
         plain = (await ada.post(f"/acme/{kind}", {**body, "headers": {}, "body": "", **WEB})).json
         assert is_refused(await ada.patch(f"/acme/{kind}/{plain['id']}", part), field)
@@ -84,10 +84,10 @@ async def channel(world: World, url: str = "https://u:hunter22@hooks.test/servic
 
 
 async def test_the_mask_of_a_channels_address_means_unchanged(world: World, ada: Client) -> None:
-    made = await channel(world)
-    assert made.status == 201, made.text
-    record, path = made.json, f"/notify/channel/{made.json['id']}"
-    assert record["url"] == "https://hooks.test/***" and WORD not in made.text
+    new_channel = await channel(world)
+    assert new_channel.status == 201, new_channel.text
+    record, path = new_channel.json, f"/notify/channel/{new_channel.json['id']}"
+    assert record["url"] == "https://hooks.test/***" and WORD not in new_channel.text
     saved = await ada.patch(path, {"name": "new", "url": record["url"]})
     assert (saved.status, saved.json["url"]) == (200, record["url"]), saved.text
     row = world.runtime.db.write_blocking(
@@ -239,14 +239,14 @@ async def test_an_argument_of_a_script_monitor_that_is_only_a_mask_is_refused(
 async def test_arguments_of_a_script_monitor_refer_to_secrets(
     world: World, ada: Client, vic: Client
 ) -> None:
-    given = ["--password", "{{secret:DB}}"]
-    monitor = await script_monitor(world, ada, given)
+    texts = ["--password", "{{secret:DB}}"]
+    monitor = await script_monitor(world, ada, texts)
     missing = await agent_config(world, monitor)
     assert missing["problem"] == "The secret DB is not set; set it, or change the request."
     assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
     config = await agent_config(world, monitor)
     assert (config["script_arguments"], config["masks"]) == (["--password", WORD], [WORD])
-    assert (await vic.get(f"/acme/monitor/{monitor}")).json["config"]["script_arguments"] == given
+    assert (await vic.get(f"/acme/monitor/{monitor}")).json["config"]["script_arguments"] == texts
 
 
 async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada: Client) -> None:
@@ -272,9 +272,9 @@ async def test_the_digest_of_a_plan_cannot_be_used_to_test_guesses(
     """It covers the secrets of a definition, so only the server can compute it."""
     task = await scraper_task(world)
     waiting = await create(ada, await approved_task(world, task), [])
-    (shown,) = (await show(vic, waiting["id"]))["will_run"]
-    assert shown["digest"].startswith(plan.KEYED)
-    assert shown["digest"] != plan.KEYED + hashlib.sha256(b"").hexdigest()
+    (item,) = (await show(vic, waiting["id"]))["will_run"]
+    assert item["digest"].startswith(plan.KEYED)
+    assert item["digest"] != plan.KEYED + hashlib.sha256(b"").hexdigest()
     plain = await plain_digest(world, task)
     assert plain not in str(await show(vic, waiting["id"]))
 

@@ -66,9 +66,9 @@ async def test_many_wants_hold_one_part_of_one_content(
     content_for = queries.content_for
 
     def count_calls(*args: Any) -> Any:
-        found = content_for(*args)
-        reads.append(0 if found is None else len(found[1]))
-        return found
+        pair = content_for(*args)
+        reads.append(0 if pair is None else len(pair[1]))
+        return pair
 
     monkeypatch.setattr(queries, "content_for", count_calls)
     async with stage(world) as ground:
@@ -83,8 +83,8 @@ async def test_many_wants_hold_one_part_of_one_content(
 async def test_a_large_content_arrives_in_parts(world: World) -> None:
     sha256 = await world.runtime.db.write(keep_big, world)
     async with world.agent() as agent:
-        found = await agent.fetch(sha256)
-        assert found is not None and hashlib.sha256(found).hexdigest() == sha256
+        data = await agent.fetch(sha256)
+        assert data is not None and hashlib.sha256(data).hexdigest() == sha256
 
 
 async def test_too_many_different_wants_end_the_connection(
@@ -150,8 +150,8 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
     async with world.agent(entries=(JournaledAttempt(order.fence, "live"),)) as agent:
         for at in range(8):
             await agent.binary(pack_file(order.fence, 50 + at, 0, data))
-        told = [["a", CHUNK], *[[f"x{n}", CHUNK] for n in range(60)]]
-        await agent.end(order, log=None, bytes_total=1, files=told)
+        items = [["a", CHUNK], *[[f"x{n}", CHUNK] for n in range(60)]]
+        await agent.end(order, log=None, bytes_total=1, files=items)
     count = await world.runtime.logs.read(
         lambda tx: tx.value("select count(*) from job_file_chunks")
     )

@@ -20,13 +20,13 @@ LOGIN = "/api/auth/login"
 async def organizations_of(world: World, password: str) -> set[str]:
     """The organizations that the password opens, named or not, and those reached from there. From
     other addresses each time: how often one may be wrong is tested elsewhere."""
-    found = set()
+    result = set()
     for customer in (None, "acme", "globex", "initech"):
         body = {"email": VICTIM, "password": password, "customer": customer}
         done = await world.client(address=f"198.51.{next(_NUMBERS)}.1").post(LOGIN, body)
         if done.status == 200 and "access_token" in done.json:
-            found |= await reachable_organizations(world, done.json["access_token"])
-    return found
+            result |= await reachable_organizations(world, done.json["access_token"])
+    return result
 
 
 async def reachable_organizations(world: World, token: str) -> set[str]:
@@ -35,15 +35,15 @@ async def reachable_organizations(world: World, token: str) -> set[str]:
     profile = await client.get("/api/session/profile")
     if profile.status != 200:
         return set()
-    found = {profile.json["current_customer"]["name"]}
+    names = {profile.json["current_customer"]["name"]}
     for customer_id, name in await world.runtime.db.read(
         lambda tx: tx.rows("select id, name from customers")
     ):
         moved = await Client(world.app, token).put(f"/api/session/customer/{customer_id}")
         if moved.status == 200:
-            found.add(name)
+            names.add(name)
             token = moved.json["access_token"]
-    return found
+    return names
 
 
 # What happens, then what Eve's password opens, then what the victim's opens.

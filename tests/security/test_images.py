@@ -14,11 +14,11 @@ SETTING = re.compile(r"\$\{([A-Z]+_IMAGE):-([^}]+)\}")
 
 def is_full(image: str) -> bool:
     """Whether it is a digest, or a tag that names one release."""
-    found = IMAGE.fullmatch(image)
-    if found is None:
+    match = IMAGE.fullmatch(image)
+    if match is None:
         return False
-    numbers = (found["version"] or "").split(".")
-    return "@sha256:" in image or len(numbers) == NUMBERS.get(found["name"], 3)
+    numbers = (match["version"] or "").split(".")
+    return "@sha256:" in image or len(numbers) == NUMBERS.get(match["name"], 3)
 
 
 def lines(name: str, start: str) -> list[str]:

@@ -34,14 +34,14 @@ DATA = '{"user_id":"%s"}' % ("u" * 4_000)
 @pytest.fixture
 def backlogs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Backlog]]:
     """Those of the streams that are open."""
-    made: list[Backlog] = []
+    new_backlogs: list[Backlog] = []
 
     def make() -> Backlog:
-        made.append(Backlog())
-        return made[-1]
+        new_backlogs.append(Backlog())
+        return new_backlogs[-1]
 
     monkeypatch.setattr(event_stream, "Backlog", make)
-    yield made
+    yield new_backlogs
 
 
 async def open_stream(site: Site, ada: Client) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -194,9 +194,9 @@ async def test_a_client_that_never_reads_costs_bounded_memory(
     async with serving(world.app) as site:
         client = await connect(site, ada, await fill_stream(world, ada, target))
         async with asyncio.timeout(PATIENCE_S):
-            while not (found := list(site.server.server_state.connections)):
+            while not (h11_protocols := list(site.server.server_state.connections)):
                 await asyncio.sleep(0)
-            [connection] = found
+            [connection] = h11_protocols
             assert isinstance(connection, http_protocol.HttpProtocol)
             while not connection.flow.write_paused:
                 await asyncio.sleep(0.01)

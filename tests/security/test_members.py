@@ -17,38 +17,38 @@ WHO = {"manager": "max", "admin": "ada", "owner": "olga"}
 async def another(world: World, level: str) -> str:
     """A second member of this level; the id."""
     by = operator(world.actors.acme)
-    made = await world.runtime.db.write(
+    member = await world.runtime.db.write(
         member_changes.add_member, by, f"second-{level}@acme.test", Level(level), password_hash="x"
     )
-    return made.id
+    return member.id
 
 
-@pytest.mark.parametrize("mine", WHO)
+@pytest.mark.parametrize("level", WHO)
 @pytest.mark.parametrize("theirs", LEVELS)
 async def test_only_a_lower_level_gets_a_new_credential(
-    world: World, mine: str, theirs: str
+    world: World, level: str, theirs: str
 ) -> None:
     """Whoever makes a link for a new password can use it. Owners, too, only by the operator."""
     member = await another(world, theirs)
-    is_below = RANK[theirs] < RANK[mine]
-    client = world.client(WHO[mine])
+    is_below = RANK[theirs] < RANK[level]
+    client = world.client(WHO[level])
     response = await client.post(f"/api/member/{member}/reset")
     assert response.status == (201 if is_below else 403)
     reset = await client.delete(f"/api/member/{member}/second-factor")
     # 409: the member has none.
-    assert reset.status == (409 if is_below and mine != "manager" else 403)
+    assert reset.status == (409 if is_below and level != "manager" else 403)
     if not is_below:
         assert response.code == "above_own_level"
 
 
-@pytest.mark.parametrize("mine", WHO)
+@pytest.mark.parametrize("level", WHO)
 @pytest.mark.parametrize("theirs", LEVELS)
 async def test_only_a_lower_level_is_changed_or_removed(
-    world: World, mine: str, theirs: str
+    world: World, level: str, theirs: str
 ) -> None:
     """Removed and invited again, an equal could be replaced. Owners govern together."""
-    may = RANK[theirs] < RANK[mine] or mine == "owner"
-    client = world.client(WHO[mine])
+    may = RANK[theirs] < RANK[level] or level == "owner"
+    client = world.client(WHO[level])
     member = await another(world, theirs)
     for change in ({"tags": ["team:x"]}, {"disabled": True}, {"credential": "viewer"}):
         done = await client.patch(f"/api/member/{member}", change)

@@ -36,10 +36,12 @@ class Network(FakeEgressPool):
         for issuer, provider in self.providers.items():
             if request.url.startswith(issuer):
                 headers = {name.lower(): value for name, value in request.headers.items()}
-                said = provider.answer(
+                provider_response = provider.answer(
                     request.method or "GET", request.url, headers, request.payload
                 )
-                return EgressResult(status=said.status, text=json.dumps(said.body))
+                return EgressResult(
+                    status=provider_response.status, text=json.dumps(provider_response.body)
+                )
         return EgressResult("The name of the receiver cannot be resolved.")
 
 
@@ -80,13 +82,15 @@ async def create_providers(world: World) -> TwoProviders:
     evil = Provider(EVIL, client_id="eve", signer=EVES, now=now, person=dict(OLGA))
     network = Network(providers={HONEST: honest, EVIL: evil})
     world.runtime.egress = network
-    made = TwoProviders(world, honest, evil, network)
+    two_providers = TwoProviders(world, honest, evil, network)
     sql = "update members set level = 'owner' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.eve.member_id))
     world.runtime.credentials.clear()
-    made.ours = await _add_provider(world, "olga", BODY)
-    made.theirs = await _add_provider(world, "eve", {**BODY, "issuer": EVIL, "client_id": "eve"})
-    return made
+    two_providers.ours = await _add_provider(world, "olga", BODY)
+    two_providers.theirs = await _add_provider(
+        world, "eve", {**BODY, "issuer": EVIL, "client_id": "eve"}
+    )
+    return two_providers
 
 
 async def _add_provider(world: World, who: str, body: dict[str, Any]) -> str:
@@ -97,9 +101,9 @@ async def _add_provider(world: World, who: str, body: dict[str, Any]) -> str:
 
 async def test_it_works(world: World) -> None:
     here = await create_providers(world)
-    one = here.going()
-    assert await one.sign_in(here.ours) == "/ui/"
-    assert await here.owner_of(one.token) == "olga@acme.test"
+    journey = here.going()
+    assert await journey.sign_in(here.ours) == "/ui/"
+    assert await here.owner_of(journey.token) == "olga@acme.test"
 
 
 # RFC 9207 and RFC 9700, 4.4: mix-up.
@@ -108,14 +112,14 @@ async def test_it_works(world: World) -> None:
 async def mixed_up(here: TwoProviders) -> tuple[str, BrowserJourney]:
     """Olga begins at Eve's provider, which sends her browser on to the honest one with its own
     state and challenge; she is signed in there and comes back with a code of the honest one."""
-    one = here.going()
-    url = await one.begin(here.theirs)
-    asked = dict(parse_qsl(urlsplit(url).query))
-    honest = f"{HONEST}/authorize?" + urlencode({**asked, "client_id": "belvedere"})
+    journey = here.going()
+    url = await journey.begin(here.theirs)
+    record = dict(parse_qsl(urlsplit(url).query))
+    honest = f"{HONEST}/authorize?" + urlencode({**record, "client_id": "belvedere"})
     answer = here.honest.answer("GET", honest, {}, "")
     if answer.status != 302:
-        return "refused by the provider", one
-    return await one.back(answer.location), one
+        return "refused by the provider", journey
+    return await journey.back(answer.location), journey
 
 
 @pytest.mark.parametrize("sends_iss", [True, False])
@@ -124,21 +128,21 @@ async def test_a_code_never_reaches_another_provider(world: World, sends_iss: bo
     here = await create_providers(world)
     here.honest.sends_iss = sends_iss
     here.honest.registered = (f"http://belvedere.test/-/oidc/{here.ours}/callback",)
-    end, one = await mixed_up(here)
+    end, journey = await mixed_up(here)
     assert end == "refused by the provider"
-    assert one.token == "" and "code=" not in here.told_to_evil()
+    assert journey.token == "" and "code=" not in here.told_to_evil()
 
 
 async def test_a_callback_takes_only_what_was_begun_for_it(world: World) -> None:
     """Eve's provider names acme's callback instead of its own."""
     here = await create_providers(world)
     here.honest.sends_iss = False
-    one = here.going()
-    asked = dict(parse_qsl(urlsplit(await one.begin(here.theirs)).query))
-    asked |= {"client_id": "belvedere"}
-    asked["redirect_uri"] = f"http://belvedere.test/-/oidc/{here.ours}/callback"
-    back = one.authorize(f"{HONEST}/authorize?{urlencode(asked)}")
-    assert await one.back(back) == "/ui/login?problem=bad_state"
+    journey = here.going()
+    record = dict(parse_qsl(urlsplit(await journey.begin(here.theirs)).query))
+    record |= {"client_id": "belvedere"}
+    record["redirect_uri"] = f"http://belvedere.test/-/oidc/{here.ours}/callback"
+    back = journey.authorize(f"{HONEST}/authorize?{urlencode(record)}")
+    assert await journey.back(back) == "/ui/login?problem=bad_state"
     assert "code=" not in here.told_to_evil() and "POST /token" not in here.honest.asked
 
 
@@ -162,9 +166,9 @@ async def test_older_providers_do_not_get_each_others_codes(
     if "switched" in older:
         path = f"/api/provider/{here.ours}"
         assert (await world.client("olga").patch(path, {"callback": "own"})).status == 200
-    end, one = await mixed_up(here)
+    end, journey = await mixed_up(here)
     assert end == f"/ui/login?problem={problem}"
-    assert one.token == "" and "code=" not in here.told_to_evil()
+    assert journey.token == "" and "code=" not in here.told_to_evil()
 
 
 async def test_an_older_provider_goes_on_with_the_shared_callback(world: World) -> None:
@@ -176,9 +180,9 @@ async def test_an_older_provider_goes_on_with_the_shared_callback(world: World) 
     here.honest.registered = (record["callback"],)
     for sends_iss in (True, False):
         here.honest.sends_iss = sends_iss
-        one = here.going()
-        assert await one.sign_in(here.ours) == "/ui/"
-        assert one.token
+        journey = here.going()
+        assert await journey.sign_in(here.ours) == "/ui/"
+        assert journey.token
 
 
 async def test_an_older_provider_is_switched_to_its_own_callback(world: World) -> None:
@@ -199,10 +203,10 @@ async def test_an_older_provider_is_switched_to_its_own_callback(world: World) -
 async def test_a_switch_on_the_way_ends_the_sign_in(world: World) -> None:
     here = await create_providers(world)
     await here.make_older(here.ours)
-    one = here.going()
-    back = one.authorize(await one.begin(here.ours))
+    journey = here.going()
+    back = journey.authorize(await journey.begin(here.ours))
     await world.client("olga").patch(f"/api/provider/{here.ours}", {"callback": "own"})
-    assert await one.back(back) == "/ui/login?problem=bad_state"
+    assert await journey.back(back) == "/ui/login?problem=bad_state"
 
 
 @pytest.mark.parametrize("is_older", [True, False])
@@ -216,8 +220,8 @@ async def test_an_issuer_that_names_itself_must_do_so(world: World, is_older: bo
         await world.runtime.db.write(lambda tx: tx.execute(sql, *change))
     else:
         await world.client("olga").patch(f"/api/provider/{here.ours}", {})
-    one = here.going()
-    assert await one.sign_in(here.ours, iss=None) == "/ui/login?problem=provider_refused"
+    journey = here.going()
+    assert await journey.sign_in(here.ours, iss=None) == "/ui/login?problem=provider_refused"
     assert "POST /token" not in here.honest.asked
     assert await here.going().sign_in(here.ours) == "/ui/"
 
@@ -227,9 +231,9 @@ async def test_an_issuer_that_names_itself_must_do_so(world: World, is_older: bo
 )
 async def test_the_issuer_is_compared_exactly(world: World, iss: str) -> None:
     here = await create_providers(world)
-    one = here.going()
-    assert await one.sign_in(here.ours, iss=iss) == "/ui/login?problem=provider_refused"
-    assert one.token == "" and "POST /token" not in here.honest.asked
+    journey = here.going()
+    assert await journey.sign_in(here.ours, iss=iss) == "/ui/login?problem=provider_refused"
+    assert journey.token == "" and "POST /token" not in here.honest.asked
 
 
 # RFC 9700, 2.1 and 4.7: state belongs to one browser, one provider and one sign-in.
@@ -238,12 +242,12 @@ async def test_the_issuer_is_compared_exactly(world: World, iss: str) -> None:
 @pytest.mark.parametrize("name", ["state", "code", "iss", "error"])
 async def test_a_parameter_that_comes_twice_is_refused(world: World, name: str) -> None:
     here = await create_providers(world)
-    one = here.going()
-    back = urlsplit(one.authorize(await one.begin(here.ours)))
+    journey = here.going()
+    back = urlsplit(journey.authorize(await journey.begin(here.ours)))
     for extra in (f"{back.query}&{name}=x", f"{name}=x&{back.query}"):
         address = f"{back.path}?{extra}" + ("&error=x" if name == "error" else "")
-        assert await one._follow(address) == "/ui/login?problem=bad_state"
-    assert one.token == ""
+        assert await journey._follow(address) == "/ui/login?problem=bad_state"
+    assert journey.token == ""
 
 
 async def test_a_link_that_eve_began_signs_nobody_in(world: World) -> None:
@@ -259,10 +263,10 @@ async def test_a_link_that_eve_began_signs_nobody_in(world: World) -> None:
 
 async def test_a_state_of_one_provider_is_none_of_another(world: World) -> None:
     here = await create_providers(world)
-    one = here.going()
-    theirs = dict(parse_qsl(urlsplit(await one.begin(here.theirs)).query))
-    back = one.authorize(await one.begin(here.ours))
-    end = await one.back(back, state=theirs["state"])
+    journey = here.going()
+    theirs = dict(parse_qsl(urlsplit(await journey.begin(here.theirs)).query))
+    back = journey.authorize(await journey.begin(here.ours))
+    end = await journey.back(back, state=theirs["state"])
     assert end == "/ui/login?problem=bad_state"
 
 
@@ -271,11 +275,11 @@ async def test_a_state_of_one_provider_is_none_of_another(world: World) -> None:
 
 async def test_every_sign_in_has_its_own_challenge_and_nonce(world: World) -> None:
     here = await create_providers(world)
-    asked = [parse_qs(urlsplit(await here.going().begin(here.ours)).query) for _ in range(3)]
+    items = [parse_qs(urlsplit(await here.going().begin(here.ours)).query) for _ in range(3)]
     for name in ("state", "nonce", "code_challenge"):
-        assert len({item[name][0] for item in asked}) == 3
-    assert all(item["code_challenge_method"] == ["S256"] for item in asked)
-    assert all("code_verifier" not in item for item in asked)
+        assert len({item[name][0] for item in items}) == 3
+    assert all(item["code_challenge_method"] == ["S256"] for item in items)
+    assert all("code_verifier" not in item for item in items)
 
 
 async def test_a_stolen_code_is_of_no_use(world: World) -> None:
@@ -299,9 +303,9 @@ async def test_the_secret_of_a_client_goes_to_its_own_provider_only(world: World
 async def test_a_wrong_secret_signs_nobody_in(world: World) -> None:
     here = await create_providers(world)
     here.honest.client_secret = "another one"
-    one = here.going()
-    end = await one.sign_in(here.ours)
-    assert (end, one.token) == ("/ui/login?problem=provider_unreachable", "")
+    journey = here.going()
+    end = await journey.sign_in(here.ours)
+    assert (end, journey.token) == ("/ui/login?problem=provider_unreachable", "")
 
 
 # ID tokens (OpenID Connect Core 3.1.3.7; RFC 8725).
@@ -338,9 +342,9 @@ async def test_a_forged_id_token_signs_nobody_in(
     here.honest.signer = Signer(SIGNER.kid)
     monkeypatch.setattr(here.honest.signer, "token", forge)
     monkeypatch.setattr(here.honest.signer, "public", SIGNER.public)
-    one = here.going()
-    end = await one.sign_in(here.ours)
-    assert (end, one.token) == ("/ui/login?problem=bad_id_token", "")
+    journey = here.going()
+    end = await journey.sign_in(here.ours)
+    assert (end, journey.token) == ("/ui/login?problem=bad_id_token", "")
     assert not any(request.url == f"{EVIL}/keys" for request in here.network.seen)
 
 
@@ -362,18 +366,18 @@ async def test_a_malicious_provider_cannot_impersonate_another(
 ) -> None:
     here = await create_providers(world)
     here.evil.claims = claims
-    one = BrowserJourney(world.client(), here.evil)
-    end = await one.sign_in(here.theirs)
-    assert (end, one.token) == ("/ui/login?problem=bad_id_token", "")
+    journey = BrowserJourney(world.client(), here.evil)
+    end = await journey.sign_in(here.theirs)
+    assert (end, journey.token) == ("/ui/login?problem=bad_id_token", "")
 
 
 async def test_eves_provider_signs_people_into_globex_only(world: World) -> None:
     """It may call anybody Olga: that Olga is not the owner of acme."""
     here = await create_providers(world)
     await world.client("eve").patch(f"/api/provider/{here.theirs}", {"level": "admin"})
-    one = BrowserJourney(world.client(), here.evil)
-    assert await one.sign_in(here.theirs) == "/ui/"
-    client = Client(world.app, one.token)
+    journey = BrowserJourney(world.client(), here.evil)
+    assert await journey.sign_in(here.theirs) == "/ui/"
+    client = Client(world.app, journey.token)
     profile = (await client.get("/api/session/profile")).json
     assert [place["name"] for place in profile["customers"]] == ["globex"]
     assert profile["id"] != world.actors.olga.user_id
@@ -387,10 +391,10 @@ async def test_eves_provider_signs_people_into_globex_only(world: World) -> None
 
 async def test_the_way_back_leaves_no_trace(world: World) -> None:
     here = await create_providers(world)
-    one = here.going()
-    back = urlsplit(one.authorize(await one.begin(here.ours)))
-    jar = "; ".join(f"{name}={value}" for name, value in one.cookies.items())
-    done = await one.client.get(f"{back.path}?{back.query}", headers={"cookie": jar})
+    journey = here.going()
+    back = urlsplit(journey.authorize(await journey.begin(here.ours)))
+    jar = "; ".join(f"{name}={value}" for name, value in journey.cookies.items())
+    done = await journey.client.get(f"{back.path}?{back.query}", headers={"cookie": jar})
     assert done.status == 302
     assert done.headers["cache-control"] == "no-store"
     assert done.headers["referrer-policy"] in ("no-referrer", "same-origin")
@@ -449,11 +453,11 @@ async def test_the_button_of_the_page_starts_the_sign_in(
     address = f"/-/oidc/{here.ours}/begin?to=%2Fui%2Facme%2Fjobs"
     reply = await world.client().post(address, headers=headers)
     assert reply.status == 303
-    one = here.going()
+    journey = here.going()
     name, _, value = reply.headers["set-cookie"].partition(";")[0].partition("=")
-    one.cookies[name] = value
-    assert await one.back(one.authorize(reply.headers["location"])) == "/ui/acme/jobs"
-    assert one.token
+    journey.cookies[name] = value
+    assert await journey.back(journey.authorize(reply.headers["location"])) == "/ui/acme/jobs"
+    assert journey.token
 
 
 async def test_names_on_the_page_are_escaped(world: World) -> None:

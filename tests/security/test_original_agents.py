@@ -19,17 +19,17 @@ from legacy_agents.legacy_agent import LegacyAgent
 @pytest.fixture
 def legacy_agent(world: World, monkeypatch: pytest.MonkeyPatch) -> LegacyAgent:
     monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
-    made, text = world.runtime.db.write_blocking(
+    token, text = world.runtime.db.write_blocking(
         enrolment.create_enrolment, world.runtime.keyring, world.actors.ada, "old agents", 1
     )
-    return LegacyAgent(world.client(), made.id, text)
+    return LegacyAgent(world.client(), token.id, text)
 
 
 async def take_job(world: World, legacy_agent: LegacyAgent, client: Client) -> dict[str, Any]:
     await legacy_agent.start()
     await create(client, await world.task(hostname=legacy_agent.hostname))
-    (found,) = await legacy_agent.poll()
-    return dict(found)
+    (item,) = await legacy_agent.poll()
+    return dict(item)
 
 
 async def test_no_long_body_is_read_for_a_job_that_is_over(
@@ -75,8 +75,8 @@ async def test_registrations_have_a_rate(
     world.runtime.handshakes = Handshakes()
     await legacy_agent.sign_in()
     body = {"hostname": legacy_agent.hostname, "version": "2.1.1", "info": legacy_agent.info}
-    found = [(await legacy_agent.send("POST", "/acme/host", body)).status for _ in range(6)]
-    assert found.count(429) >= 2 and found[0] == 200
+    status = [(await legacy_agent.send("POST", "/acme/host", body)).status for _ in range(6)]
+    assert status.count(429) >= 2 and status[0] == 200
 
 
 async def test_open_polls_of_one_host_are_limited(
@@ -86,5 +86,5 @@ async def test_open_polls_of_one_host_are_limited(
     monkeypatch.setattr(handshakes, "MAX_WAITING", 2)
     monkeypatch.setattr(polling, "MAX_WAIT_S", 1.0)
     target = f"/acme/job?hostname={legacy_agent.hostname}"
-    found = await asyncio.gather(*[legacy_agent.send("GET", target) for _ in range(5)])
-    assert sorted(item.status for item in found) == [200, 200, 429, 429, 429]
+    responses = await asyncio.gather(*[legacy_agent.send("GET", target) for _ in range(5)])
+    assert sorted(item.status for item in responses) == [200, 200, 429, 429, 429]

@@ -113,10 +113,10 @@ async def test_a_scraper_task_follows_no_redirect(tmp_path: Path) -> None:
     """The redirect is its answer; nothing reaches what it leads to."""
     script = tmp_path / "scraper.py"
     script.write_bytes(scraper_task.source())
-    async with site() as found, site() as other:
-        found.pages["/"] = page(status="302 Found", Location=f"{other.url}/")
-        asked = {
-            "url": f"{found.url}/",
+    async with site() as actual_site, site() as other:
+        actual_site.pages["/"] = page(status="302 Found", Location=f"{other.url}/")
+        body = {
+            "url": f"{actual_site.url}/",
             "method": "GET",
             "headers": HEADERS,
             "body": "",
@@ -126,7 +126,7 @@ async def test_a_scraper_task_follows_no_redirect(tmp_path: Path) -> None:
             "pattern": "",
             "keeps_body": False,
         }
-        words = [sys.executable, "-I", str(script), json.dumps(asked)]
+        words = [sys.executable, "-I", str(script), json.dumps(body)]
         ran = await asyncio.to_thread(subprocess.run, words, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stdout + ran.stderr
-        assert CANARY in found.asked[0] and other.asked == []
+        assert CANARY in actual_site.asked[0] and other.asked == []

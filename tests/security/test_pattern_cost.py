@@ -70,10 +70,10 @@ def test_the_largest_pattern_costs_a_bounded_multiple_of_a_plain_one(text: str) 
     assert steps(lambda: matcher.RE2Pattern(text)) < 150 * plain
     built = steps(lambda: regex.Pattern("[a-z]+-[0-9]{1,8}"))
     assert steps(lambda: regex.Pattern(text)) < 150 * built
-    found = matcher.compiled(text)
+    re2_pattern = matcher.compiled(text)
     for letter in ("a", "é"):
         # RE2 does the work; what is ours is one look-up per letter.
-        assert steps(lambda letter=letter: found.matches(letter * matcher.MAX_TEXT)) < 20_000  # type: ignore[misc]
+        assert steps(lambda letter=letter: re2_pattern.matches(letter * matcher.MAX_TEXT)) < 20_000  # type: ignore[misc]
 
 
 async def test_all_patterns_of_the_most_expensive_task_cost_a_bounded_multiple(
@@ -108,12 +108,12 @@ async def test_patterns_compile_on_a_thread_and_before_the_transaction(
     ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits for it: not the event loop, not the writer of the database."""
-    seen: list[tuple[threading.Thread, bool]] = []
+    items: list[tuple[threading.Thread, bool]] = []
     in_transaction = threading.local()
     compile_, create = matcher._compile, service.create
 
     def compiling(*args: Any) -> Any:
-        seen.append((threading.current_thread(), getattr(in_transaction, "is_open", False)))
+        items.append((threading.current_thread(), getattr(in_transaction, "is_open", False)))
         return compile_(*args)
 
     def creating(*args: Any, **more: Any) -> Any:
@@ -126,8 +126,8 @@ async def test_patterns_compile_on_a_thread_and_before_the_transaction(
     monkeypatch.setattr(matcher, "_compile", compiling)
     monkeypatch.setattr(service, "create", creating)
     assert (await _task(ada, f"{new_id()}-[0-9]+")).status == 200
-    assert seen
-    assert all(thread is not threading.main_thread() and not is_open for thread, is_open in seen)
+    assert items
+    assert all(thread is not threading.main_thread() and not is_open for thread, is_open in items)
 
 
 async def test_patterns_of_one_task_are_bounded_together(ada: Client) -> None:
@@ -205,10 +205,10 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
     in_transaction: list[bool] = []
     build = matcher.RE2Pattern.__init__
 
-    def record_match(one: matcher.RE2Pattern, text: str) -> None:
+    def record_match(re2_pattern: matcher.RE2Pattern, text: str) -> None:
         names = {frame.name for frame in traceback.extract_stack()}
         in_transaction.append("_fit_arguments" in names)
-        build(one, text)
+        build(re2_pattern, text)
 
     monkeypatch.setattr(matcher.RE2Pattern, "__init__", record_match)
     run = {"task": task["id"], "task_arguments": ["abc", "12"]}

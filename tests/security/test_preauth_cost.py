@@ -153,9 +153,9 @@ async def expensive_rows(
             raw = await cost.worst(scene, route)
             answer = await site.answer(raw)
             assert answer.status in cost.statuses, (cost.limit, answer.status, answer.body[:300])
-            found = (await cost_of(site, raw) / plain, await memory_of(site, raw))
-            if found[0] > cost.ratio or found[1] > cost.memory:
-                expensive.append((cost.limit, *found))
+            pair = (await cost_of(site, raw) / plain, await memory_of(site, raw))
+            if pair[0] > cost.ratio or pair[1] > cost.memory:
+                expensive.append((cost.limit, *pair))
     return expensive
 
 
@@ -267,8 +267,8 @@ async def test_a_task_that_takes_a_file_takes_a_large_body(world: World, ada: Cl
         f"/task/{task}/secret/{secret}/job",
     ):
         async with serving(world.app) as site:
-            made = await site.answer(request("POST", to, JSON, body.encode()))
-        assert made.status == 200
+            raw_response = await site.answer(request("POST", to, JSON, body.encode()))
+        assert raw_response.status == 200
 
 
 async def test_the_largest_body_with_a_file_needs_limited_memory(world: World, ada: Client) -> None:

@@ -76,7 +76,7 @@ ENDLESS = {
 @pytest.mark.parametrize("how", ENDLESS)
 async def test_what_never_ends_is_cut_while_it_arrives(how: str) -> None:
     """The server takes little more than the limit from a client that never stops."""
-    taken = 0
+    number = 0
     async with serving(fine) as site, asyncio.timeout(PATIENCE_S):
         reader, writer = await site.open()
         writer.write(ENDLESS[how])
@@ -84,12 +84,12 @@ async def test_what_never_ends_is_cut_while_it_arrives(how: str) -> None:
             while True:
                 writer.write(b"a" * 65_536)
                 await writer.drain()
-                held: Any = next(iter(site.server.server_state.connections), None)
-                taken = max(taken, 0 if held is None else held.unread)
+                connections: Any = next(iter(site.server.server_state.connections), None)
+                number = max(number, 0 if connections is None else connections.unread)
         writer.transport.abort()
         while len(site.connections):
             await asyncio.sleep(0)
-    assert taken <= protocol.MAX_HEAD + protocol.SLICE
+    assert number <= protocol.MAX_HEAD + protocol.SLICE
 
 
 async def test_many_trailers_are_refused() -> None:

@@ -44,8 +44,8 @@ def test_what_a_sample_says_is_cut_before_it_waits(engine: str, fields: dict[str
     assert len(batch.stream) == limits.MAX_WORD
 
 
-def vars_of(one: Sample) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__slots__}
+def vars_of(first_sample: Sample) -> dict[str, Any]:
+    return {name: getattr(first_sample, name) for name in first_sample.__slots__}
 
 
 def test_states_are_stored_if_the_data_is_too_large(engine: str) -> None:
@@ -83,14 +83,14 @@ async def test_samples_that_wait_are_limited_in_bytes(
 async def test_a_frame_of_many_values_is_refused_before_decoding(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Any] = []
+    items: list[Any] = []
     decode = "belvedere.server.agents.connection.decode"
     many = ",".join([value] * (limits.MAX_VALUES + 1))
     async with world.agent() as agent:
-        monkeypatch.setattr(decode, made.append)
+        monkeypatch.setattr(decode, items.append)
         await agent.text(f'[{{"kind":"samples","samples":[{{"data":{{"a":[{many}]}}}}]}}]')
         assert await agent.hangs_up() == 4400
-    assert made == []
+    assert items == []
 
 
 async def test_a_large_frame_of_few_values_is_accepted(world: World) -> None:

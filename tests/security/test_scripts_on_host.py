@@ -30,15 +30,15 @@ SECRET = "only root may read this line"
 
 @pytest.fixture
 def keeper(tmp_path: Path) -> Iterator[KeeperHarness]:
-    made = KeeperHarness(tmp_path / "state")
+    keeper_harness = KeeperHarness(tmp_path / "state")
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o001 == 0:
             folder.chmod(folder.stat().st_mode | 0o011)
     try:
-        made.connect()
-        yield made
+        keeper_harness.connect()
+        yield keeper_harness
     finally:
-        made.end()
+        keeper_harness.end()
 
 
 class Victim:
@@ -54,8 +54,8 @@ class Victim:
         self._before = self._state()
 
     def _state(self) -> list[tuple[str, int, int, str]]:
-        found = [self.file, self.directory, *sorted(self.directory.iterdir())]
-        return [(path.name, path.stat().st_uid, path.stat().st_mode, _text(path)) for path in found]
+        paths = [self.file, self.directory, *sorted(self.directory.iterdir())]
+        return [(path.name, path.stat().st_uid, path.stat().st_mode, _text(path)) for path in paths]
 
     def assert_untouched(self) -> None:
         assert self._state() == self._before
@@ -97,8 +97,8 @@ def test_no_exchange_of_a_path_reaches_a_file_of_root(
 ) -> None:
     restart_with_attacker(keeper, attack, victim)
     blob = keeper.script("given", "blob")
-    given = [{"index": 0, "filename": "given", "path": str(blob)}]
-    reports = [keeper.run(BUSY, "", os_user=USER, blobs=given, masks=["found"]) for _ in range(2)]
+    items = [{"index": 0, "filename": "given", "path": str(blob)}]
+    reports = [keeper.run(BUSY, "", os_user=USER, blobs=items, masks=["found"]) for _ in range(2)]
     # Acknowledged files are removed, too.
     keeper.run("#!/bin/sh\n")
     victim.assert_untouched()
@@ -108,8 +108,8 @@ def test_no_exchange_of_a_path_reaches_a_file_of_root(
 @needs_root
 def test_an_undisturbed_script_of_another_user_works(keeper: KeeperHarness) -> None:
     blob = keeper.script("given", "blob")
-    given = [{"index": 0, "filename": "given", "path": str(blob)}]
-    report = keeper.run(BUSY, "", os_user=USER, blobs=given)
+    items = [{"index": 0, "filename": "given", "path": str(blob)}]
+    report = keeper.run(BUSY, "", os_user=USER, blobs=items)
     assert report["log"] == "given" and report["files"] == [["result", 6]]
 
 
@@ -313,8 +313,8 @@ def test_a_link_in_the_place_of_the_files_is_dropped(tmp_path: Path) -> None:
     place = Workdir(str(tmp_path / "here"), str(tmp_path / "files"))
     (tmp_path / "files").rmdir()
     (tmp_path / "files").symlink_to(victim.directory)
-    found = artifacts.collect_artifacts(place, str(tmp_path / "target"))
-    assert found == {"files_skipped": [["", "link"]]}
+    record = artifacts.collect_artifacts(place, str(tmp_path / "target"))
+    assert record == {"files_skipped": [["", "link"]]}
     victim.assert_untouched()
 
 
@@ -334,7 +334,7 @@ OWN_PLACES = {"install.py"}
 
 
 def test_no_module_of_the_agent_changes_owners_or_modes_by_path() -> None:
-    found = [
+    texts = [
         f"{path.name}:{node.lineno} {node.func.attr}"
         for path in AGENT.rglob("*.py")
         if path.name not in OWN_PLACES
@@ -343,7 +343,7 @@ def test_no_module_of_the_agent_changes_owners_or_modes_by_path() -> None:
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in BY_PATH
     ]
-    assert found == []
+    assert texts == []
 
 
 def test_every_open_in_a_directory_of_a_scripts_user_follows_no_link() -> None:

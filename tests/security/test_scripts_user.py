@@ -59,14 +59,14 @@ def test_no_process_has_a_secret_of_the_server_in_its_environment(world: World) 
     site = Site(world, world.local_agent())
     host_id = world.wait_connected(site.agent)["id"]
     expected = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
-    made = world.api.post("/monitor", expected)
-    until(lambda: world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    response = world.api.post("/monitor", expected)
+    until(lambda: world.api.get(f"/monitor/{response['id']}")["state"] == "normal", 20)
     job = site.run(f"#!/bin/sh\nenv; cat /proc/{world.server.pid}/environ\n")
     processes = leftovers.of_folder(world.folder)
     assert len(processes) == 3
-    seen = b"".join(leftovers.read(pid, "environ") for pid in processes) + world.log(job["id"])
+    data = b"".join(leftovers.read(pid, "environ") for pid in processes) + world.log(job["id"])
     for secret in (PASSWORD, TOKEN, KEY, "mail-password", *SECRETS):
-        assert secret.encode() not in seen
+        assert secret.encode() not in data
     # They were read all the same.
     world.person().close()
 
@@ -105,8 +105,8 @@ def test_neither_a_task_nor_a_check_can_choose_the_servers_user(world: World) ->
     source = base64.b64encode(b'#!/bin/sh\ntest "$(id -un)" = nobody\n').decode()
     script = world.api.post("/file", {"filename": "check.sh", "data": source})
     expected = {"name": "who", "type": "script", "host_id": host_id, "script_id": script["id"]}
-    made = world.api.post("/monitor", expected)
-    until(lambda: world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    response = world.api.post("/monitor", expected)
+    until(lambda: world.api.get(f"/monitor/{response['id']}")["state"] == "normal", 20)
 
 
 def test_without_another_user_there_is_one_organization(world: World) -> None:
@@ -135,9 +135,9 @@ def test_two_organizations_that_are_there_already_go_on(world: World) -> None:
 
 
 def refusal(settings: Settings) -> str:
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as failure:
         scripts_user.check(settings)
-    return told.value.message
+    return failure.value.message
 
 
 def test_a_user_that_cannot_be_used_is_refused_with_what_to_do(

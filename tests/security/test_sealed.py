@@ -41,7 +41,7 @@ async def fill(world: World, ada: Client) -> dict[str, str]:
     flow = {"name": "flow", "start": "a", "graph": graph, "global_constants": {"KEY": CANARY}}
     timed = {"task_arguments": GIVEN, "repeatEvery": "1 day"}
     definition = {"kind": "task", "host_tag": "x", "definition": tagged}
-    made = {
+    fields = {
         "script": script,
         "web": web,
         "monitor": (await post(ada, "/acme/monitor", monitor))["id"],
@@ -50,38 +50,38 @@ async def fill(world: World, ada: Client) -> dict[str, str]:
         "schedule": (await post(ada, f"/acme/task/{script}/schedule", timed))["id"],
         "hook": (await post(ada, "/acme/webhook", {"name": "hook", "tasks": [script]}))["id"],
     }
-    await post(ada, f"/acme/webhook/{made['hook']}/trigger", ["Ada", CANARY, "x"])
-    made["job"] = (await create(ada, script, GIVEN))["id"]
-    made["values"] = (await create(ada, dummy, GIVEN))["id"]
-    given = {"task_arguments": GIVEN}
-    made["run"] = (await post(ada, f"/acme/workflows/{made['flow']}/job", given))["id"]
-    return made
+    await post(ada, f"/acme/webhook/{fields['hook']}/trigger", ["Ada", CANARY, "x"])
+    fields["job"] = (await create(ada, script, GIVEN))["id"]
+    fields["values"] = (await create(ada, dummy, GIVEN))["id"]
+    body = {"task_arguments": GIVEN}
+    fields["run"] = (await post(ada, f"/acme/workflows/{fields['flow']}/job", body))["id"]
+    return fields
 
 
 async def orders(world: World, count: int) -> dict[str, Any]:
     """What the agent is ordered, by job."""
     async with world.agent() as agent:
-        found = [await agent.order() for _ in range(count)]
-        for order in found:
+        actual_orders = [await agent.order() for _ in range(count)]
+        for order in actual_orders:
             await agent.end(order)
-    return {order.job_id: order for order in found}
+    return {order.job_id: order for order in actual_orders}
 
 
-async def check_values(world: World, ada: Client, made: dict[str, str]) -> None:
+async def check_values(world: World, ada: Client, record: dict[str, str]) -> None:
     """Scripts and checks get the true values."""
-    order = (await orders(world, 2))[made["job"]]
+    order = (await orders(world, 2))[record["job"]]
     assert order.arguments == ["Ada", CANARY, CANARY]
     assert order.env["DB_PASSWORD"] == CANARY
     assert order.masks == [CANARY, CANARY]
-    again = (await ada.put(f"/acme/job/{made['job']}/restart", {})).json
+    again = (await ada.put(f"/acme/job/{record['job']}/restart", {})).json
     assert again["task_arguments_values"] == ["Ada", "***", "***"]
-    web = await create(ada, made["web"], [])
-    found = await orders(world, 2)
-    assert found[again["id"]].arguments == ["Ada", CANARY, CANARY]
-    assert CANARY in found[web["id"]].arguments[0]
+    web = await create(ada, record["web"], [])
+    actual_record = await orders(world, 2)
+    assert actual_record[again["id"]].arguments == ["Ada", CANARY, CANARY]
+    assert CANARY in actual_record[web["id"]].arguments[0]
     async with world.agent() as agent:
         watch = await agent.hear(MonitorConfig)
-    (config,) = (monitor.config for monitor in watch.monitors if monitor.id == made["monitor"])
+    (config,) = (monitor.config for monitor in watch.monitors if monitor.id == record["monitor"])
     assert {name: config[name] for name in REQUEST} == REQUEST
 
 
@@ -92,32 +92,32 @@ def seal_old_rows(db: Database) -> None:
 
 
 async def test_no_row_holds_a_secret_in_clear(world: World, ada: Client) -> None:
-    made = await fill(world, ada)
+    record = await fill(world, ada)
     assert rows_with_canary(world.runtime.db) == []
-    await check_values(world, ada, made)
+    await check_values(world, ada, record)
     assert rows_with_canary(world.runtime.db) == []
     # Those who edit tasks read their environment, as before.
-    assert (await ada.get(f"/acme/task/{made['script']}")).json["env"] == {"DB_PASSWORD": CANARY}
+    assert (await ada.get(f"/acme/task/{record['script']}")).json["env"] == {"DB_PASSWORD": CANARY}
 
 
 async def test_no_route_shows_a_masked_value(world: World, ada: Client) -> None:
-    made = await fill(world, ada)
-    seen = await read_everything(people(world), list(made.values()))
-    assert [item for item in seen if item.startswith(("vic", "uma"))] == []
+    record = await fill(world, ada)
+    texts = await read_everything(people(world), list(record.values()))
+    assert [item for item in texts if item.startswith(("vic", "uma"))] == []
     # Environments and constants are for managers and above.
     allowed = ("/acme/task", "/acme/workflows")
-    assert [item for item in seen if not item.split()[1].startswith(allowed)] == []
+    assert [item for item in texts if not item.split()[1].startswith(allowed)] == []
 
 
 async def test_rows_of_older_versions_are_sealed(world: World, ada: Client) -> None:
     db = world.runtime.db
     db.sealer = None
-    made = await fill(world, ada)
+    record = await fill(world, ada)
     assert {"tasks", "task_versions", "monitors", "jobs", "schedules"} <= set(rows_with_canary(db))
     db.sealer = world.runtime.keyring
     seal_old_rows(db)
     assert rows_with_canary(db) == []
-    await check_values(world, ada, made)
+    await check_values(world, ada, record)
 
 
 async def test_the_audit_of_older_versions_is_cleaned(world: World) -> None:
@@ -135,13 +135,13 @@ async def test_a_new_key_seals_them_again(world: World, ada: Client) -> None:
     file = runtime.settings.folder / SECRET_FILE
     file.write_text(bytes(range(32)).hex() + "\n")
     file.chmod(0o600)
-    made = await fill(world, ada)
+    record = await fill(world, ada)
     runtime.db.write_blocking(key_rotation.add, runtime, {})
     while (turn := runtime.db.write_blocking(key_rotation.rotate, runtime, {}))["left"]:
         assert turn["resealed"] > 0
     assert runtime.db.write_blocking(key_rotation.drop, runtime, {})["dropped"] == 1
     runtime.db.write_blocking(lambda tx: tx.version_cache.clear())
-    await check_values(world, ada, made)
+    await check_values(world, ada, record)
     assert rows_with_canary(runtime.db) == []
 
 
@@ -181,5 +181,5 @@ async def test_a_sealed_value_sent_to_a_workflow_is_not_opened(world: World, ada
 
 
 def test_files_are_found_beside_sealed_values() -> None:
-    kept = '[{"$sealed":"box"},{"blob":"abc","filename":"a.txt"},"x"]'
-    assert file_hashes(kept) == {"abc"}
+    text = '[{"$sealed":"box"},{"blob":"abc","filename":"a.txt"},"x"]'
+    assert file_hashes(text) == {"abc"}

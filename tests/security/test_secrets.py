@@ -81,8 +81,10 @@ async def test_no_route_shows_credentials_of_a_request(world: World, ada: Client
     async with world.agent() as agent:
         await agent.end(await agent.order())
         # Each is changed, so that the audit and the events have a before and an after.
-        for kind, one in (("task", task), ("monitor", monitor)):
-            assert (await ada.patch(f"/acme/{kind}/{one}", {"description": "x"})).status == 200
+        for kind, first_text in (("task", task), ("monitor", monitor)):
+            assert (
+                await ada.patch(f"/acme/{kind}/{first_text}", {"description": "x"})
+            ).status == 200
         assert await read_everything(people(world), ids) == []
     events = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     assert leaks(str(events).encode()) == []
@@ -93,8 +95,8 @@ async def test_no_route_shows_credentials_of_a_request(world: World, ada: Client
 @pytest.mark.parametrize("kind", ["task", "monitor"])
 async def test_what_is_no_credential_stays_visible(world: World, vic: Client, kind: str) -> None:
     ada = world.client("ada")
-    one = await scraper_task(world) if kind == "task" else await scraper_monitor(world, ada)
-    record = (await vic.get(f"/acme/{kind}/{one}")).json
+    text = await scraper_task(world) if kind == "task" else await scraper_monitor(world, ada)
+    record = (await vic.get(f"/acme/{kind}/{text}")).json
     request = record if kind == "task" else record["config"]
     assert record["url"] == "https://***@shop.test/x?page=1&api_key=***&clientSecret=***"
     assert request["url"] == record["url"]
@@ -184,10 +186,10 @@ async def test_one_credential_can_be_replaced_without_seeing_the_others(
     assert (
         await ada.patch(f"/acme/task/{task}", {"headers": headers, "url": url, "body": body})
     ).status == 200
-    sent = await sent_by(world, ada, task)
-    assert sent["headers"] == {**REQUEST["headers"], "X-Api-Key": "another"}
-    assert sent["url"] == REQUEST["url"].replace("page=1", "page=2")
-    assert json.loads(sent["body"]) == {
+    sent_record = await sent_by(world, ada, task)
+    assert sent_record["headers"] == {**REQUEST["headers"], "X-Api-Key": "another"}
+    assert sent_record["url"] == REQUEST["url"].replace("page=1", "page=2")
+    assert json.loads(sent_record["body"]) == {
         "page": 2,
         "login": {"password": CANARY},
         "tokens": [CANARY],
@@ -196,8 +198,8 @@ async def test_one_credential_can_be_replaced_without_seeing_the_others(
 
 async def test_a_mask_gets_no_value_of_another_name(world: World, ada: Client) -> None:
     old = {"url": "https://h/?api_key=one&token=two", "body": "password=three&x=4"}
-    given = {"url": "https://h/?token=***", "body": "token=***&x=5"}
-    assert request_masking.restore(given, old) == {
+    body = {"url": "https://h/?token=***", "body": "token=***&x=5"}
+    assert request_masking.restore(body, old) == {
         "url": "https://h/?token=two",
         "body": "token=***&x=5",
     }
@@ -222,24 +224,24 @@ async def test_a_reference_is_resolved_only_for_the_agent(
 ) -> None:
     await set_secret(ada)
     if kind == "task":
-        one = await scraper_task(world, **REFERRING)
-        sent = await sent_by(world, ada, one)
+        task_id = await scraper_task(world, **REFERRING)
+        sent_record = await sent_by(world, ada, task_id)
     else:
-        one = await scraper_monitor(world, ada, **REFERRING)
-        sent = await agent_config(world, one)
-        assert SECRET in sent["masks"]
+        task_id = await scraper_monitor(world, ada, **REFERRING)
+        sent_record = await agent_config(world, task_id)
+        assert SECRET in sent_record["masks"]
     quoted = "s3cret%20of%20the%20shop%2F%2B%26%22"
-    assert sent["url"] == f"https://shop.test/{quoted.replace('%2F', '/')}/x?key={quoted}"
-    assert sent["headers"] == {"Authorization": f"Bearer {SECRET}"}
-    assert json.loads(sent["body"]) == {"password": SECRET}
+    assert sent_record["url"] == f"https://shop.test/{quoted.replace('%2F', '/')}/x?key={quoted}"
+    assert sent_record["headers"] == {"Authorization": f"Bearer {SECRET}"}
+    assert json.loads(sent_record["body"]) == {"password": SECRET}
     # Records show the reference, which is no credential.
-    record = (await vic.get(f"/acme/{kind}/{one}")).json
+    record = (await vic.get(f"/acme/{kind}/{task_id}")).json
     request = record if kind == "task" else record["config"]
     assert {name: request[name] for name in REFERRING} == REFERRING
     for table, column in (("tasks", "spec"), ("monitors", "config"), ("jobs", "arguments")):
         sql = f"select {column} from {table}"
         assert "s3cret" not in str(
-            world.runtime.db.write_blocking(lambda tx, asked: tx.rows(asked), sql)
+            world.runtime.db.write_blocking(lambda tx, item: tx.rows(item), sql)
         )
 
 
@@ -293,8 +295,8 @@ async def test_a_recipe_holds_no_credentials_and_says_so(world: World, ada: Clie
         assert leaks(exported.body) == []
     recipe = exported.json
     assert recipe["global_constants"] == {"API_TOKEN": "***", "REGION": "south"}
-    asked, backup = recipe["tasks"]
-    assert asked["headers"]["X-Api-Key"] == "***"
+    value, backup = recipe["tasks"]
+    assert value["headers"]["X-Api-Key"] == "***"
     assert backup["env"] == {"DB_PASSWORD": "***", "REGION": "south"}
     record = (await ada.post("/acme/workflows/import?hostname=web-1", recipe)).json
     assert "backup: set the credentials in its DB_PASSWORD again" in record["notes"]
@@ -315,8 +317,8 @@ def test_the_table_of_names(name: str, expected: bool) -> None:
 
 
 def test_the_audit_hides_credentials_in_any_address() -> None:
-    kept = audit.without_secrets({"url": "https://u:p@h/?token=x&a=1", "apiKey": "x", "n": 1})
-    assert kept == {"url": "https://***@h/?token=***&a=1", "n": 1}
+    values = audit.without_secrets({"url": "https://u:p@h/?token=x&a=1", "apiKey": "x", "n": 1})
+    assert values == {"url": "https://***@h/?token=***&a=1", "n": 1}
 
 
 @pytest.mark.parametrize(
@@ -324,18 +326,18 @@ def test_the_audit_hides_credentials_in_any_address() -> None:
     ["user=a&password=hunter22", "<login><password>hunter22</password></login>", "pwd: hunter22"],
 )
 def test_bodies_of_other_kinds_are_hidden(body: str) -> None:
-    shown = request_masking.mask({"body": body})
-    assert "hunter22" not in shown["body"]
-    assert request_masking.restore(shown, {"body": body}) == {"body": body}
+    masked_text = request_masking.mask({"body": body})
+    assert "hunter22" not in masked_text["body"]
+    assert request_masking.restore(masked_text, {"body": body}) == {"body": body}
 
 
 def run_request(asked: dict[str, Any]) -> str:
     """The output of the script that makes the request of a task."""
-    told = {"headers": {}, "body": "", "json": False, "method": "GET", "status_code": ""}
-    told |= {"pattern": "", "keeps_body": False, "timeout_s": 1.0, **asked}
+    body = {"headers": {}, "body": "", "json": False, "method": "GET", "status_code": ""}
+    body |= {"pattern": "", "keeps_body": False, "timeout_s": 1.0, **asked}
     ran = subprocess.run(
         [sys.executable, "-I", scraper.__file__.replace("scraper.py", "scraper_script.py")]
-        + [json.dumps(told)],
+        + [json.dumps(body)],
         capture_output=True,
         text=True,
         check=False,

@@ -283,19 +283,19 @@ async def test_the_creator_is_notified_of_a_new_token(world: World, ada: Client)
     await inbox(world, "ada")
     before = len(await inbox(world, "ada"))
     await ada.post("/api/token", {"name": "deploy"})
-    found = await inbox(world, "ada")
-    assert len(found) == before + 1
-    assert found[0]["kind"] == "token.created" and "deploy" in found[0]["body"]
+    items = await inbox(world, "ada")
+    assert len(items) == before + 1
+    assert items[0]["kind"] == "token.created" and "deploy" in items[0]["body"]
     assert "token.created" not in await kinds(world, "olga")
 
 
 async def test_a_mail_in_both_languages_goes_to_the_person(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[Any] = []
+    items: list[Any] = []
 
     async def send(request: Any) -> EgressResult:
-        sent.append(request)
+        items.append(request)
         return EgressResult()
 
     world.runtime.settings.mail = world.runtime.egress.mail = (
@@ -303,10 +303,10 @@ async def test_a_mail_in_both_languages_goes_to_the_person(
     )
     monkeypatch.setattr(EgressPool, "send", lambda self, request: send(request))
     await deliver_notices(world.runtime)
-    sent.clear()
+    items.clear()
     await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()
     await deliver_notices(world.runtime)
-    (mail,) = sent
+    (mail,) = items
     assert mail.to == "uma@acme.test"
     assert mail.title == "New sign-in to your account / Nuevo inicio de sesión en tu cuenta"
     assert "Address: 203.0.113.7" in mail.body and "Dirección: 203.0.113.7" in mail.body
@@ -336,9 +336,9 @@ async def test_below_manager_others_are_a_name_without_address_and_tags(
     uma = f"/api/member/{world.actors.uma.member_id}"
     await ada.patch(uma, {"tags": ["team:ops"]})
     await world.task(acl=["vic", "team:ops"])
-    found = (await members_by_name(vic))["uma"]
-    assert (found["user"]["email"], found["tags"]) == ("", [])
-    assert (await vic.get(uma)).json == found
+    actual_uma = (await members_by_name(vic))["uma"]
+    assert (actual_uma["user"]["email"], actual_uma["tags"]) == ("", [])
+    assert (await vic.get(uma)).json == actual_uma
     own = (await members_by_name(vic))["vic"]
     assert own["user"]["email"] == "vic@acme.test"
     assert (await ada.get(uma)).json["user"]["email"] == "uma@acme.test"

@@ -140,11 +140,11 @@ async def test_the_browser_mark_opens_nothing(
     ],
 )
 def test_the_caller_is_the_last_hop_that_is_no_proxy(forwarded: list[str], address: str) -> None:
-    known = Proxies("10.0.0.1, 10.1.0.0/16, a-name, fd00::/8", ManualClock())
+    existing_proxies = Proxies("10.0.0.1, 10.1.0.0/16, a-name, fd00::/8", ManualClock())
     headers = [(b"x-forwarded-for", text.encode()) for text in forwarded]
-    assert known.trusts("10.0.0.1") and known.trusts("::ffff:10.1.9.9")
-    assert not known.trusts("10.0.0.2")
-    assert known.client("10.0.0.1", headers) == address
+    assert existing_proxies.trusts("10.0.0.1") and existing_proxies.trusts("::ffff:10.1.9.9")
+    assert not existing_proxies.trusts("10.0.0.2")
+    assert existing_proxies.client("10.0.0.1", headers) == address
 
 
 @pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip"])
@@ -171,16 +171,16 @@ def test_undeclared_proxies_take_bounded_memory_and_log_lines(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock = ManualClock()
-    known = Proxies("", clock)
+    existing_proxies = Proxies("", clock)
     for n in range(1_000):
-        known.record(f"203.0.113.{n}")
-    assert len(known.undeclared()) == MAX_PEERS
+        existing_proxies.record(f"203.0.113.{n}")
+    assert len(existing_proxies.undeclared()) == MAX_PEERS
     assert len(caplog.records) == MAX_PEERS
     clock.move(3_601)
-    known.record("203.0.113.1")
+    existing_proxies.record("203.0.113.1")
     assert len(caplog.records) == MAX_PEERS + 1
     clock.move(8 * 86_400)
-    assert known.undeclared() == []
+    assert existing_proxies.undeclared() == []
 
 
 async def test_doctor_and_the_next_start_know_of_undeclared_proxies(
@@ -210,7 +210,7 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
     done: list[str] = []
     matches = password_hash.matches
 
-    def count_hash(kept: str | None, password: str) -> bool:
+    def count_hash(text: str | None, password: str) -> bool:
         done.append("hash")
         return matches(None, password)
 
@@ -231,9 +231,9 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
     monkeypatch.setattr(world.runtime.db, "write", counted_write)
 
     def take() -> list[str]:
-        taken = list(done)
+        texts = list(done)
         done.clear()
-        return taken
+        return texts
 
     return take
 
@@ -252,13 +252,13 @@ class _CountingTx:
         self._tx, self._done = tx, done
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._tx, name)
+        result = getattr(self._tx, name)
         if name not in ("rows", "row", "run", "all", "one", "value"):
-            return found
+            return result
 
         def record_statement(*a: Any, **k: Any) -> Any:
             self._done.append(next(text for text in a if isinstance(text, str)))
-            return found(*a, **k)
+            return result(*a, **k)
 
         return record_statement
 
@@ -283,12 +283,12 @@ async def test_a_wrong_password_costs_the_same_for_every_name(
         await world.runtime.db.write(lambda tx: tx.execute(STATES[state], world.actors.uma.user_id))
     work()
     for _ in range(12):
-        seen = []
+        items = []
         for name in ("uma@acme.test", "uma", "nobody@acme.test", "nobody"):
             answer = await client.post(LOGIN, {"email": name, "password": "wrong"})
-            seen.append((answer.status, {**answer.json, "request_id": ""}, work()))
-        assert all(item == seen[0] for item in seen), seen
-        assert seen[0][0] == 401 and "hash" in seen[0][2]
+            items.append((answer.status, {**answer.json, "request_id": ""}, work()))
+        assert all(item == items[0] for item in items), items
+        assert items[0][0] == 401 and "hash" in items[0][2]
         clock.move(13)
 
 
@@ -312,12 +312,12 @@ async def test_a_name_with_several_accounts_costs_the_same(
     await world.runtime.db.write(copy_user)
     work()
     for customer in ({}, {"customer": "acme"}, {"customer": "globex"}, {"customer": "none"}):
-        seen = []
+        items = []
         for name in ("uma@acme.test", "vic@acme.test", "nobody@acme.test"):
             await anonymous.post(LOGIN, {"email": name, "password": "wrong", **customer})
-            seen.append(work())
-        assert seen[0] == seen[1] == seen[2]
-        assert seen[0].count("hash") == 2
+            items.append(work())
+        assert items[0] == items[1] == items[2]
+        assert items[0].count("hash") == 2
 
 
 async def test_names_of_one_account_do_not_show_that_they_belong_together(
@@ -391,12 +391,12 @@ async def test_failures_of_one_organization_are_not_shown_to_another(
 
 
 def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> None:
-    found = failed_attempts.FailedAttempts(ManualClock())
+    actual_failed_attempts = failed_attempts.FailedAttempts(ManualClock())
     for n in range(10_000):
-        found.add("password", f"address {n}", f"user {n % 7}")
-    taken = found.take()
-    assert len(taken) == failed_attempts.MAX_FAILURES + 1
-    assert sum(item.wrong for item in taken) == 10_000
+        actual_failed_attempts.add("password", f"address {n}", f"user {n % 7}")
+    failed_attempts_record = actual_failed_attempts.take()
+    assert len(failed_attempts_record) == failed_attempts.MAX_FAILURES + 1
+    assert sum(item.wrong for item in failed_attempts_record) == 10_000
     assert len(caplog.records) == failed_attempts.MAX_FAILURES + 1
 
 
@@ -406,5 +406,8 @@ async def test_refused_attempts_are_counted_too(
 ) -> None:
     for _ in range(times):
         await anonymous.post(LOGIN, {"email": "x", "password": "wrong", "customer": "acme"})
-    found = world.runtime.limits.failures.take()
-    assert (sum(item.wrong for item in found), sum(item.refused for item in found)) == (20, 5)
+    actual_failed_attempts = world.runtime.limits.failures.take()
+    assert (
+        sum(item.wrong for item in actual_failed_attempts),
+        sum(item.refused for item in actual_failed_attempts),
+    ) == (20, 5)

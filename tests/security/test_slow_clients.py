@@ -63,11 +63,11 @@ def close(writers: list[asyncio.StreamWriter]) -> None:
         writer.transport.abort()
 
 
-@pytest.mark.parametrize("sent", [b"", HALF, b"POST / HTTP/1.1\r\nhost: x"])
-async def test_a_head_has_a_deadline(sent: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", HALF, b"POST / HTTP/1.1\r\nhost: x"])
+async def test_a_head_has_a_deadline(data: bytes) -> None:
     async with serving(App()) as site:
         reader, writer = await site.open()
-        writer.write(sent)
+        writer.write(data)
         await until(lambda: len(site.connections) == 1)
         site.sweep(protocol.HEAD_S - 2)
         assert len(site.connections) == 1
@@ -82,11 +82,11 @@ async def test_a_head_has_a_deadline(sent: bytes) -> None:
 async def test_bytes_that_drip_do_not_extend_the_deadline() -> None:
     async with serving(App()) as site:
         (writer,) = await half_sent(site, 1)
-        held: Any = next(iter(site.server.server_state.connections))
+        actual_connections: Any = next(iter(site.server.server_state.connections))
         for _ in range(5):
-            before = held.unread
+            before = actual_connections.unread
             writer.write(b"x: y\r\n")
-            await until(lambda was=before: held.unread > was)
+            await until(lambda was=before: actual_connections.unread > was)
         site.sweep(protocol.HEAD_S + 2)
         assert len(site.connections) == 0
         close([writer])
@@ -125,12 +125,12 @@ async def test_a_body_must_make_progress() -> None:
         _, writer = await site.open()
         writer.write(start + b"a" * 10)
         await until(lambda: len(site.connections) == 1)
-        held: Any = next(iter(site.server.server_state.connections))
-        await until(lambda: held.body_bytes == 10)
+        actual_connections: Any = next(iter(site.server.server_state.connections))
+        await until(lambda: actual_connections.body_bytes == 10)
         site.sweep(protocol.BODY_GRACE_S - 2)
         assert len(site.connections) == 1
         writer.write(b"a" * 40_960)
-        await until(lambda: held.body_bytes == 40_970)
+        await until(lambda: actual_connections.body_bytes == 40_970)
         # 40 KiB are worth 40 seconds more.
         site.sweep(protocol.BODY_GRACE_S + 30)
         assert len(site.connections) == 1
@@ -174,14 +174,14 @@ async def test_a_client_that_reads_nothing_is_cut() -> None:
     async with serving(App()) as site:
         client = await not_reading(site)
         await until(lambda: len(site.connections) == 1)
-        held: Any = next(iter(site.server.server_state.connections))
-        await until(lambda: held.transport.get_write_buffer_size() > 0)
+        actual_connections: Any = next(iter(site.server.server_state.connections))
+        await until(lambda: actual_connections.transport.get_write_buffer_size() > 0)
         site.sweep()
         site.sweep(protocol.WRITE_S - 2)
         assert len(site.connections) == 1
         site.sweep(protocol.WRITE_S + 2)
         assert len(site.connections) == 0
-        await until(lambda: held.transport.get_write_buffer_size() == 0)
+        await until(lambda: actual_connections.transport.get_write_buffer_size() == 0)
         client.close()
 
 
@@ -191,9 +191,9 @@ async def test_a_client_that_reads_slowly_is_served_to_the_end() -> None:
         loop = asyncio.get_running_loop()
         later, size = 0.0, 0
         while size < LARGE:
-            taken = len(await loop.sock_recv(client, 1 << 20))
-            assert taken
-            size += taken
+            number = len(await loop.sock_recv(client, 1 << 20))
+            assert number
+            size += number
             later += 1.0
             site.sweep(later)
         client.close()
@@ -309,7 +309,7 @@ def test_half_sent_requests_do_not_keep_others_out(tmp_path: Path) -> None:
 def test_the_limit_of_open_files_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = {"now": (1_024, 4_096)}
     monkeypatch.setattr(resource, "getrlimit", lambda _: limits["now"])
-    monkeypatch.setattr(resource, "setrlimit", lambda _, wanted: limits.update(now=wanted))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, expected: limits.update(now=expected))
     connections.raise_nofile()
     assert limits["now"] == (4_096, 4_096)
     assert connections.room() == 4_096 - 512

@@ -123,8 +123,10 @@ def publish(db: Database, actor: Actor, *titles: str) -> None:
             Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, NoticeSeverity.HIGH)
             for title in titles
         ]
-        told = [AddressedNotice(actor.customer_id, notice, is_alert=True) for notice in notices]
-        routing.route(tx, told, store.active_rules(tx, [actor.customer_id]))
+        addressed_notices = [
+            AddressedNotice(actor.customer_id, notice, is_alert=True) for notice in notices
+        ]
+        routing.route(tx, addressed_notices, store.active_rules(tx, [actor.customer_id]))
 
     db.write_blocking(write)
 
@@ -138,8 +140,8 @@ async def test_a_slow_receiver_delays_no_other_organization(
         channels(db, keys, actors.eve, quick.url, 1)
         publish(db, actors.ada, "first", "second")
         publish(db, actors.eve, "of globex")
-        async with pool() as made:
-            await dispatcher.send_due(db, keys, made)
+        async with pool() as new_pool:
+            await dispatcher.send_due(db, keys, new_pool)
             assert await wait_event(quick.came)
             await until(lambda: slow.got == LaneKind.CHANNEL.share)
 
@@ -161,12 +163,12 @@ async def test_two_organizations_with_slow_receivers_do_not_delay_a_third(
         for actor in (actors.ada, actors.eve):
             channels(db, keys, actor, slow.url, 8)
             publish(db, actor, "first", "second")
-        async with pool() as made:
-            await dispatcher.send_due(db, keys, made)
+        async with pool() as new_pool:
+            await dispatcher.send_due(db, keys, new_pool)
             await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
             channels(db, keys, third, other.url, 8)
             publish(db, third, "of initech")
-            await dispatcher.send_due(db, keys, made)
+            await dispatcher.send_due(db, keys, new_pool)
             await until(lambda: other.got == LaneKind.CHANNEL.share)
             assert slow.got == 2 * LaneKind.CHANNEL.share
 
@@ -176,17 +178,17 @@ async def test_two_slow_providers_delay_no_other_organizations_sign_in(
 ) -> None:
     third = organization(db, keys, actors, "initech")
     with holding_sink() as slow, http_sink() as quick:
-        async with pool() as made:
-            held = [
-                _start_call(made, actor, slow)
+        async with pool() as new_pool:
+            tasks = [
+                _start_call(new_pool, actor, slow)
                 for actor in (actors.ada, actors.eve)
                 for _ in range(10)
             ]
             await until(lambda: slow.got == 2 * LaneKind.SIGN_IN.share)
-            assert (await _start_call(made, third, quick)).status == 200
-            for task in held:
+            assert (await _start_call(new_pool, third, quick)).status == 200
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*held, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @pytest.mark.parametrize("kind", [LaneKind.CHANNEL, LaneKind.SIGN_IN])
@@ -225,12 +227,12 @@ async def test_sign_in_does_not_wait_for_notifications(
         for actor in (actors.ada, actors.eve):
             channels(db, keys, actor, slow.url, 4)
             publish(db, actor, "x fails")
-        async with pool() as made:
-            await dispatcher.send_due(db, keys, made)
+        async with pool() as new_pool:
+            await dispatcher.send_due(db, keys, new_pool)
             await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
             for actor in (actors.ada, actors.eve):
                 egress_request = EgressRequest(url=provider.url, method="GET")
-                outcome = await made.of(actor.customer_id).send(egress_request)
+                outcome = await new_pool.of(actor.customer_id).send(egress_request)
                 assert (outcome.status, outcome.fault) == (200, "")
 
 
@@ -239,8 +241,8 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
     runtime, actors = world.runtime, world.actors
     db, keys = runtime.db, runtime.keyring
     with holding_sink() as slow, http_sink() as quick:
-        async with pool() as made:
-            runtime.egress = made
+        async with pool() as new_pool:
+            runtime.egress = new_pool
             tests = []
             for who, actor in (("ada", actors.ada), ("eve", actors.eve)):
                 for channel_id in add_channels(db, keys, actor, slow.url, 4):
@@ -249,7 +251,7 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
             await until(lambda: slow.got >= 2)
             channels(db, keys, actors.ada, quick.url, 1)
             publish(db, actors.ada, "x fails")
-            await dispatcher.send_due(db, keys, made)
+            await dispatcher.send_due(db, keys, new_pool)
             assert await wait_event(quick.came)
             for task in tests:
                 task.cancel()
@@ -258,20 +260,20 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
 
 async def test_a_slow_provider_delays_no_other_organizations_sign_in(actors: Actors) -> None:
     with holding_sink() as slow, http_sink() as quick:
-        async with pool() as made:
-            held = [_start_call(made, actors.ada, slow) for _ in range(10)]
+        async with pool() as new_pool:
+            tasks = [_start_call(new_pool, actors.ada, slow) for _ in range(10)]
             await until(lambda: slow.got == LaneKind.SIGN_IN.share)
-            assert (await _start_call(made, actors.eve, quick)).status == 200
-            for task in held:
+            assert (await _start_call(new_pool, actors.eve, quick)).status == 200
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*held, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _start_call(
-    made: EgressPool, actor: Actor, sink: SlowReceiver | Sink
+    new_pool: EgressPool, actor: Actor, sink: SlowReceiver | Sink
 ) -> "asyncio.Task[EgressResult]":
     request = EgressRequest(url=sink.url, method="GET")
-    return asyncio.create_task(made.of(actor.customer_id).send(request))
+    return asyncio.create_task(new_pool.of(actor.customer_id).send(request))
 
 
 @dataclass(frozen=True)
@@ -310,14 +312,14 @@ async def test_places_that_become_free_go_round_the_organizations() -> None:
 async def test_a_lane_lets_only_so_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     lane = Lane(LaneKind.CHECK)
     async with lane.place("a"):
-        held = [asyncio.create_task(_pass(lane, "a")) for _ in range(LaneKind.CHECK.queue)]
+        tasks = [asyncio.create_task(_pass(lane, "a")) for _ in range(LaneKind.CHECK.queue)]
         await asyncio.sleep(0)
         with pytest.raises(LaneFull):
             await _pass(lane, "a")
         # Another organization passes.
         await _pass(lane, "b")
-        held.pop().cancel()
-    await asyncio.gather(*held)
+        tasks.pop().cancel()
+    await asyncio.gather(*tasks)
     assert not lane.running
 
 
@@ -346,9 +348,9 @@ def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, actors: Act
     publish(db, actors.ada, *(f"event {n}" for n in range(10)))
     publish(db, actors.eve, "of globex")
     room = LaneUsage(LaneKind.CHANNEL)
-    taken = [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]]
-    assert sorted(taken) == sorted([actors.acme.id] * 2 + [actors.globex.id])
-    for customer_id in taken:
+    customer_ids = [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]]
+    assert sorted(customer_ids) == sorted([actors.acme.id] * 2 + [actors.globex.id])
+    for customer_id in customer_ids:
         room.begin(customer_id)
     # acme has its share: it gets nothing more while those two are under way.
     assert db.write_blocking(outbox.claim_fairly, [room]) == [[]]
@@ -382,8 +384,8 @@ def test_account_mails_go_before_the_other_mails_of_the_organization(
         letter = SealedMail(title, "text")
         write_mail = partial(dispatcher.write_mail, is_account=is_account)
         db.write_blocking(write_mail, keys, actors.acme.id, "uma@acme.test", letter)
-    (found,) = db.write_blocking(outbox.claim_fairly, [LaneUsage(LaneKind.MAIL)])
-    assert [item.title for item in found] == ["reset"]
+    (messages,) = db.write_blocking(outbox.claim_fairly, [LaneUsage(LaneKind.MAIL)])
+    assert [item.title for item in messages] == ["reset"]
 
 
 def test_only_so_many_mails_of_an_organization_wait(
@@ -427,10 +429,10 @@ async def logged_jobs(world: World, count: int, size: int) -> list[str]:
 
 async def follow_links(client: Client, target: str) -> list[Response]:
     """All pages of a list, as `Link` names them."""
-    found = [await client.get(target)]
-    while "link" in found[-1].headers:
-        found.append(await client.get(found[-1].headers["link"][1:].partition(">")[0]))
-    return found
+    responses = [await client.get(target)]
+    while "link" in responses[-1].headers:
+        responses.append(await client.get(responses[-1].headers["link"][1:].partition(">")[0]))
+    return responses
 
 
 async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
@@ -438,10 +440,10 @@ async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
 ) -> None:
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (100_000,))
     ids = await logged_jobs(world, 12, 30_000)
-    found = await follow_links(vic, "/acme/job?include[result.log]=1")
-    assert [record["id"] for page in found for record in page.json] == ids
-    assert all(len(page.body) <= 100_000 for page in found)
-    assert len(found) == 4
+    responses = await follow_links(vic, "/acme/job?include[result.log]=1")
+    assert [record["id"] for page in responses for record in page.json] == ids
+    assert all(len(page.body) <= 100_000 for page in responses)
+    assert len(responses) == 4
     # Without logs it is one page, and nothing is missing.
     (light,) = await follow_links(vic, "/acme/job")
     assert [record["id"] for record in light.json] == ids
@@ -452,8 +454,8 @@ async def test_a_page_that_one_record_fills_has_that_record(
 ) -> None:
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (1_000,))
     ids = await logged_jobs(world, 3, 30_000)
-    found = await follow_links(vic, "/acme/job?include[result.log]=1&limit=10")
-    assert [[item["id"] for item in page.json] for page in found] == [[item] for item in ids]
+    responses = await follow_links(vic, "/acme/job?include[result.log]=1&limit=10")
+    assert [[item["id"] for item in page.json] for page in responses] == [[item] for item in ids]
 
 
 @pytest.mark.parametrize(("records", "more", "count"), [(2, 0, 2), (2, -1, 1), (0, 1, 1)])
@@ -501,18 +503,18 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
     """Bytes of logs that are in memory while pages are made: two pages of acme, not six."""
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (100_000,))
     await logged_jobs(world, 8, 30_000)
-    held, most, count = Counter[int](), 0, itertools.count()
+    counter, most, count = Counter[int](), 0, itertools.count()
     read = list_pages._add_logs
 
     async def count_held(request: AnyRequest, listing: Listing, page: Page) -> None:
         nonlocal most
         number = next(count)
-        held[number] = sum(pages.encoded_size(answer) for answer in page.records)
-        most = max(most, held.total())
+        counter[number] = sum(pages.encoded_size(answer) for answer in page.records)
+        most = max(most, counter.total())
         await asyncio.sleep(0)
         await read(request, listing, page)
         await asyncio.sleep(0)
-        del held[number]
+        del counter[number]
 
     monkeypatch.setattr(list_pages, "_add_logs", count_held)
     target = "/acme/job?include[result.log]=1"
@@ -529,9 +531,9 @@ async def test_inputs_of_workflow_jobs_end_at_their_bytes(
     graph = {"nodes": [{"id": "a", "task_id": tasks[0]}], "edges": []}
     flow = await flowing.create_workflow(world, ada, graph=graph)
     ids = [(await flowing.run(ada, flow, "y" * 20_000))["id"] for _ in range(5)][::-1]
-    found = await follow_links(ada, f"/acme/workflows/{flow['id']}/jobs/input")
-    assert [record["workflow_job_id"] for page in found for record in page.json] == ids
-    assert all(len(page.body) <= 50_000 for page in found) and len(found) > 1
+    responses = await follow_links(ada, f"/acme/workflows/{flow['id']}/jobs/input")
+    assert [record["workflow_job_id"] for page in responses for record in page.json] == ids
+    assert all(len(page.body) <= 50_000 for page in responses) and len(responses) > 1
 
 
 @pytest.mark.parametrize("kind", ["task", "workflows", "indicator"])
@@ -553,10 +555,12 @@ async def test_a_list_of_large_definitions_comes_in_pages(
             await flowing.create_workflow(
                 world, ada, name=f"w{n}", graph=graph, global_constants=constants
             )
-    found = await follow_links(ada, f"/acme/{kind}")
-    names = [record.get("name") or record.get("title") for page in found for record in page.json]
+    responses = await follow_links(ada, f"/acme/{kind}")
+    names = [
+        record.get("name") or record.get("title") for page in responses for record in page.json
+    ]
     assert len(names) == 5 and len(set(names)) == 5
-    assert all(len(page.body) <= 30_000 for page in found) and len(found) > 1
+    assert all(len(page.body) <= 30_000 for page in responses) and len(responses) > 1
 
 
 async def test_the_audit_ends_at_its_bytes(
@@ -568,9 +572,9 @@ async def test_the_audit_ends_at_its_bytes(
     audits = (await ada.get("/api/audit?object=task")).json
     assert len(audits) == 6
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (25_000,))
-    found = await follow_links(ada, "/api/audit?object=task")
-    assert [record for page in found for record in page.json] == audits
-    assert all(len(page.body) <= 30_000 for page in found) and len(found) == 3
+    responses = await follow_links(ada, "/api/audit?object=task")
+    assert [record for page in responses for record in page.json] == audits
+    assert all(len(page.body) <= 30_000 for page in responses) and len(responses) == 3
     table = (await ada.get("/api/audit.csv?object=task")).text
     assert len(table.splitlines()) >= 1 + len(audits)
 
@@ -582,8 +586,8 @@ async def test_messages_end_at_their_bytes(
     publish(db, world.actors.ada, *(f"{n} " + "t" * 900 for n in range(30)))
     messages = (await ada.get("/acme/notify/message")).json
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (10_000,))
-    found = await follow_links(ada, "/acme/notify/message")
-    assert [message["id"] for page in found for message in page.json] == [
+    responses = await follow_links(ada, "/acme/notify/message")
+    assert [message["id"] for page in responses for message in page.json] == [
         message["id"] for message in messages
     ]
-    assert len(messages) == 30 and len(found) > 2
+    assert len(messages) == 30 and len(responses) > 2

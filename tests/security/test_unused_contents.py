@@ -69,8 +69,10 @@ async def test_the_content_of_a_deleted_file_is_deleted(world: World, ada: Clien
     while await world.runtime.db.write(unused_contents.step):
         pass
     assert SHA256 in await world.runtime.db.read(digests), "not on the day of the deletion"
-    left = await sweep(world)
-    assert SHA256 not in left and hashlib.sha256(b"second version").hexdigest() not in left
+    remaining = await sweep(world)
+    assert (
+        SHA256 not in remaining and hashlib.sha256(b"second version").hexdigest() not in remaining
+    )
     assert await world.runtime.db.read(quota.file_bytes) == before
 
 

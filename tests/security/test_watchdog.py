@@ -59,8 +59,8 @@ async def test_a_blocked_loop_is_reported_with_its_route(
         watchdog.stop()
     assert watchdog.slow >= 1 and watchdog.longest_ms >= watching.SLOW_S * 1_000
     assert "route=/block/{name}" in caplog.text
-    shown = (await world.client().get("/-/ready")).json["event_loop"]
-    assert shown["slow"] == watchdog.slow and shown["last_route"] == "/block/{name}"
+    response = (await world.client().get("/-/ready")).json["event_loop"]
+    assert response["slow"] == watchdog.slow and response["last_route"] == "/block/{name}"
 
 
 async def test_a_request_only_leaves_its_route(world: World) -> None:

@@ -65,12 +65,12 @@ async def test_it_works(world: World, ada: Client) -> None:
         )
         await waiting
         second = await create(ada, task)
-        said = await read_frame(socket)
-        if [item["kind"] for item in said] == ["ack"]:
+        items = await read_frame(socket)
+        if [item["kind"] for item in items] == ["ack"]:
             # So slow a machine that the acknowledgement did not wait for it.
-            said += await read_frame(socket)
-    assert {item["kind"] for item in said} == {"ack", "order"}
-    assert [item["job_id"] for item in said if item["kind"] == "order"] == [second["id"]]
+            items += await read_frame(socket)
+    assert {item["kind"] for item in items} == {"ack", "order"}
+    assert [item["job_id"] for item in items if item["kind"] == "order"] == [second["id"]]
     assert (await show(ada, first["id"]))["state"] == "normal"
 
 

@@ -22,22 +22,22 @@ NAMES = st.sampled_from([None, "", "acme", "ACME", "Acme", "globex", "straße", 
 def test_one_token_is_shown_or_none(said: str | None, asked: list[str] | None) -> None:
     headers = {} if said is None else {b"authorization": said.encode("latin-1")}
     query = {} if asked is None else {"access_token": asked}
-    mine = authentication.bearer(headers)
-    given = {*(asked or ()), *(() if mine is None else (mine,))}
-    if len(given) > 1:
+    text = authentication.bearer(headers)
+    names = {*(asked or ()), *(() if text is None else (text,))}
+    if len(names) > 1:
         with pytest.raises(Invalid) as refusal:
             authentication.explicit_token(headers, query)
         assert refusal.value.code == "two_tokens"
     else:
-        assert authentication.explicit_token(headers, query) == (given.pop() if given else None)
+        assert authentication.explicit_token(headers, query) == (names.pop() if names else None)
 
 
 @pytest.mark.parametrize("level", ["anonymous", "user"])
 def test_a_cookie_counts_when_nothing_is_shown(level: str) -> None:
     route = next(item for item in ROUTES if item.level == level)
     headers = {b"cookie": b"a=b; belvedere=bvs_c"}
-    found = authentication.token_of(headers, {}, route, secure=False)
-    assert found == (None if level == "anonymous" else "bvs_c")
+    token = authentication.token_of(headers, {}, route, secure=False)
+    assert token == (None if level == "anonymous" else "bvs_c")
     assert (
         authentication.token_of(headers, {"access_token": ["bvt_a"]}, route, secure=False)
         == "bvt_a"
@@ -47,13 +47,13 @@ def test_a_cookie_counts_when_nothing_is_shown(level: str) -> None:
 
 @given(st.lists(NAMES, max_size=4))
 def test_an_organization_has_one_name(names: list[str | None]) -> None:
-    given = {name.lower() for name in names if name}
-    if len(given) > 1:
+    texts = {name.lower() for name in names if name}
+    if len(texts) > 1:
         with pytest.raises(Invalid) as refusal:
             authentication.single_customer(*names)
         assert refusal.value.code == "two_customers"
     else:
-        assert authentication.single_customer(*names) == (given.pop() if given else None)
+        assert authentication.single_customer(*names) == (texts.pop() if texts else None)
 
 
 PAIRS = st.tuples(st.sampled_from([b"a", b"content-type", b"if-match"]), st.binary(max_size=4))

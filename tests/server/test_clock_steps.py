@@ -68,101 +68,105 @@ async def schedule(world: World, **fields: Any) -> Any:
     return answer.json
 
 
-async def runs(world: World, made: Any) -> list[Any]:
+async def runs(world: World, item: Any) -> list[Any]:
     """The ledger in the order of decisions."""
-    records = (await world.client("token").get(f"/acme/schedule/{made['id']}/run?limit=1000")).json
+    records = (await world.client("token").get(f"/acme/schedule/{item['id']}/run?limit=1000")).json
     return sorted(records, key=lambda run: (run["date"], run["nominal"]))
 
 
-async def read_schedule(world: World, made: Any) -> Any:
-    return (await world.client("token").get(f"/acme/schedule/{made['id']}")).json
+async def read_schedule(world: World, item: Any) -> Any:
+    return (await world.client("token").get(f"/acme/schedule/{item['id']}")).json
 
 
-def times(found: list[Any]) -> list[str]:
-    return [run["nominal"][11:19] for run in found]
+def times(items: list[Any]) -> list[str]:
+    return [run["nominal"][11:19] for run in items]
 
 
 async def test_it_works(world: World, server: Server) -> None:
     """An interval goes on every ten seconds, an hour forward and back again."""
     await server.follow()
-    made = await schedule(world, repeatEvery="every 10 seconds")
+    new_schedule = await schedule(world, repeatEvery="every 10 seconds")
     await server.run(60)
     await server.set_clock(3_600)
     await server.run(60)
     await server.set_clock(-3_600)
     await server.run(60)
-    found = await runs(world, made)
-    assert [(run["state"], run["reason"]) for run in found] == [("started", None)] * len(found)
-    assert len(found) in (17, 18)
-    assert len({run["job_id"] for run in found}) == len(found)
+    actual_runs = await runs(world, new_schedule)
+    assert [(run["state"], run["reason"]) for run in actual_runs] == [("started", None)] * len(
+        actual_runs
+    )
+    assert len(actual_runs) in (17, 18)
+    assert len({run["job_id"] for run in actual_runs}) == len(actual_runs)
 
 
 async def test_a_long_interval_keeps_its_remaining_time(world: World, server: Server) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="1d")
+    new_schedule = await schedule(world, repeatEvery="1d")
     await server.run(10)
     await server.set_clock(-3_600)
-    next_at = parse_iso((await read_schedule(world, made))["nextRunAt"])
+    next_at = parse_iso((await read_schedule(world, new_schedule))["nextRunAt"])
     assert next_at - server.source.now == 24 * HOUR - 10 * SECOND
     await server.set_clock(7_200)
-    next_at = parse_iso((await read_schedule(world, made))["nextRunAt"])
+    next_at = parse_iso((await read_schedule(world, new_schedule))["nextRunAt"])
     assert next_at - server.source.now == 24 * HOUR - 10 * SECOND
-    assert await runs(world, made) == []
+    assert await runs(world, new_schedule) == []
 
 
 async def test_an_interval_with_a_date_goes_on_after_its_first_run(
     world: World, server: Server
 ) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="every 10 seconds", runDate="2027-03-02T09:01:00Z")
+    new_schedule = await schedule(
+        world, repeatEvery="every 10 seconds", runDate="2027-03-02T09:01:00Z"
+    )
     await server.run(60)
-    assert len(await runs(world, made)) == 4
+    assert len(await runs(world, new_schedule)) == 4
     # The date lies ahead again.
     await server.set_clock(-3_600)
     await server.run(60)
-    found = await runs(world, made)
-    assert len(found) in (9, 10) and {run["state"] for run in found} == {"started"}
+    actual_runs = await runs(world, new_schedule)
+    assert len(actual_runs) in (9, 10) and {run["state"] for run in actual_runs} == {"started"}
 
 
 async def test_a_date_that_has_not_come_is_a_date(world: World, server: Server) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="1h", runDate="2027-03-02T12:00:00Z")
+    new_schedule = await schedule(world, repeatEvery="1h", runDate="2027-03-02T12:00:00Z")
     await server.set_clock(-3_600)
-    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
+    assert (await read_schedule(world, new_schedule))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
     await server.set_clock(2 * 3_600)
-    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
+    assert (await read_schedule(world, new_schedule))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
 
 
 async def test_cron_instants_that_the_clock_skips_are_missed_for_that_reason(
     world: World, server: Server
 ) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="*/10 * * * *")
+    new_schedule = await schedule(world, repeatEvery="*/10 * * * *")
     await server.set_clock(3_600)
-    line, on_time = await runs(world, made)
+    line, on_time = await runs(world, new_schedule)
     assert (line["state"], line["reason"], line["count"]) == ("missed", "clock_changed", 5)
     assert line["message"] == "The clock was set forward past this time."
     # It was half a minute ago.
     assert (on_time["nominal"][11:16], on_time["state"]) == ("10:00", "started")
-    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
+    assert (await read_schedule(world, new_schedule))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
 
 
 async def test_a_server_that_was_down_is_still_a_reason(world: World, server: Server) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="*/10 * * * *")
+    new_schedule = await schedule(world, repeatEvery="*/10 * * * *")
     server.source.move(3_120)
     await server.follow()
     await server.fire()
-    assert {run["reason"] for run in await runs(world, made)} == {"server_down"}
+    assert {run["reason"] for run in await runs(world, new_schedule)} == {"server_down"}
 
 
 async def test_what_the_clock_skips_is_caught_up_with_once(world: World, server: Server) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="*/10 * * * *", missed="once")
+    new_schedule = await schedule(world, repeatEvery="*/10 * * * *", missed="once")
     server.source.move(120)
     await server.set_clock(1_800)
-    found = await runs(world, made)
-    assert [(run["state"], run["reason"], run["count"]) for run in found] == [
+    actual_runs = await runs(world, new_schedule)
+    assert [(run["state"], run["reason"], run["count"]) for run in actual_runs] == [
         ("missed", "clock_changed", 2),
         ("started", "caught_up", 1),
     ]
@@ -172,16 +176,16 @@ async def test_no_cron_instant_is_started_twice_and_none_waits(
     world: World, server: Server
 ) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="*/10 * * * *")
+    new_schedule = await schedule(world, repeatEvery="*/10 * * * *")
     await server.run(1_200, every=30)
-    assert times(await runs(world, made)) == ["09:10:00", "09:20:00"]
+    assert times(await runs(world, new_schedule)) == ["09:10:00", "09:20:00"]
     # Forward by mistake, and back a minute later.
     await server.set_clock(3_600)
     await server.run(60, every=30)
     await server.set_clock(-3_600)
-    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T09:30:00.000Z"
+    assert (await read_schedule(world, new_schedule))["nextRunAt"] == "2027-03-02T09:30:00.000Z"
     await server.run(3_600, every=30)
-    started = times([run for run in await runs(world, made) if run["state"] == "started"])
+    started = times([run for run in await runs(world, new_schedule) if run["state"] == "started"])
     assert started == ["09:10:00", "09:20:00"] + [f"09:{n}0:00" for n in (3, 4, 5)] + [
         "10:00:00",
         "10:10:00",
@@ -191,24 +195,24 @@ async def test_no_cron_instant_is_started_twice_and_none_waits(
 
 async def test_an_hour_that_comes_again_starts_nothing_again(world: World, server: Server) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery="*/10 * * * *")
+    new_schedule = await schedule(world, repeatEvery="*/10 * * * *")
     await server.run(3_600, every=30)
-    before = times(await runs(world, made))
+    before = times(await runs(world, new_schedule))
     await server.set_clock(-3_600)
-    assert (await read_schedule(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
+    assert (await read_schedule(world, new_schedule))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
     await server.run(3_600, every=30)
-    assert times(await runs(world, made)) == before
+    assert times(await runs(world, new_schedule)) == before
 
 
 @pytest.mark.parametrize("repeat", ["*/10 * * * *", "every 10 seconds"])
 async def test_a_pause_stays_a_pause(world: World, server: Server, repeat: str) -> None:
     await server.follow()
-    made = await schedule(world, repeatEvery=repeat)
-    await world.client("token").put(f"/acme/schedule/{made['id']}/pause", {})
+    new_schedule = await schedule(world, repeatEvery=repeat)
+    await world.client("token").put(f"/acme/schedule/{new_schedule['id']}/pause", {})
     await server.run(60)
     await server.set_clock(-3_600)
     await server.run(1_200, every=60)
-    assert await runs(world, made) == []
+    assert await runs(world, new_schedule) == []
 
 
 @pytest.mark.parametrize("repeat", ["*/10 * * * *", "every 10 minutes"])
@@ -216,11 +220,11 @@ async def test_a_clock_that_was_set_back_while_no_server_ran(
     world: World, clock: ManualClock, repeat: str
 ) -> None:
     clock.now = BEGIN + HOUR
-    made = await schedule(world, repeatEvery=repeat)
+    new_schedule = await schedule(world, repeatEvery=repeat)
     clock.now = BEGIN
     server = Server(world.runtime, clock)
     await server.follow()
-    next_at = parse_iso((await read_schedule(world, made))["nextRunAt"])
+    next_at = parse_iso((await read_schedule(world, new_schedule))["nextRunAt"])
     assert server.source.now < next_at <= server.source.now + 10 * MINUTE
 
 
@@ -250,16 +254,16 @@ async def test_one_of_two_servers_moves_the_deadlines(
 ) -> None:
     await server.follow()
     await other_server.follow()
-    made = await schedule(world, repeatEvery="1d")
+    new_schedule = await schedule(world, repeatEvery="1d")
     server.source.set_by(seconds)
     await server.follow()
-    moved = (await read_schedule(world, made))["nextRunAt"]
+    moved = (await read_schedule(world, new_schedule))["nextRunAt"]
     # The other one has the old time; what it would judge by that is undone.
     assert await loops.run_deadline(other_server.runtime, schedules.due_ids, 100) is None
     await other_server.follow()
     await server.follow()
     await other_server.follow()
-    assert (await read_schedule(world, made))["nextRunAt"] == moved
+    assert (await read_schedule(world, new_schedule))["nextRunAt"] == moved
     assert parse_iso(moved) - server.source.now == 24 * HOUR
     assert other_server.runtime.clock() == server.runtime.clock() == server.source.now
     assert await loops.run_deadline(other_server.runtime, schedules.due_ids, 100) == []
@@ -348,16 +352,16 @@ async def test_monitors_and_indicators_wait_as_long_as_before(
 ) -> None:
     await server.follow()
     token = world.client("token")
-    sent: dict[str, Any] = {
+    body: dict[str, Any] = {
         "type": "scraper",
         "name": "shop",
         "url": "http://shop.test/",
         "status_code": "200",
     }
-    answer = await token.post("/acme/monitor", {**sent, "looptime": 60_000, "hostname": "web-1"})
+    answer = await token.post("/acme/monitor", {**body, "looptime": 60_000, "hostname": "web-1"})
     monitor = answer.json["id"]
-    sent = {"title": "load", "type": "progress", "value": 5, "ttl": 60_000}
-    indicator = (await token.post("/acme/indicator", sent)).json["id"]
+    body = {"title": "load", "type": "progress", "value": 5, "ttl": 60_000}
+    indicator = (await token.post("/acme/indicator", body)).json["id"]
     places = (("monitors", "due_at", monitor), ("indicators", "stale_at", indicator))
     before = [await _remaining(world, *place) for place in places]
     await server.set_clock(seconds)

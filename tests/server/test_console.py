@@ -47,9 +47,9 @@ def browser(runtime: ServerRuntime, static: Path) -> Client:
 
 def base_of(page: Response, address: str) -> str:
     """Where the browser looks for what the page names."""
-    found = re.search(r'<base href="([^"]*)" />', page.text)
-    assert found is not None
-    base: str = found[1]
+    match = re.search(r'<base href="([^"]*)" />', page.text)
+    assert match is not None
+    base: str = match[1]
     return urljoin(address, base)
 
 

@@ -91,7 +91,7 @@ async def test_a_header_cannot_be_split(value: bytes) -> None:
     assert answer.startswith(b"HTTP/1.1 500 ") and b"x-own" not in answer
 
 
-PIECES = st.sampled_from([bytes([one]) for one in range(256)] + [b"\r\n", b": ", b"\r\n\r\n"])
+PIECES = st.sampled_from([bytes([number]) for number in range(256)] + [b"\r\n", b": ", b"\r\n\r\n"])
 WORDS = st.lists(PIECES, max_size=4).map(b"".join)
 
 

@@ -93,8 +93,8 @@ def test_it_looks_at_every_job_of_several_batches(
     monkeypatch.setattr(data, "BATCH", 2)
     job_ids = [db.write_blocking(run_one, bench_fixture) for _ in range(5)]
     db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
-    told = problems_of("jobs", settings)
-    assert [job_id for job_id in job_ids if not any(job_id in line for line in told)] == []
+    problems = problems_of("jobs", settings)
+    assert [job_id for job_id in job_ids if not any(job_id in line for line in problems)] == []
 
 
 def test_it_counts_what_nobody_would_read(
@@ -103,9 +103,9 @@ def test_it_counts_what_nobody_would_read(
     for _ in range(12):
         db.write_blocking(run_one, bench_fixture)
     db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
-    told = problems_of("jobs", settings)
-    assert len(told) == 11
-    assert told[-1] == "2 more faults of this kind."
+    problems = problems_of("jobs", settings)
+    assert len(problems) == 11
+    assert problems[-1] == "2 more faults of this kind."
 
 
 def test_an_attempt_without_its_job_is_a_problem(
@@ -132,9 +132,9 @@ def test_a_log_that_lacks_output_is_reported_with_its_job(
     logs.write_blocking(joblog.close, joblog.LogEnd(7, "whole", 4, 1, "ab" * 32))
     # Long logs are cut in the middle, which is as it should be.
     logs.write_blocking(joblog.close, joblog.LogEnd(8, "long", 99 << 20, 1, "ab" * 32))
-    kept = joblog.MAX_KEPT_BYTES - 1000
+    number = joblog.MAX_KEPT_BYTES - 1000
     logs.write_blocking(
-        lambda tx: tx.execute("update logs set bytes_kept = ? where fence = 8", kept)
+        lambda tx: tx.execute("update logs set bytes_kept = ? where fence = 8", number)
     )
     assert found_by("gaps", settings) == []
     logs.write_blocking(joblog.close, joblog.LogEnd(9, "empty", 12, 1, "ab" * 32))
@@ -239,10 +239,10 @@ def test_a_schema_of_another_version_ends_it(settings: Settings, db: Database) -
         lambda tx: tx.execute("insert into migrations (name, at) values ('logs/9999', 0)")
     )
     db.write_blocking(lambda tx: tx.execute("delete from migrations where name like '%0007%'"))
-    told = examine(settings)
+    findings = examine(settings)
     # On SQLite the log store has a list of its own.
     expected = ["Migrations not applied"] + (["Unknown migrations"] if settings.database else [])
-    assert [item.message.partition(":")[0] for item in told] == expected
+    assert [item.message.partition(":")[0] for item in findings] == expected
 
 
 def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
@@ -262,8 +262,8 @@ def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
 
 def _damage(path: Path, table: str) -> None:
     """Overwrite the first page of a table."""
-    with peek(str(path)) as found:
-        page, size = found.read(
+    with peek(str(path)) as read_only_database:
+        page, size = read_only_database.read(
             lambda tx: (
                 tx.value("select rootpage from sqlite_schema where name = ?", table),
                 tx.value("pragma page_size"),

@@ -44,8 +44,8 @@ class FakeServerSide:
 
     @property
     def wire(self) -> InProcessServerSocket:
-        found: InProcessServerSocket = self.scope["extensions"]["agent_socket"]
-        return found
+        in_process_server_socket: InProcessServerSocket = self.scope["extensions"]["agent_socket"]
+        return in_process_server_socket
 
 
 @asynccontextmanager
@@ -129,10 +129,10 @@ async def test_a_refusal_reaches_the_agent_with_its_words() -> None:
         await door.send({"type": "websocket.close", "code": 4401, "reason": "not you"})
         assert await near.recv() == "why"
         for tried in (near.recv, near.room, lambda: near.listen(print)):
-            with pytest.raises(ConnectionClosedError) as told:
+            with pytest.raises(ConnectionClosedError) as failure:
                 await tried()
-            assert told.value.rcvd is not None
-            assert (told.value.rcvd.code, told.value.rcvd.reason) == (4401, "not you")
+            assert failure.value.rcvd is not None
+            assert (failure.value.rcvd.code, failure.value.rcvd.reason) == (4401, "not you")
         assert not near.has_room()
         assert not door.wire.send_now([Ack([7])])
         with pytest.raises(Disconnected):

@@ -38,8 +38,8 @@ def rules() -> list[dict[str, Any]]:
 
 def expressions() -> list[str]:
     panels = json.loads(DASHBOARD.read_text())["panels"]
-    shown = [target["expr"] for panel in panels for target in panel["targets"]]
-    return [*shown, *(rule["expr"] for rule in rules())]
+    exprs = [target["expr"] for panel in panels for target in panel["targets"]]
+    return [*exprs, *(rule["expr"] for rule in rules())]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

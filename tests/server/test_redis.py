@@ -161,9 +161,9 @@ async def test_a_redis_that_is_down_loses_old_messages_only(
         async with running(publisher), serve(tmp_path, port):
             subscriber = await Subscriber.open(port)
             publisher.offer([message(3, now)])
-            heard = [await subscriber.message()]
-            while heard[-1] != ("c3", "3"):
-                heard.append(await subscriber.message())
+            items = [await subscriber.message()]
+            while items[-1] != ("c3", "3"):
+                items.append(await subscriber.message())
             subscriber.close()
     levels = [record.levelname for record in caplog.records]
     assert levels == ["WARNING", "INFO"]

@@ -31,8 +31,10 @@ class ServerFolder:
 
     def __init__(self, db: Any, folder: Path) -> None:
         self.folder = folder
-        found = key_file.load(folder)
-        self.runtime: ServerRuntime = build_runtime(Settings(data=str(folder)), db, db, found.keys)
+        actual_key_file = key_file.load(folder)
+        self.runtime: ServerRuntime = build_runtime(
+            Settings(data=str(folder)), db, db, actual_key_file.keys
+        )
 
     def do(self, verb: Any, **payload: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self.runtime.db.write_blocking(verb, self.runtime, payload)
@@ -314,14 +316,14 @@ def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(
     with pytest.raises(Conflict):
         server_folder.do(key_rotation.drop)
     assert server_folder.rotate_all() == 1 and server_folder.do(key_rotation.drop)["dropped"] == 1
-    kept = db.write_blocking(lambda tx: tx.value("select arguments from jobs"))
-    values = sealed_values.open_values(keys, actors.acme.id, msgspec.json.decode(kept))
+    result = db.write_blocking(lambda tx: tx.value("select arguments from jobs"))
+    values = sealed_values.open_values(keys, actors.acme.id, msgspec.json.decode(result))
     assert values == ["new", "old"]
 
 
 def test_every_sealed_column_is_known(server_folder: ServerFolder) -> None:
     """A table that seals something and is not named here would lose it."""
-    known = {(item.table, item.name) for item in key_rotation.SEALED}
+    names = {(item.table, item.name) for item in key_rotation.SEALED}
     sql = {
         "sqlite": "select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c"
         " where m.type = 'table'",
@@ -329,7 +331,7 @@ def test_every_sealed_column_is_known(server_folder: ServerFolder) -> None:
         " where table_schema = current_schema()",
     }[server_folder.runtime.db.dialect.name]
     rows = server_folder.runtime.db.write_blocking(lambda tx: tx.rows(sql))
-    assert {(t, c) for t, c in rows if c == "box" or c.endswith("_box")} == known
+    assert {(t, c) for t, c in rows if c == "box" or c.endswith("_box")} == names
 
 
 def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -> None:
@@ -339,8 +341,8 @@ def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -
     with pytest.raises(Conflict) as refused:
         db.write_blocking(key_rotation.add, runtime, {})
     assert refused.value.code == "key_in_setting"
-    said = refused.value.message.rpartition(": ")[2]
-    assert len(key_file.parse(said, "it").seals) == 2
+    text = refused.value.message.rpartition(": ")[2]
+    assert len(key_file.parse(text, "it").seals) == 2
     assert not (tmp_path / SECRET_FILE).exists()
     assert isinstance(keys, Keyring)
 

@@ -154,9 +154,9 @@ async def test_an_end_of_an_unknown_fence_has_no_effect(world: World, ada: Clien
 
 
 async def test_another_hosts_fence_is_out_of_reach(world: World, ada: Client) -> None:
-    async with world.agent("web-1") as mine, world.agent("web-2") as other:
+    async with world.agent("web-1") as fake_agent, world.agent("web-2") as other:
         job = await create(ada, await world.task(hostname="web-1"))
-        order = await mine.order()
+        order = await fake_agent.order()
         before = await show(ada, job["id"])
         await other.end(order, code=0, log="forged\n")
         await other.start(order)
@@ -165,7 +165,7 @@ async def test_another_hosts_fence_is_out_of_reach(world: World, ada: Client) ->
         await other.end(order, code=0, log=None, bytes_total=7)
         assert await show(ada, job["id"]) == before
         assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b""
-        await mine.end(order, code=3, log="true\n")
+        await fake_agent.end(order, code=3, log="true\n")
     ended = await show(ada, job["id"])
     assert (ended["state"], ended["result"]["code"], ended["result"]["log"]) == (
         "failure",
@@ -177,9 +177,9 @@ async def test_another_hosts_fence_is_out_of_reach(world: World, ada: Client) ->
 async def test_claiming_anothers_fence_in_the_hello_has_no_effect(
     world: World, ada: Client
 ) -> None:
-    async with world.agent("web-1") as mine:
+    async with world.agent("web-1") as fake_agent:
         job = await create(ada, await world.task(hostname="web-1"))
-        order = await mine.order()
+        order = await fake_agent.order()
         async with world.agent("web-2", entries=(JournaledAttempt(order.fence, "live"),)) as other:
             assert (await other.hear(Stop)).fence == order.fence
             await other.write(order.fence, 0, 0, b"forged\n")
@@ -310,8 +310,8 @@ async def test_what_was_acknowledged_is_durable(world: World, ada: Client) -> No
         job = await create(ada, await world.task())
         order = await agent.order()
         await agent.binary(pack_output(order.fence, 0, 0, b"abc"))
-        kept = await agent.hear(OutputAck)
-        assert (kept.fence, kept.offset) == (order.fence, 3)
+        output_ack = await agent.hear(OutputAck)
+        assert (output_ack.fence, output_ack.offset) == (order.fence, 3)
         assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b"abc"
 
 
@@ -324,11 +324,11 @@ async def test_output_behind_what_could_not_be_stored_comes_again(
         order = await agent.order()
         join = world.runtime.logs.write_batched
         failed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        told = iter([failed])
+        futures = iter([failed])
         monkeypatch.setattr(
             world.runtime.logs,
             "write_batched",
-            lambda verb, item: next(told, None) or join(verb, item),
+            lambda verb, item: next(futures, None) or join(verb, item),
         )
         await agent.write(order.fence, 0, 0, b"one\n")
         await agent.write(order.fence, 4, 1, b"two\n")

@@ -56,18 +56,18 @@ def fits(word: str, part: str) -> bool:
     return bool(word) if part == "{}" else word == part
 
 
-def reaches(parts: list[str], wanted: list[str]) -> bool:
-    if wanted[-1] == "{...}":
+def reaches(parts: list[str], expected: list[str]) -> bool:
+    if expected[-1] == "{...}":
         # Something must be left, were it nothing: /ui/ but not /ui.
-        return len(parts) >= len(wanted) and all(map(fits, parts, wanted[:-1]))
-    return len(parts) == len(wanted) and all(map(fits, parts, wanted))
+        return len(parts) >= len(expected) and all(map(fits, parts, expected[:-1]))
+    return len(parts) == len(expected) and all(map(fits, parts, expected))
 
 
-def meet(one: str, other: str) -> bool:
+def meet(text: str, other: str) -> bool:
     """Whether some segment fits both."""
-    if one.startswith("{") and other.startswith("{"):
+    if text.startswith("{") and other.startswith("{"):
         return True
-    return fits(other, one) if one.startswith("{") else fits(one, other)
+    return fits(other, text) if text.startswith("{") else fits(text, other)
 
 
 def test_it_works() -> None:
@@ -76,11 +76,11 @@ def test_it_works() -> None:
 
 
 def test_no_request_matches_two_routes() -> None:
-    for (one, v1, a), (other, also_v1, b) in itertools.combinations(PATTERNS, 2):
-        if one.method != other.method or len(a) != len(b):
+    for (route, v1, a), (other, also_v1, b) in itertools.combinations(PATTERNS, 2):
+        if route.method != other.method or len(a) != len(b):
             continue
         is_clash = all(meet(x, y) for x, y in zip(a, b, strict=True))
-        assert not is_clash, f"{one.method} {one.path} ({v1}) and {other.path} ({also_v1})"
+        assert not is_clash, f"{route.method} {route.path} ({v1}) and {other.path} ({also_v1})"
 
 
 WORDS = sorted({part for _, _, parts in PATTERNS for part in parts if part[:1] != "{"})
@@ -90,18 +90,18 @@ SEGMENTS = st.sampled_from([*WORDS, ID, "acme", "JOB", "", "x", "65A000000000000
 @given(st.lists(SEGMENTS, min_size=1, max_size=6), st.sampled_from(["GET", "PUT", "POST"]))
 @settings(max_examples=500)
 def test_the_table_finds_what_a_plain_search_finds(parts: list[str], method: str) -> None:
-    found = [
+    actual_routes = [
         route
         for route, _, expected in PATTERNS
         if route.method == method and reaches(parts, expected)
     ]
-    assert len(found) <= 1
+    assert len(actual_routes) <= 1
     try:
         match = TABLE.match(method, ("/" + "/".join(parts)).encode())
     except (NotFound, NotAllowed):
-        assert found == []
+        assert actual_routes == []
     else:
-        assert found == [match.route]
+        assert actual_routes == [match.route]
 
 
 RAW = st.lists(st.sampled_from([b"/", b"%", b"%2F", b"%c3", b"\xc3", b"\xa9", b"a", b"%a9"]))

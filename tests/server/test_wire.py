@@ -134,10 +134,10 @@ async def test_a_handshake_that_is_none(head: str, status: bytes) -> None:
     async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
         port = int(url.split(":")[2].partition("/")[0])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        said = (
+        text = (
             f"GET /door HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n{head}"
         )
-        writer.write(said.encode("latin-1") + b"\r\n\r\n")
+        writer.write(text.encode("latin-1") + b"\r\n\r\n")
         answer = await reader.read()
         writer.close()
     assert answer.startswith(b"HTTP/1.1 " + status) and not app.scopes
@@ -305,12 +305,12 @@ async def test_sending_waits_for_a_slow_receiver() -> None:
         connect(url, compression=None, max_size=None, max_queue=1) as socket,
     ):
         wire = await app.wire
-        said = 0
+        number = 0
         while wire.send_now("x" * 100_000):
-            said += 1
-            assert said < 1_000
+            number += 1
+            assert number < 1_000
         assert not wire.send_now("y")
-        for _ in range(said):
+        for _ in range(number):
             assert await socket.recv() == '"' + "x" * 100_000 + '"'
         while not wire.send_now("z"):
             await asyncio.sleep(0)

@@ -106,13 +106,13 @@ class Disk:
             self.files = dict(self._kept_names)
         self._kept_names = dict(self.files)
         for file in self.files.values():
-            kept = self.world.between(file.synced, file.at)
-            if kept > file.synced and self.world.chance(0.2):
-                kept -= 1
+            number = self.world.between(file.synced, file.at)
+            if number > file.synced and self.world.chance(0.2):
+                number -= 1
             # The zeros ahead are there or not.
-            ahead = self.world.between(0, len(file.data) - kept)
-            file.data = file.data[:kept] + bytes(ahead)
-            file.synced = file.at = kept
+            ahead = self.world.between(0, len(file.data) - number)
+            file.data = file.data[:number] + bytes(ahead)
+            file.synced = file.at = number
         self._open.clear()
 
     def snapshot(self) -> dict[str, bytes]:

@@ -70,9 +70,9 @@ class Host:
     def clock_ns(self) -> int:
         return int(self.world.now * self.rate) * 1_000
 
-    def befell(self, what: str) -> None:
-        self.world.note(what, self.name)
-        self.mishaps.append((self.world.now, what))
+    def befell(self, text: str) -> None:
+        self.world.note(text, self.name)
+        self.mishaps.append((self.world.now, text))
 
     # Scripts
 
@@ -199,8 +199,8 @@ class KeeperProcess(Process):
         self._sleep(self._keeper)
 
     def _turn(self, keeper: Keeper) -> None:
-        heard, self._heard = self._heard, []
-        for message in heard:
+        _heard, self._heard = self._heard, []
+        for message in _heard:
             keeper._take(keeper._handle(message))
         now = self.host.clock_ns()
         keeper._take(keeper._scripts.tick(now))

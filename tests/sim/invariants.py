@@ -118,14 +118,14 @@ class Invariants:
 
     def _judge_requests(self, tx: SqliteTx, jobs: list[JobRow]) -> None:
         there = {job.id for job in jobs}
-        made: dict[str, int] = {}
+        fields: dict[str, int] = {}
         for (text,) in tx.rows("select arguments from jobs where restarted_from is null"):
             token = json.loads(text)[0]
-            made[token] = made.get(token, 0) + 1
+            fields[token] = fields.get(token, 0) + 1
         for request in self.requests:
             for job_id in request.job_ids - there - self.forgotten:
                 self.world.accuse(f"job {job_id} was answered but is not there")
-            count = made.get(request.token, 0)
+            count = fields.get(request.token, 0)
             if count > (1 if request.key else request.sent):
                 self.world.accuse(f"request {request.token} made {count} jobs")
 
@@ -160,7 +160,7 @@ class Invariants:
 
     def _judge_verdict(self, tx: SqliteTx, job: JobRow) -> None:
         run = self._by_fence.get((job.host_id or "", job.fence))
-        said = f"{job.lifecycle}/{job.state}"
+        text = f"{job.lifecycle}/{job.state}"
         if job.resolved_by is not None:
             if job.id not in self.resolved:
                 self.world.accuse(f"nobody resolved job {job.id}")
@@ -175,7 +175,7 @@ class Invariants:
                     self.world.accuse(f"job {job.id} failed because a disk was full")
             case "timeout":
                 if run is None or run.asked != "timeout":
-                    self.world.accuse(f"job {job.id} is {said}, but nobody stopped it for that")
+                    self.world.accuse(f"job {job.id} is {text}, but nobody stopped it for that")
             case "canceled":
                 self._judge_canceled(job, run)
             case _:
@@ -244,8 +244,8 @@ class Invariants:
             return
         row = tx.row("select result, log from jobs where id = ?", job.id)
         assert row is not None
-        kept = row[1].encode() if row[1] is not None else _stored_output(logs, job.fence)
-        if job.lifecycle == "canceled" or kept == run.output_so_far():
+        value = row[1].encode() if row[1] is not None else _stored_output(logs, job.fence)
+        if job.lifecycle == "canceled" or value == run.output_so_far():
             return
         # The agent has deleted what the server acknowledged, or its output is gone with its old
         # journal: then the log must be shown as incomplete.
@@ -253,7 +253,7 @@ class Invariants:
         log = joblog.find(logs, job.fence)
         if not is_excused or row[1] is not None or log is None or log.is_complete:
             self.world.accuse(
-                f"the log of job {job.id} has {len(kept)} bytes of {len(run.output_so_far())}"
+                f"the log of job {job.id} has {len(value)} bytes of {len(run.output_so_far())}"
             )
 
     def _judge_hosts(self, jobs: dict[str, JobRow]) -> None:
@@ -267,7 +267,7 @@ class Invariants:
 
 def _is_forgotten(running: SimProcess) -> bool:
     """A report names what not even KILL ends, unless the journal or the report is gone."""
-    lost = any(what in ("journal_lost", "server_restored") for _, what in running.host.mishaps)
+    lost = any(text in ("journal_lost", "server_restored") for _, text in running.host.mishaps)
     return running.behaviour.cannot_die and lost
 
 

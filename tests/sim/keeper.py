@@ -75,35 +75,35 @@ class SimScripts:
 
     def end(self, fence: int, why: str) -> Any:
         steps = self.reap()
-        kept = self._kept.get(fence)
-        if kept is not None and not kept.why:
-            self._begin_end(kept, why)
+        sim_script = self._kept.get(fence)
+        if sim_script is not None and not sim_script.why:
+            self._begin_end(sim_script, why)
         return steps
 
-    def _begin_end(self, kept: SimScript, why: str) -> None:
-        kept.why = why
-        kept.kill_at = self._host.clock_ns() + kept.grace
-        kept.running.send(signal.SIGTERM, why)
+    def _begin_end(self, sim_script: SimScript, why: str) -> None:
+        sim_script.why = why
+        sim_script.kill_at = self._host.clock_ns() + sim_script.grace
+        sim_script.running.send(signal.SIGTERM, why)
 
     def reap(self) -> Any:
         steps: Any = []
-        for item in [one for one in self._kept.values() if not one.running.is_alive]:
+        for item in [value for value in self._kept.values() if not value.running.is_alive]:
             keeper_module.reach("keeper.script_ended")  # type: ignore[attr-defined]
             steps += self._finish(item)
         return steps
 
-    def _finish(self, kept: SimScript) -> Any:
-        if not kept.running.is_alive:
-            kept.status = kept.running.status
-            kept.ended_at = self._host.clock_ns()
-        self._read(kept)
-        del self._kept[kept.fence]
-        return rules.ended(self._journal_state, kept.fence, report(kept))  # type: ignore[arg-type]
+    def _finish(self, sim_script: SimScript) -> Any:
+        if not sim_script.running.is_alive:
+            sim_script.status = sim_script.running.status
+            sim_script.ended_at = self._host.clock_ns()
+        self._read(sim_script)
+        del self._kept[sim_script.fence]
+        return rules.ended(self._journal_state, sim_script.fence, report(sim_script))  # type: ignore[arg-type]
 
-    def _read(self, kept: SimScript) -> None:
-        data = kept.running.read()
+    def _read(self, sim_script: SimScript) -> None:
+        data = sim_script.running.read()
         if data:
-            kept.output.feed(data, "", kept.fence)
+            sim_script.output.feed(data, "", sim_script.fence)
 
     def tick(self, now: int) -> Any:
         steps = self.reap()
@@ -111,34 +111,36 @@ class SimScripts:
             steps += self._attend(item, now)
         return steps
 
-    def _attend(self, kept: SimScript, now: int) -> Any:
+    def _attend(self, sim_script: SimScript, now: int) -> Any:
         steps: Any = []
-        if not kept.announced and now >= kept.started_at + STARTED_AFTER:
-            kept.announced = True
-            age = (now - kept.started_at) // MS
-            steps.append(SendMessage({"say": "started", "fence": kept.fence, "age_ms": age}))
-        if now >= kept.show_at:
-            kept.show_at = NEVER
-            steps += self._show(kept)
-        if not kept.why and now >= kept.deadline:
-            self._begin_end(kept, "timeout")
-        if kept.why and now >= kept.kill_at + GRACE_FOR_KILLED:
-            kept.survivors = [kept.running.pid]
-            return steps + self._finish(kept)
-        if kept.why and not kept.killed and now >= kept.kill_at:
-            kept.killed = True
-            kept.running.send(signal.SIGKILL, kept.why)
+        if not sim_script.announced and now >= sim_script.started_at + STARTED_AFTER:
+            sim_script.announced = True
+            age = (now - sim_script.started_at) // MS
+            steps.append(SendMessage({"say": "started", "fence": sim_script.fence, "age_ms": age}))
+        if now >= sim_script.show_at:
+            sim_script.show_at = NEVER
+            steps += self._show(sim_script)
+        if not sim_script.why and now >= sim_script.deadline:
+            self._begin_end(sim_script, "timeout")
+        if sim_script.why and now >= sim_script.kill_at + GRACE_FOR_KILLED:
+            sim_script.survivors = [sim_script.running.pid]
+            return steps + self._finish(sim_script)
+        if sim_script.why and not sim_script.killed and now >= sim_script.kill_at:
+            sim_script.killed = True
+            sim_script.running.send(signal.SIGKILL, sim_script.why)
             return steps + self.reap()
         return steps
 
-    def _show(self, kept: SimScript) -> Any:
-        self._read(kept)
-        if kept.output.total == kept.shown:
+    def _show(self, sim_script: SimScript) -> Any:
+        self._read(sim_script)
+        if sim_script.output.total == sim_script.shown:
             return []
-        if kept.output.spool is None:
-            kept.output.spill("", kept.fence)
-        kept.shown = kept.output.total
-        return [SendMessage({"say": "output", "fence": kept.fence, "total": kept.shown})]
+        if sim_script.output.spool is None:
+            sim_script.output.spill("", sim_script.fence)
+        sim_script.shown = sim_script.output.total
+        return [
+            SendMessage({"say": "output", "fence": sim_script.fence, "total": sim_script.shown})
+        ]
 
     def output_totals(self) -> dict[int, int]:
         return {item.fence: item.shown for item in self._kept.values() if item.shown}
@@ -165,16 +167,16 @@ class SimScripts:
 
 def assemble(host: "Host", journal: Any, ledger: JournalState, door: Any) -> Keeper:
     """The real keeper without its sockets, signals and processes."""
-    made = Keeper.__new__(Keeper)
+    keeper = Keeper.__new__(Keeper)
     # The real one is random. Not from the journal, which may be rolled back.
-    made._id = f"keeper-{host.world.now}"
-    made._journal = journal
-    made._journal_state = ledger
-    made._socket = door
-    made._scripts = SimScripts(host, ledger)  # type: ignore[assignment]
-    made._groups = host  # type: ignore[assignment]  # asked only for its `containment`
-    made._todo = []
-    made._write_at = NEVER
-    made._exit_at = NEVER
-    made._retiring = False
-    return made
+    keeper._id = f"keeper-{host.world.now}"
+    keeper._journal = journal
+    keeper._journal_state = ledger
+    keeper._socket = door
+    keeper._scripts = SimScripts(host, ledger)  # type: ignore[assignment]
+    keeper._groups = host  # type: ignore[assignment]  # asked only for its `containment`
+    keeper._todo = []
+    keeper._write_at = NEVER
+    keeper._exit_at = NEVER
+    keeper._retiring = False
+    return keeper

@@ -40,7 +40,7 @@ class ConnectionEnd:
             self.is_open = False
             self._put("close", (code, reason))
 
-    def _put(self, kind: str, thing: Any) -> None:
+    def _put(self, kind: str, item: Any) -> None:
         world = self.process.world
         delay = world.long_tail(200, 20 * MS)
         if world.chance(0.01):
@@ -49,23 +49,23 @@ class ConnectionEnd:
             delay += self.connection.lag
         self._arrives_at = max(self._arrives_at, world.now + delay)
         # In nobody's name: what is on the wire does not die with its sender.
-        world.push(self._arrives_at, None, (self._arrive, (kind, thing)))
+        world.push(self._arrives_at, None, (self._arrive, (kind, item)))
 
-    def _arrive(self, kind: str, thing: Any) -> None:
+    def _arrive(self, kind: str, item: Any) -> None:
         if self.connection.is_cut:
             return
         if self.connection.host.is_cut_off or self.held:
-            self.held.append((kind, thing))
+            self.held.append((kind, item))
             return
         # In the receiver's name: a stopped process finds it when it goes on, a dead one never.
         world = self.process.world
-        world.push(world.now, self.other.process, (self.other._receive, (kind, thing)))
+        world.push(world.now, self.other.process, (self.other._receive, (kind, item)))
 
-    def _receive(self, kind: str, thing: Any) -> None:
+    def _receive(self, kind: str, item: Any) -> None:
         if kind == "close":
-            self._break(*thing)
+            self._break(*item)
         elif self.is_open:
-            self.hear(thing)
+            self.hear(item)
 
     def _break(self, code: int | None, reason: str) -> None:
         if self.is_open:
@@ -81,9 +81,9 @@ class ConnectionEnd:
 
     def _flush(self) -> None:
         if not self.connection.host.is_cut_off and not self.connection.is_cut:
-            held, self.held = self.held, []
-            for kind, thing in held:
-                self._arrive(kind, thing)
+            items, self.held = self.held, []
+            for kind, value in items:
+                self._arrive(kind, value)
 
 
 class Connection:

@@ -35,11 +35,11 @@ class SimSpool:
 
 
 def _read_spool(_: str, fence: int, place: Any, end: int, size: int, *__: Any) -> bytes:
-    held = stage.agent_host().disk.spooled.get(fence, b"")
-    data = held[place.offset : min(end, place.offset + size)]
+    response = stage.agent_host().disk.spooled.get(fence, b"")
+    data = response[place.offset : min(end, place.offset + size)]
     if not data:
         place.offset = end
-    place.line = held[: place.offset].count(b"\n")
+    place.line = response[: place.offset].count(b"\n")
     return data
 
 
@@ -79,10 +79,10 @@ class SimDescendants:
         return dict.fromkeys(pids, 0)
 
     @staticmethod
-    def send(pid: int, _: int, what: int) -> None:
+    def send(pid: int, _: int, number: int) -> None:
         for run in stage.keeper_host().alive():
             if run.pid == pid:
-                run.send(what, "leftover")
+                run.send(number, "leftover")
 
     @staticmethod
     def cookie_of(pid: int) -> bytes:

@@ -127,8 +127,8 @@ class Scenario:
         self._revive()
 
     def _often(self, count: float, ends_at: Micros, mishap: Callable[[], object]) -> None:
-        whole = int(count) + (self.world.random.random() < count % 1)
-        for _ in range(whole):
+        number = int(count) + (self.world.random.random() < count % 1)
+        for _ in range(number):
             self.world.push(self.world.between(0, ends_at), None, (mishap, ()))
 
     def _revive(self) -> None:

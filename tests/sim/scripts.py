@@ -73,13 +73,13 @@ class SimProcess:
             self.world.note("ended", self.fence, status, self.asked)
             self.on_end()
 
-    def send(self, what: int, why: str) -> None:
-        if not self.is_alive or what not in (signal.SIGTERM, signal.SIGKILL):
+    def send(self, number: int, why: str) -> None:
+        if not self.is_alive or number not in (signal.SIGTERM, signal.SIGKILL):
             return
         self.asked = self.asked or why
         if self.behaviour.cannot_die:
             return
-        if what == signal.SIGKILL:
+        if number == signal.SIGKILL:
             self._end(signal.SIGKILL)
         elif not self.behaviour.ignores_term:
             status = self.world.random.choice((signal.SIGTERM, 0, 3 << 8))

@@ -66,7 +66,7 @@ with patches.install():
 def test_one_seed_gives_one_run_in_every_process() -> None:
     """Otherwise a seed that failed elsewhere would say nothing here."""
     tests = Path(__file__).parent.parent
-    told = set()
+    result = set()
     for hash_seed in ("0", "1", "2"):
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT, str(tests)],
@@ -75,19 +75,19 @@ def test_one_seed_gives_one_run_in_every_process() -> None:
             text=True,
             check=True,
         )
-        told.add(done.stdout)
-    assert len(told) == 1, told
+        result.add(done.stdout)
+    assert len(result) == 1, result
 
 
 def test_the_stories_hold_what_they_should() -> None:
     """A simulator that never breaks anything would find nothing either."""
-    seen: dict[str, int] = {}
+    fields: dict[str, int] = {}
     for seed in range(60):
         for word, count in run_seed(seed).counts.items():
-            seen[word] = seen.get(word, 0) + count
+            fields[word] = fields.get(word, 0) + count
     expected = (
         *("agent_died_at", "cancel", "clock_jump", "created", "cut", "cut_off"),
         *("died_after_commit", "ended", "journal_lost", "keeper_killed", "killed", "pause"),
         *("rebooted", "reconnected", "rolled_back", "spawned", "vanished"),
     )
-    assert {word: seen.get(word, 0) for word in expected if seen.get(word, 0) < 3} == {}
+    assert {word: fields.get(word, 0) for word in expected if fields.get(word, 0) < 3} == {}

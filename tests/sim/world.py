@@ -48,8 +48,8 @@ class Process:
         for item in waiting:
             self.world.push(self.world.now, self, item)
 
-    def hold(self, thing: Any) -> None:
-        self._backlog.append(thing)
+    def hold(self, item: Any) -> None:
+        self._backlog.append(item)
 
 
 class World:
@@ -71,9 +71,9 @@ class World:
 
     # Time
 
-    def push(self, when: Micros, process: Process | None, thing: Any) -> None:
+    def push(self, when: Micros, process: Process | None, item: Any) -> None:
         """`thing` is an asyncio handle, or a call with its arguments."""
-        heapq.heappush(self._heap, (when, next(self._order), process, thing))
+        heapq.heappush(self._heap, (when, next(self._order), process, item))
 
     def after(
         self, delay: Micros, call: Callable[..., object], *args: Any, of: Process | None = None
@@ -89,23 +89,23 @@ class World:
                 if is_over():
                     return
                 ask_at = heap[0][0] + SECOND
-            when, _, process, thing = heapq.heappop(heap)
+            when, _, process, value = heapq.heappop(heap)
             self.now = when
             if process is None:
-                thing[0](*thing[1])
+                value[0](*value[1])
             elif process.is_paused:
-                process.hold(thing)
+                process.hold(value)
             elif process.is_alive:
-                self._run(process, thing)
+                self._run(process, value)
         self.now = end
 
-    def _run(self, process: Process, thing: Any) -> None:
+    def _run(self, process: Process, item: Any) -> None:
         _set_running_loop(process.loop)
         try:
-            if type(thing) is tuple:
-                thing[0](*thing[1])
-            elif not thing._cancelled:
-                thing._run()
+            if type(item) is tuple:
+                item[0](*item[1])
+            elif not item._cancelled:
+                item._run()
         finally:
             _set_running_loop(None)
 

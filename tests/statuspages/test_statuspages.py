@@ -32,11 +32,11 @@ async def test_it_works(world: World, ada: Client, anonymous: Client) -> None:
     inner = await monitor(world, "db-7.inner", "ping", target="10.0.0.7", tags=["secret-tag"])
     await check(world, inner, ["normal", "normal", "failure", "normal"], every=DAY)
     await set_state(world, inner, "normal")
-    made = await make(ada, parts=[{"name": "Shop", "group": "Web", "monitor_id": inner}])
-    assert made["url"].endswith("/-/status/acme-page")
-    told = await read_page(anonymous)
-    (part,) = told["parts"]
-    assert (told["title"], told["state"]) == ("Acme", "normal")
+    record = await make(ada, parts=[{"name": "Shop", "group": "Web", "monitor_id": inner}])
+    assert record["url"].endswith("/-/status/acme-page")
+    page = await read_page(anonymous)
+    (part,) = page["parts"]
+    assert (page["title"], page["state"]) == ("Acme", "normal")
     assert (part["name"], part["group"], part["state"]) == ("Shop", "Web", "normal")
     assert (part["uptime_day"], part["uptime_week"]) == (100.0, 75.0)
     assert part["uptime_quarter"] == part["uptime_month"] == 75.0
@@ -66,9 +66,9 @@ async def test_nothing_but_public_names_leaves(
 
 async def test_a_tag_is_as_bad_as_its_worst(world: World, ada: Client, anonymous: Client) -> None:
     for name, state, checks in (("a", "normal", ["normal"]), ("b", "updates_stopped", ["failure"])):
-        found = await monitor(world, name, tags=["web"])
-        await check(world, found, checks)
-        await set_state(world, found, state)
+        monitor_id = await monitor(world, name, tags=["web"])
+        await check(world, monitor_id, checks)
+        await set_state(world, monitor_id, state)
     await make(ada, parts=[{"name": "Web", "tag": "web"}, {"name": "None", "tag": "nothing"}])
     web, none = (await read_page(anonymous))["parts"]
     assert (web["state"], web["uptime_day"]) == ("unknown", 50.0)
@@ -102,11 +102,11 @@ async def test_it_is_a_moment_old_at_most(
 
 
 async def test_a_hidden_or_deleted_page_is_not_there(ada: Client, anonymous: Client) -> None:
-    made = await make(ada, enable=False)
+    record = await make(ada, enable=False)
     assert (await anonymous.get("/-/status/acme-page")).code == "statuspage_not_found"
-    await ada.patch(f"/statuspage/{made['id']}", {"enable": True})
+    await ada.patch(f"/statuspage/{record['id']}", {"enable": True})
     assert (await anonymous.get("/-/status/acme-page")).status == 200
-    assert (await ada.delete(f"/statuspage/{made['id']}")).status == 200
+    assert (await ada.delete(f"/statuspage/{record['id']}")).status == 200
     assert (await ada.get("/statuspage")).json == []
     for slug in ("never", "%00", "A", "x" * 300):
         assert (await anonymous.get(f"/-/status/{slug}")).status == 404
@@ -127,25 +127,25 @@ async def test_the_badge_says_it_in_words(ada: Client, anonymous: Client) -> Non
 
 
 async def test_a_slug_is_unique(ada: Client, eve: Client) -> None:
-    made = await make(ada)
+    record = await make(ada)
     assert (await eve.post("/statuspage", {"title": "x", "slug": "acme-page"})).code == "slug_taken"
     other = (await eve.post("/statuspage", {"title": "x"})).json
     assert len(other["slug"]) >= 16
     refused = await eve.patch(f"/statuspage/{other['id']}", {"slug": "acme-page"})
     assert refused.code == "slug_taken"
-    assert (await eve.get(f"/statuspage/{made['id']}")).code == "statuspage_not_found"
+    assert (await eve.get(f"/statuspage/{record['id']}")).code == "statuspage_not_found"
 
 
 async def test_admins_change_it_and_managers_look(world: World, ada: Client, uma: Client) -> None:
-    made = await make(ada)
+    record = await make(ada)
     max_ = world.client("max")
-    assert (await max_.get("/acme/statuspage")).json == [made]
-    assert (await max_.patch(f"/statuspage/{made['id']}", {"title": "x"})).code == "level"
+    assert (await max_.get("/acme/statuspage")).json == [record]
+    assert (await max_.patch(f"/statuspage/{record['id']}", {"title": "x"})).code == "level"
     assert (await uma.get("/statuspage")).code == "level"
     stale = {"if-match": "9"}
-    refused = await ada.patch(f"/statuspage/{made['id']}", {"title": "x"}, headers=stale)
+    refused = await ada.patch(f"/statuspage/{record['id']}", {"title": "x"}, headers=stale)
     assert (refused.status, refused.code) == (412, "stale")
-    rows = (await ada.get(f"/api/audit?object_id={made['id']}")).json
+    rows = (await ada.get(f"/api/audit?object_id={record['id']}")).json
     assert [row["action"] for row in rows] == ["statuspage.create"]
 
 

@@ -100,9 +100,9 @@ async def test_the_response_does_not_reveal_who_is_subscribed(
     await new_page(ada)
     await subscribe(world, anonymous)
     clock.move(3_600)
-    known = await anonymous.post(f"{PAGE}/subscriber", {"email": READER})
+    response = await anonymous.post(f"{PAGE}/subscriber", {"email": READER})
     new = await anonymous.post(f"{PAGE}/subscriber", {"email": "new@example.com"})
-    assert (known.status, known.body) == (new.status, new.body)
+    assert (response.status, response.body) == (new.status, new.body)
     # And the subscriber is not mailed again.
     assert [mail.recipient for mail in await mails(world)] == [READER, "new@example.com"]
 

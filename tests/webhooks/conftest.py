@@ -39,8 +39,8 @@ def task(db: Database, keys: Keyring, actors: Actors) -> Callable[..., str]:
             "task_arguments": ONE,
             **more,
         }
-        sent = msgspec.convert(fields, TaskBody, strict=False)
-        return db.write_blocking(tasks.create, keys, actors.ada, sent)[0].id
+        sent_task = msgspec.convert(fields, TaskBody, strict=False)
+        return db.write_blocking(tasks.create, keys, actors.ada, sent_task)[0].id
 
     return make
 

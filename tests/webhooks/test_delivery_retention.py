@@ -14,12 +14,12 @@ from .conftest import Dial, Make
 
 
 def list_bodies(db: Database, webhook_id: str) -> list[str]:
-    found = db.write_blocking(
+    items = db.write_blocking(
         lambda tx: tx.rows(
             "select body from deliveries where webhook_id = ? order by id", webhook_id
         )
     )
-    return [row[0] for row in found]
+    return [row[0] for row in items]
 
 
 def trim(db: Database) -> None:
@@ -71,8 +71,8 @@ def test_old_ones_go(db: Database, clock: ManualClock, make: Make, make_call: Di
 def test_headers_that_look_secret_are_blotted_out() -> None:
     names = ["Authorization", "Cookie", "X-Api-Key", "X-Gitlab-Token", "X-Hub-Signature-256"]
     names += ["X-Secret", "Proxy-Authorization", "X-Auth", "X-Password"]
-    given = [*((name, "canary") for name in names), ("User-Agent", "forge"), ("X-Event", "push")]
-    record = json.loads(store.redact_headers(given))
+    items = [*((name, "canary") for name in names), ("User-Agent", "forge"), ("X-Event", "push")]
+    record = json.loads(store.redact_headers(items))
     assert "canary" not in str(record)
     assert (record["User-Agent"], record["X-Event"]) == ("forge", "push")
 

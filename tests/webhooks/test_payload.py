@@ -27,9 +27,9 @@ def literal(word: str) -> JsonForms:
     return JsonForms(word, word, word)
 
 
-def string(said: str, ascii_only: bool = True) -> JsonForms:
+def string(text: str, ascii_only: bool = True) -> JsonForms:
     return JsonForms(
-        json.dumps(said, ensure_ascii=ascii_only), json.dumps(said, ensure_ascii=False), said
+        json.dumps(text, ensure_ascii=ascii_only), json.dumps(text, ensure_ascii=False), text
     )
 
 
@@ -47,9 +47,9 @@ def array(items: list[JsonForms], gap: str) -> JsonForms:
 
 def mapping(items: dict[str, JsonForms], gap: str) -> JsonForms:
     parts = []
-    for key, one in items.items():
+    for key, pair in items.items():
         name = string(key)
-        parts.append((f"{name.source}{gap}:{gap}{one.source}", f"{name.compact}:{one.compact}"))
+        parts.append((f"{name.source}{gap}:{gap}{pair.source}", f"{name.compact}:{pair.compact}"))
     return join_parts("{}", parts, gap)
 
 
@@ -94,7 +94,7 @@ def test_what_goes_beyond_the_definitions_is_ignored(values: list[JsonForms], co
     assert given_to(count, JSON, raw) == expected + [""] * (count - len(expected))
 
 
-@given(VALUES.filter(lambda one: not one.compact.startswith("[")))
+@given(VALUES.filter(lambda item: not item.compact.startswith("[")))
 def test_a_value_that_is_not_an_array_counts_as_an_array_of_one(value: JsonForms) -> None:
     assert given_to(1, JSON, value.source.encode()) == [value.argument]
 
@@ -103,10 +103,10 @@ def test_a_value_that_is_not_an_array_counts_as_an_array_of_one(value: JsonForms
 def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
     for content_type in (JSON, "text/plain", "application/x-www-form-urlencoded", ""):
         try:
-            found = payload.elements(content_type, raw)
+            items = payload.elements(content_type, raw)
         except (Invalid, BadMediaType):
             continue
-        assert isinstance(found, list)
+        assert isinstance(items, list)
 
 
 @given(st.dictionaries(TEXTS, SIMPLE, min_size=1, max_size=3), st.data())

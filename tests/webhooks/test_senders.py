@@ -47,8 +47,8 @@ def slack(
     secrets: tuple[str, ...] = (SLACK,),
     now_s: int = SLACK_S,
 ) -> SignatureCheck:
-    given = {"x-slack-signature": mac, "x-slack-request-timestamp": seconds}
-    headers = {name: value for name, value in given.items() if value is not None}
+    input_body = {"x-slack-signature": mac, "x-slack-request-timestamp": seconds}
+    headers = {name: value for name, value in input_body.items() if value is not None}
     return signatures.verify("slack", headers, body, secrets, now_s * 1_000)
 
 
@@ -154,7 +154,7 @@ def test_the_bytes_are_signed_not_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind, body, found",
+    "kind, body, text",
     [
         ("stripe", '{"id": "evt_1"}', "evt_1"),
         ("slack", '{"event_id": "Ev1", "id": "no"}', "Ev1"),
@@ -162,10 +162,8 @@ def test_the_bytes_are_signed_not_the_text() -> None:
         ("hmac-sha256", '{"id": "evt_1"}', None),
     ],
 )
-def test_the_id_of_a_delivery_is_in_the_signed_body(
-    kind: str, body: str, found: str | None
-) -> None:
-    assert senders.delivery_id(kind, {}, [json_text.parse(body)]) == found
+def test_the_id_of_a_delivery_is_in_the_signed_body(kind: str, body: str, text: str | None) -> None:
+    assert senders.delivery_id(kind, {}, [json_text.parse(body)]) == text
 
 
 @pytest.mark.parametrize(
@@ -173,14 +171,14 @@ def test_the_id_of_a_delivery_is_in_the_signed_body(
     [[], ["evt"], [{}], [{"id": 5}], [{"id": ""}], [{"id": "x" * 256}], [{"id": "a"}, {"id": "b"}]],
 )
 def test_without_an_id_the_signature_distinguishes_calls(payload: list[Any]) -> None:
-    one = senders.delivery_id("stripe", {"stripe-signature": RIGHT}, payload)
+    delivery = senders.delivery_id("stripe", {"stripe-signature": RIGHT}, payload)
     other = senders.delivery_id("stripe", {"stripe-signature": f"{RIGHT} "}, payload)
-    assert one and other and one != other
-    assert one == senders.delivery_id("stripe", {"stripe-signature": RIGHT}, payload)
+    assert delivery and other and delivery != other
+    assert delivery == senders.delivery_id("stripe", {"stripe-signature": RIGHT}, payload)
 
 
 @pytest.mark.parametrize(
-    "kind, body, asked",
+    "kind, body, text",
     [
         ("slack", '{"type": "url_verification", "challenge": "3eZbrw1a"}', "3eZbrw1a"),
         ("stripe", '{"type": "url_verification", "challenge": "3eZbrw1a"}', None),
@@ -191,5 +189,5 @@ def test_without_an_id_the_signature_distinguishes_calls(payload: list[Any]) -> 
         ("slack", '"url_verification"', None),
     ],
 )
-def test_slack_asks_whether_the_address_is_right(kind: str, body: str, asked: str | None) -> None:
-    assert senders.challenge(kind, [json_text.parse(body)]) == asked
+def test_slack_asks_whether_the_address_is_right(kind: str, body: str, text: str | None) -> None:
+    assert senders.challenge(kind, [json_text.parse(body)]) == text

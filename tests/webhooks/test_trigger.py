@@ -57,8 +57,8 @@ async def test_also_when_it_comes_to_several_servers(
     """Each in its own transaction; who is late finds what the first has made."""
     hook = make(task())
     calls = [[make_call(hook, key=f"k{n % 4}")] for n in range(32)]
-    found = await asyncio.gather(*(db.write(trigger, call) for call in calls))
-    answers = [answer for (answer,) in found]
+    call_results = await asyncio.gather(*(db.write(trigger, call) for call in calls))
+    answers = [answer for (answer,) in call_results]
     assert all(isinstance(answer, CallResult) for answer in answers), answers
     assert len(await db.read(lambda tx: tx.rows("select id from jobs"))) == 4
     assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(4,)]

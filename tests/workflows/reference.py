@@ -24,22 +24,22 @@ class Plan:
     bounds: dict[Drawn, int] = field(default_factory=dict)
 
     def sources(self, node: str) -> list[str]:
-        found: list[str] = []
+        texts: list[str] = []
         for source, target, _ in self.edges:
-            if target == node and source not in found:
-                found.append(source)
-        return found
+            if target == node and source not in texts:
+                texts.append(source)
+        return texts
 
     def leads(self, start: str, goal: str, avoiding: str = "") -> bool:
         """Whether a way of one edge or more leads there."""
-        fresh, seen = [start], set()
+        fresh, result = [start], set()
         while fresh:
             here = fresh.pop()
             for source, target, _ in self.edges:
-                if source == here and target != avoiding and target not in seen:
-                    seen.add(target)
+                if source == here and target != avoiding and target not in result:
+                    result.add(target)
                     fresh.append(target)
-        return goal in seen
+        return goal in result
 
 
 @dataclass
@@ -95,18 +95,18 @@ class ReferenceRun:
         }
 
     def _ready(self, node: str) -> list[Key]:
-        taken = self._current_tokens(node)
-        if not taken or node not in self.plan.patient:
-            return list(taken.values())[:1]
+        record = self._current_tokens(node)
+        if not record or node not in self.plan.patient:
+            return list(record.values())[:1]
         entering = [item for item in self.plan.sources(node) if not self._returns(item, node)]
-        for source, key in taken.items():
+        for source, key in record.items():
             if source not in entering:
                 return [key]
         if self.visits[node]:
             for source, key in self.tokens[node].items():
                 if not self.plan.leads(node, source):
-                    taken[source] = key
-        return [taken[item] for item in entering] if set(entering) <= taken.keys() else []
+                    record[source] = key
+        return [record[item] for item in entering] if set(entering) <= record.keys() else []
 
     def _returns(self, source: str, node: str) -> bool:
         """Whether one comes to the source only through the node."""

@@ -18,8 +18,8 @@ def test_it_works(steps: WorkflowSteps) -> None:
         "onhold",
         "onhold",
     ]
-    shown = steps.db.write_blocking(details.show, steps.actors.ada, second.id)
-    assert shown.waiting_reason == "concurrency_limit"
+    stored_job = steps.db.write_blocking(details.show, steps.actors.ada, second.id)
+    assert stored_job.waiting_reason == "concurrency_limit"
     steps.ends("a")
     assert steps.status(first.id) == "finished/normal"
     assert steps.status(second.id) == "ready/in_progress"
@@ -52,10 +52,10 @@ def test_one_that_waited_too_long_expires(steps: WorkflowSteps) -> None:
 
 def test_allowing_several_lets_them_all_begin(steps: WorkflowSteps) -> None:
     flow = steps.flow("a", multitasking=False)
-    held = [steps.run(flow) for _ in range(3)][1:]
+    jobs = [steps.run(flow) for _ in range(3)][1:]
     body = WorkflowBody(multitasking=True)
     steps.db.write_blocking(workflows.change, steps.actors.ada, flow.id, body, replaces=False)
-    assert [steps.job(job.id).lifecycle for job in held] == ["ready", "ready"]
+    assert [steps.job(job.id).lifecycle for job in jobs] == ["ready", "ready"]
 
 
 def test_deleting_the_workflow_ends_those_that_wait(steps: WorkflowSteps) -> None:

@@ -147,8 +147,8 @@ def test_an_approval_uses_no_slot_and_passes_its_values_on(steps: WorkflowSteps)
     job = steps.run(steps.flow("a-b b-c b-d:failure", tasks=tasks))
     steps.ends("a", OUTPUT)
     assert steps.names("onhold") == ["b"] and steps.claim() == []
-    asked = steps.steps()[-1]
-    steps.db.write_blocking(votes.approve, steps.actors.max, asked.id)
+    sent_job = steps.steps()[-1]
+    steps.db.write_blocking(votes.approve, steps.actors.max, sent_job.id)
     steps.react()
     assert steps.values("c") == ["1", '{"k":2}']
     steps.ends("c")
@@ -173,9 +173,9 @@ def test_an_input_node_waits_for_a_person(steps: WorkflowSteps) -> None:
     }
     steps.run(steps.flow("a-b b-c", tasks=tasks))
     steps.ends("a", '["only one"]')
-    (asked,) = [step for step in steps.steps() if step.lifecycle == "onhold"]
+    (job,) = [step for step in steps.steps() if step.lifecycle == "onhold"]
     assert steps.values("b") == []
-    steps.db.write_blocking(actions.give_input, steps.actors.ada, asked.id, ["p", "q"])
+    steps.db.write_blocking(actions.give_input, steps.actors.ada, job.id, ["p", "q"])
     steps.react()
     assert steps.values("c") == ["p", "q"]
 

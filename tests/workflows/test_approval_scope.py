@@ -26,8 +26,8 @@ def waiting_approval(steps: WorkflowSteps) -> JobRow:
 
 
 def planned_arguments(steps: WorkflowSteps, job: JobRow) -> dict[str, Any]:
-    found = steps.db.write_blocking(plan.for_job, job.id)
-    return {item.name: item.arguments for item in found}
+    planned_tasks = steps.db.write_blocking(plan.for_job, job.id)
+    return {item.name: item.arguments for item in planned_tasks}
 
 
 def edit(steps: WorkflowSteps, name: str, **fields: Any) -> None:
@@ -106,25 +106,25 @@ def test_what_a_rejection_starts_needs_no_yes(steps: WorkflowSteps) -> None:
 def test_a_void_approval_fails_the_workflow(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
     steps.ends("a")
-    asked = waiting_approval(steps)
+    sent_job = waiting_approval(steps)
     edit(steps, "c", script=OTHER)
     with pytest.raises(Conflict, match="the script of c"):
-        steps.db.write_blocking(votes.approve, steps.actors.max, asked.id)
-    found = steps.db.write_blocking(plan.for_job, asked.id)
-    assert steps.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 1
-    assert steps.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 0
-    assert steps.kinds(asked.id) == ["created", "voided"]
+        steps.db.write_blocking(votes.approve, steps.actors.max, sent_job.id)
+    planned_tasks = steps.db.write_blocking(plan.for_job, sent_job.id)
+    assert steps.db.write_blocking(timeouts.recheck_approvals, planned_tasks[0].task_id) == 1
+    assert steps.db.write_blocking(timeouts.recheck_approvals, planned_tasks[0].task_id) == 0
+    assert steps.kinds(sent_job.id) == ["created", "voided"]
     steps.react()
-    assert steps.status(asked.id) == "expired/canceled"
+    assert steps.status(sent_job.id) == "expired/canceled"
     assert steps.status(job.id) == "finished/failure"
 
 
 def test_a_purged_job_takes_its_plan_along(steps: WorkflowSteps) -> None:
     steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
     steps.ends("a")
-    asked = waiting_approval(steps)
-    steps.db.write_blocking(lambda tx: tx.execute("delete from jobs where id = ?", asked.id))
-    assert steps.db.write_blocking(_count_rows, asked.id) == [0, 0]
+    job = waiting_approval(steps)
+    steps.db.write_blocking(lambda tx: tx.execute("delete from jobs where id = ?", job.id))
+    assert steps.db.write_blocking(_count_rows, job.id) == [0, 0]
 
 
 def _count_rows(tx: Tx, job_id: str) -> list[int]:
@@ -136,11 +136,11 @@ def test_a_workflow_that_follows_is_covered_with_all_that_is_in_it(steps: Workfl
     deep = steps.flow("q")
     inner = steps.flow("p-r", flows={"r": deep})
     steps.run(steps.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
-    asked = waiting_approval(steps)
-    assert sorted(planned_arguments(steps, asked)) == ["p", "q"]
+    job = waiting_approval(steps)
+    assert sorted(planned_arguments(steps, job)) == ["p", "q"]
     edit(steps, "q", script=OTHER)
     with pytest.raises(Conflict):
-        steps.db.write_blocking(votes.approve, steps.actors.max, asked.id)
+        steps.db.write_blocking(votes.approve, steps.actors.max, job.id)
 
 
 def test_what_is_changed_in_there_after_the_yes_does_not_run(steps: WorkflowSteps) -> None:

@@ -14,8 +14,8 @@ def test_it_works(steps: WorkflowSteps) -> None:
     steps.cancel(job)
     assert steps.status(job.id) == "terminated/canceled"
     assert steps.names("canceled") == ["b", "c"]
-    found = steps.job(job.id)
-    assert (found.trigger_name, found.canceled_by) == ("canceled", "ada@acme.test")
+    stored_job = steps.job(job.id)
+    assert (stored_job.trigger_name, stored_job.canceled_by) == ("canceled", "ada@acme.test")
     steps.react()
     assert steps.db.write_blocking(consistency.check, "", 100) == []
 
@@ -31,8 +31,8 @@ def test_it_ends_when_the_last_script_ends(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b:always"))
     (claimed,) = steps.claim()
     steps.cancel(job)
-    found = steps.job(job.id)
-    assert (found.lifecycle, found.cancel_requested_at is not None) == ("started", True)
+    stored_job = steps.job(job.id)
+    assert (stored_job.lifecycle, stored_job.cancel_requested_at is not None) == ("started", True)
     assert steps.job(claimed.job.id).cancel_requested_at is not None
     steps.end(claimed.job.fence, "canceled")
     steps.react()

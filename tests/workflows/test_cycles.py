@@ -55,8 +55,8 @@ def test_at_the_bound_it_fails_and_says_why(steps: WorkflowSteps) -> None:
         steps.ends("a", code=1)
     steps.ends("b")
     assert steps.status(job.id) == "finished/failure"
-    told = "The edge a → a (failure) reached its limit of 2 visits (max_visits)."
-    assert steps.job(job.id).reason == told
+    text = "The edge a → a (failure) reached its limit of 2 visits (max_visits)."
+    assert steps.job(job.id).reason == text
     # `b` had begun by the first end; what came later was no visit of its own.
     assert visits(steps, job.id) == [("a", 1), ("a", 2), ("a", 3), ("b", 1)]
 
@@ -132,18 +132,18 @@ def test_each_visit_tries_again_by_itself(steps: WorkflowSteps) -> None:
 def test_an_approval_is_requested_again_each_time(steps: WorkflowSteps) -> None:
     """And each yes is about what is there then."""
     job = steps.run(steps.flow("a-b b-c c-a:again*2", tasks={"b": ASK}))
-    asked = []
+    items = []
     for event in ("again", "success"):
         steps.ends("a")
         assert steps.waiting_tasks() == [], "nothing runs without a yes"
-        asked.append(waiting_approval(steps).id)
+        items.append(waiting_approval(steps).id)
         assert sorted(planned_arguments(steps, waiting_approval(steps))) == ["a", "c"]
         steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
         steps.react()
         steps.ends("c", f'{{"event_name": "{event}"}}')
         edit(steps, "c", script=OTHER)
     assert steps.status(job.id) == "finished/normal"
-    assert len(set(asked)) == 2
+    assert len(set(items)) == 2
 
 
 def test_what_a_yes_leads_round_to_starts_as_it_was_approved(steps: WorkflowSteps) -> None:
@@ -165,9 +165,9 @@ def test_a_workflow_in_a_circle_is_a_new_job_each_time(steps: WorkflowSteps) -> 
         steps.ends("x")
         steps.ends("y")
     assert steps.status(job.id) == "finished/failure"
-    whole = [step.job_id for step in steps.list_steps(job.id) if step.node_id == "b"]
-    assert len(set(whole)) == 2
-    assert [steps.status(item) for item in whole] == ["finished/normal"] * 2
+    job_ids = [step.job_id for step in steps.list_steps(job.id) if step.node_id == "b"]
+    assert len(set(job_ids)) == 2
+    assert [steps.status(item) for item in job_ids] == ["finished/normal"] * 2
 
 
 def test_a_cancel_ends_the_circle(steps: WorkflowSteps) -> None:
@@ -243,11 +243,11 @@ def test_every_visit_is_listed_with_what_let_it_begin(steps: WorkflowSteps) -> N
     job = steps.run(steps.flow("a-b b-a:success*1"))
     for name in "abab":
         steps.ends(name)
-    found = steps.db.write_blocking(
+    actual_steps = steps.db.write_blocking(
         control.list_steps, steps.actors.ada, job.workflow_id or "", job.id
     )
-    told = [(item.node_id, item.visit, msgspec.json.decode(item.causes)) for item in found]
-    assert told == [
+    items = [(item.node_id, item.visit, msgspec.json.decode(item.causes)) for item in actual_steps]
+    assert items == [
         ("a", 1, []),
         ("a", 2, [["b", 1]]),
         ("b", 1, [["a", 1]]),

@@ -69,32 +69,32 @@ class Progress:
     def request(self, graph: Graph) -> decision.Decision:
         """And what begins has begun. The order of the rows means nothing."""
         todo = decision.decide(graph, "a", list(self.visits.values())[::-1])
-        for one in todo.starts:
-            assert (one.node_id, one.visit) not in self.visits
-            key = (one.node_id, one.visit)
-            self.visits[key] = Visit(one.node_id, one.visit, None, one.causes)
+        for start in todo.starts:
+            assert (start.node_id, start.visit) not in self.visits
+            key = (start.node_id, start.visit)
+            self.visits[key] = Visit(start.node_id, start.visit, None, start.causes)
         return todo
 
 
 def play(plan: Plan, data: st.DataObject) -> tuple[ReferenceRun, Progress]:
     """Whatever ends in whatever order: the same visits begin, with the same feeds."""
-    graph, walk, mine = graph_of(plan), ReferenceRun(plan), Progress()
+    graph, walk, progress = graph_of(plan), ReferenceRun(plan), Progress()
     walk.begin("a", [])
     while not walk.is_over:
         node = data.draw(st.sampled_from(sorted(walk.running)))
         end = data.draw(st.sampled_from(ENDS))
         before = set(walk.started_visits)
         walk.end(node, end.trigger_name, end.is_good)
-        mine.end(node, end)
-        todo = mine.request(graph)
+        progress.end(node, end)
+        todo = progress.request(graph)
         fresh = {key: feeds for key, feeds in walk.started_visits.items() if key not in before}
-        assert {(one.node_id, one.visit): list(one.causes) for one in todo.starts} == fresh
+        assert {(start.node_id, start.visit): list(start.causes) for start in todo.starts} == fresh
         assert todo.is_over is walk.is_over
         # Asked again, it has nothing more to start.
-        assert mine.request(graph).starts == []
+        assert progress.request(graph).starts == []
     assert todo.has_failed is walk.has_failed
     assert {(edge.source, edge.target, edge.on) for edge in todo.exhausted} == walk.exhausted
-    return walk, mine
+    return walk, progress
 
 
 @given(plans(), st.data())
@@ -108,18 +108,24 @@ def test_it_works(plan: Plan, data: st.DataObject) -> None:
 def test_circles_end(plan: Plan, data: st.DataObject) -> None:
     """Whatever leads round, however it is joined: the bounds hold, and visits never mix."""
     assert graphs.faults_of(graph_of(plan), "a") == []
-    walk, mine = play(plan, data)
+    walk, progress = play(plan, data)
     most = 1 + sum(plan.bounds.values())
     assert max(visit for _, visit in walk.started_visits) <= most
     for (source, target, on), bound in plan.bounds.items():
-        took = [item for item in mine.visits.values() if item.node_id == target]
-        by_it = [key for item in took for key in item.causes if _goes(mine.visits[key], source, on)]
+        took = [item for item in progress.visits.values() if item.node_id == target]
+        by_it = [
+            key for item in took for key in item.causes if _goes(progress.visits[key], source, on)
+        ]
         others = [edge for edge in plan.edges if edge[:2] == (source, target)]
         assert len(by_it) <= bound or len(others) > 1
 
 
-def _goes(one: Visit, source: str, on: str) -> bool:
-    return one.node_id == source and one.end is not None and on in (one.end.trigger_name, "always")
+def _goes(visit: Visit, source: str, on: str) -> bool:
+    return (
+        visit.node_id == source
+        and visit.end is not None
+        and on in (visit.end.trigger_name, "always")
+    )
 
 
 @given(plans(), st.data())
@@ -131,12 +137,14 @@ def test_ends_that_are_processed_together_start_the_same_nodes(
     how = {name: data.draw(st.sampled_from(ENDS)) for name in plan.nodes}
 
     def run(at_once: bool) -> set[VisitKey]:
-        mine = Progress()
-        while is_open := sorted(item.node_id for item in mine.visits.values() if item.end is None):
+        progress = Progress()
+        while is_open := sorted(
+            item.node_id for item in progress.visits.values() if item.end is None
+        ):
             for node in is_open if at_once else is_open[:1]:
-                mine.end(node, how[node])
-            mine.request(graph)
-        return set(mine.visits)
+                progress.end(node, how[node])
+            progress.request(graph)
+        return set(progress.visits)
 
     assert run(at_once=True) == run(at_once=False)
 
@@ -145,27 +153,29 @@ def test_ends_that_are_processed_together_start_the_same_nodes(
 def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.DataObject) -> None:
     """Kept steps could have begun from kept steps alone, and nothing bad is among them."""
     plan = data.draw(plans(circles=circles))
-    graph, (walk, mine) = graph_of(plan), play(plan, data)
-    taken = list(mine.visits.values())
-    again = decision.unhandled(graph, taken)
+    graph, (walk, progress) = graph_of(plan), play(plan, data)
+    visits = list(progress.visits.values())
+    again = decision.unhandled(graph, visits)
     assert bool(again) is (walk.unhandled or bool(walk.exhausted))
-    kept = decision.supported(graph, "a", [item for item in taken if item.key not in again])
-    keys = {item.key for item in kept}
+    actual_visits = decision.supported(
+        graph, "a", [item for item in visits if item.key not in again]
+    )
+    keys = {item.key for item in actual_visits}
     assert not again & keys
-    assert decision.supported(graph, "a", kept) == kept
+    assert decision.supported(graph, "a", actual_visits) == actual_visits
     # Every visit is there only with those before it.
     assert all((node, visit - 1) in keys for node, visit in keys if visit > 1)
     # From there on, exactly what was dropped or never begun can begin.
     if keys:
-        todo = decision.decide(graph, "a", kept)
+        todo = decision.decide(graph, "a", actual_visits)
         assert not {(item.node_id, item.visit) for item in todo.starts} & keys
         if not circles:
             begins: set[Any] = {(item.node_id, item.visit) for item in todo.starts}
-            assert again <= begins | again - _reachable(graph, kept)
+            assert again <= begins | again - _reachable(graph, actual_visits)
 
 
-def _reachable(graph: Graph, kept: list[Visit]) -> set[VisitKey]:
-    ends = {item.node_id: item.end for item in kept}
+def _reachable(graph: Graph, visits: list[Visit]) -> set[VisitKey]:
+    ends = {item.node_id: item.end for item in visits}
     return {
         (edge.target, 1)
         for edge in graph.edges

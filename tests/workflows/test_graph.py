@@ -15,10 +15,10 @@ FIELDS = ("source", "target", "on", "max_visits")
 
 
 def make_graph(nodes: list[Any], *edges: tuple[Any, ...]) -> Graph:
-    whole = [{"id": item} if isinstance(item, str) else item for item in nodes]
+    items = [{"id": item} if isinstance(item, str) else item for item in nodes]
     return msgspec.convert(
         {
-            "nodes": [{"task_id": TASK, **node} for node in whole],
+            "nodes": [{"task_id": TASK, **node} for node in items],
             "edges": [dict(zip(FIELDS, edge, strict=False)) for edge in edges],
         },
         Graph,

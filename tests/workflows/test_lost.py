@@ -19,8 +19,8 @@ def test_it_works(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b a-c:always"))
     fence = lose(steps)
     assert steps.status(job.id) == "started/in_progress"
-    found = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
-    assert found.waiting_reason == "lost"
+    stored_job = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
+    assert stored_job.waiting_reason == "lost"
     steps.end(fence, "exit")
     steps.react()
     assert steps.names() == ["b", "c"]

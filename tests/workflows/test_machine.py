@@ -53,8 +53,8 @@ def test_it_works(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(2):
         job, _ = play(steps, random_plan(chance), chance)
-        found = [step.name for step in steps.steps() if step.workflow_job_id == job.id]
-        assert len(found) == len(set(found)), "a node ran twice"
+        names = [step.name for step in steps.steps() if step.workflow_job_id == job.id]
+        assert len(names) == len(set(names)), "a node ran twice"
     assert steps.db.write_blocking(consistency.check, "", 1_000) == []
 
 

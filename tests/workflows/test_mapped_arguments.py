@@ -168,5 +168,5 @@ def test_an_approval_shows_a_template_whose_values_are_all_known(
     steps.run(steps.flow("a-b b-c b-d", tasks=tasks, arguments=arguments))
     steps.ends("a", '{"output": ["1"]}')
     (approval,) = [job for job in steps.steps() if job.lifecycle == "onhold"]
-    shown = steps.db.write_blocking(plan.for_job, approval.id)
-    assert {item.name: item.arguments for item in shown} == {"c": ["1!"], "d": None}
+    planned_tasks = steps.db.write_blocking(plan.for_job, approval.id)
+    assert {item.name: item.arguments for item in planned_tasks} == {"c": ["1!"], "d": None}

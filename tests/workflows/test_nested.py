@@ -169,15 +169,15 @@ def test_a_node_tries_its_workflow_again(steps: WorkflowSteps) -> None:
 
 def test_it_waits_for_its_turn(steps: WorkflowSteps) -> None:
     inner = steps.flow("p", multitasking=False)
-    held = steps.run(inner)
+    stored_job = steps.run(inner)
     job = steps.run(steps.flow("a-b", flows={"b": inner}))
     steps.ends("a")
     (run,) = inner_of(steps, job)
     assert steps.status(run.id) == "onhold/in_progress"
-    shown = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
-    assert shown.waiting_reason == "concurrency_limit"
+    job_record = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
+    assert job_record.waiting_reason == "concurrency_limit"
     steps.ends("p")
-    assert steps.status(held.id) == "finished/normal"
+    assert steps.status(stored_job.id) == "finished/normal"
     steps.ends("p")
     assert steps.status(job.id) == "finished/normal"
 
@@ -273,36 +273,36 @@ def test_a_lost_job_inside_is_waited_for_outside(steps: WorkflowSteps) -> None:
     (step,) = [item for item in steps.steps() if item.name == "p"]
     steps.end(step.fence, "unknown", reason="keeper_lost")
     steps.react()
-    shown = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
-    assert (shown.waiting_reason, steps.status(job.id)) == ("lost", "started/in_progress")
+    stored_job = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
+    assert (stored_job.waiting_reason, steps.status(job.id)) == ("lost", "started/in_progress")
     steps.db.write_blocking(actions.resolve, steps.actors.ada, step.id, "success", "seen")
     steps.react()
     assert steps.names() == ["b"]
 
 
 def test_it_waits_only_where_nothing_inside_runs(steps: WorkflowSteps) -> None:
-    ask = {"type": "approval", "approvers": ["max@acme.test"]}
-    inner = {"b": steps.flow("p"), "c": steps.flow("q", tasks={"q": ask})}
+    fields = {"type": "approval", "approvers": ["max@acme.test"]}
+    inner = {"b": steps.flow("p"), "c": steps.flow("q", tasks={"q": fields})}
     job = steps.run(steps.flow("a-b a-c", flows=inner))
     steps.ends("a")
     assert steps.claim()
     steps.react()
     assert steps.db.write_blocking(details.show, steps.actors.ada, job.id).waiting_reason is None
     steps.ends("p")
-    shown = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
-    (asked,) = [step.id for step in steps.steps() if step.name == "q"]
-    assert shown.waiting_reason == "approval"
-    assert (shown.waiting_detail or {})["job_id"] == asked
+    stored_job = steps.db.write_blocking(details.show, steps.actors.ada, job.id)
+    (text,) = [step.id for step in steps.steps() if step.name == "q"]
+    assert stored_job.waiting_reason == "approval"
+    assert (stored_job.waiting_detail or {})["job_id"] == text
 
 
 def test_steps_name_the_job_of_the_inner_one(steps: WorkflowSteps) -> None:
     inner, outer = create_nested(steps)
     job = steps.run(outer)
     steps.ends("a", '["in"]')
-    found = steps.db.write_blocking(control.list_steps, steps.actors.ada, outer.id, job.id)
-    assert [step.node_id for step in found] == ["a", "b"]
+    actual_steps = steps.db.write_blocking(control.list_steps, steps.actors.ada, outer.id, job.id)
+    assert [step.node_id for step in actual_steps] == ["a", "b"]
     (run,) = inner_of(steps, job)
-    assert found[1].job_id == run.id
+    assert actual_steps[1].job_id == run.id
     assert (
         steps.db.write_blocking(control.require_workflow_job, steps.actors.ada, inner.id, run.id).id
         == run.id

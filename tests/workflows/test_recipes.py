@@ -13,10 +13,10 @@ SOURCE = "#!/bin/bash\necho hello\n"
 DATA = base64.b64encode(SOURCE.encode()).decode()
 
 
-def script(known: str, name: str, **more: Any) -> dict[str, Any]:
+def script(text: str, name: str, **more: Any) -> dict[str, Any]:
     """A task as a workflow recipe holds it, with what we must not take over."""
     return {
-        "id": known,
+        "id": text,
         "name": name,
         "type": "script",
         "_type": "ScriptTask",
@@ -55,9 +55,9 @@ def script(known: str, name: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def node(known: str, name: str, kind: str = "ScriptTask") -> dict[str, Any]:
-    value = {"id": known, "name": name, "_type": kind, "position": {"x": 1.5, "y": -2}}
-    return {"v": known, "value": value}
+def node(text: str, name: str, kind: str = "ScriptTask") -> dict[str, Any]:
+    value = {"id": text, "name": name, "_type": kind, "position": {"x": 1.5, "y": -2}}
+    return {"v": text, "value": value}
 
 
 def flow(**more: Any) -> dict[str, Any]:
@@ -110,15 +110,15 @@ def test_it_works() -> None:
 
 
 def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
-    made = format.read(flow()).tasks["u1"]
+    u1 = format.read(flow()).tasks["u1"]
     for name in ("host_id", "script_id", "customer_id", "acl", "assigned_users", "id"):
-        assert name not in made
-    assert made["script"] == {"filename": "a.sh", "data": DATA}
-    assert made["env"] == {"COUNT": "2", "NAME": "x"}
-    assert (made["timeout"], made["script_runas"]) == (600_000, "bash %script%")
-    (argument,) = made["task_arguments"]
+        assert name not in u1
+    assert u1["script"] == {"filename": "a.sh", "data": DATA}
+    assert u1["env"] == {"COUNT": "2", "NAME": "x"}
+    assert (u1["timeout"], u1["script_runas"]) == (600_000, "bash %script%")
+    (argument,) = u1["task_arguments"]
     assert "charsmax" not in argument and "charset" not in argument
-    assert made["history"]["count"] == 5 and made["ignore_exit_code"] is True
+    assert u1["history"]["count"] == 5 and u1["ignore_exit_code"] is True
 
 
 def skipped_fields(**more: Any) -> list[tuple[str, str]]:
@@ -197,17 +197,17 @@ def test_parts_of_a_graph_that_are_no_tasks_are_listed() -> None:
 
 
 def test_a_task_recipe_has_its_file_beside_it() -> None:
-    said = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
-    del said["task"]["script"]
-    text = format.read(said)
+    body = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
+    del body["task"]["script"]
+    text = format.read(body)
     assert text.workflow is None
     assert text.tasks[""]["script"] == {"filename": "hello.sh", "data": DATA}
 
 
 def test_a_node_task_is_a_script() -> None:
-    said = {"task": script("x", "n", type="nodejs", script_runas="")}
-    made = format.read(said).tasks[""]
-    assert (made["type"], made["script_runas"]) == ("script", "node %script%")
+    body = {"task": script("x", "n", type="nodejs", script_runas="")}
+    record = format.read(body).tasks[""]
+    assert (record["type"], record["script_runas"]) == ("script", "node %script%")
 
 
 def test_older_graphs_have_events_between_the_tasks() -> None:
@@ -231,7 +231,7 @@ def test_tasks_of_the_same_name_are_distinguished() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "item",
     [
         None,
         [],
@@ -247,7 +247,7 @@ def test_tasks_of_the_same_name_are_distinguished() -> None:
         flow(graph={"nodes": [node("u1", "pull")], "edges": [{"v": "u1"}]}),
     ],
 )
-def test_what_is_no_recipe_is_refused(said: Any) -> None:
+def test_what_is_no_recipe_is_refused(item: Any) -> None:
     with pytest.raises(Invalid) as refused:
-        format.read(said)
+        format.read(item)
     assert refused.value.code == "invalid_recipe"

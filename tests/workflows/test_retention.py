@@ -10,8 +10,8 @@ def purge(steps: WorkflowSteps) -> None:
 
 
 def count(steps: WorkflowSteps, table: str) -> int:
-    found: int = steps.db.write_blocking(lambda tx: tx.value(f"select count(*) from {table}"))
-    return found
+    number: int = steps.db.write_blocking(lambda tx: tx.value(f"select count(*) from {table}"))
+    return number
 
 
 def test_it_works(steps: WorkflowSteps) -> None:

@@ -48,5 +48,5 @@ def test_a_lost_job_only_where_the_node_says_so(steps: WorkflowSteps) -> None:
         (step,) = [item for item in steps.steps() if item.workflow_job_id == job.id]
         steps.end(step.fence, "unknown", reason="keeper_lost")
         steps.react()
-        mine = [item for item in steps.steps() if item.workflow_job_id == job.id]
-        assert len(mine) == jobs
+        own_jobs = [item for item in steps.steps() if item.workflow_job_id == job.id]
+        assert len(own_jobs) == jobs

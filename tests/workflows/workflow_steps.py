@@ -22,11 +22,11 @@ KINDS = frozenset({"workflow.step"})
 
 def react(tx: Any) -> int:
     """What consumers.py does for workflows: events and cursor in one transaction."""
-    found = cursors.take(tx, "workflows go on", KINDS)
-    for event in found:
+    events = cursors.take(tx, "workflows go on", KINDS)
+    for event in events:
         advance.consume(tx, event)
         cursors.move(tx, "workflows go on", event)
-    return len(found)
+    return len(events)
 
 
 class WorkflowSteps(JobSteps):
@@ -62,8 +62,8 @@ class WorkflowSteps(JobSteps):
             },
             **{name: value for name, value in more.items() if name not in ("retry", "arguments")},
         }
-        sent = msgspec.convert(body, WorkflowBody, strict=False)
-        return self.db.write_blocking(service.create, self.keys, self.actors.ada, sent).row
+        workflow = msgspec.convert(body, WorkflowBody, strict=False)
+        return self.db.write_blocking(service.create, self.keys, self.actors.ada, workflow).row
 
     def node(
         self, name: str, runs: dict[str, Any] | WorkflowRow, joins: str, more: dict[str, Any]
@@ -84,10 +84,10 @@ class WorkflowSteps(JobSteps):
         if not self.session:
             self.connect()
         expected = WorkflowJobRequest(more.pop("actor", self.actors.ada), flow.id, given, **more)
-        (made,) = self.db.write_blocking(start.run, [expected])
-        if isinstance(made, Exception):
-            raise made
-        return made.job
+        (prepared_workflow_job,) = self.db.write_blocking(start.run, [expected])
+        if isinstance(prepared_workflow_job, Exception):
+            raise prepared_workflow_job
+        return prepared_workflow_job.job
 
     def react(self) -> None:
         while self.db.write_blocking(react):
@@ -120,8 +120,8 @@ class WorkflowSteps(JobSteps):
 
     def values(self, name: str) -> list[Any]:
         """What the newest job of this node was given."""
-        found = [job for job in self.steps() if job.name == name]
-        decoded: list[Any] = msgspec.json.decode(self.heavy(found[-1].id).arguments)
+        jobs = [job for job in self.steps() if job.name == name]
+        decoded: list[Any] = msgspec.json.decode(self.heavy(jobs[-1].id).arguments)
         return decoded
 
     def cancel(self, job: JobRow, actor: Actor | None = None) -> None:

@@ -47,7 +47,7 @@ terms = st.one_of(
     st.integers(-(2**70), 2**70).map(str),
 )
 conditions = st.tuples(st.sampled_from(["name", "size", "id"]), operators).map(
-    lambda one: f"where[{one[0]}]{one[1]}"
+    lambda item: f"where[{item[0]}]{item[1]}"
 )
 asked = st.dictionaries(
     st.one_of(conditions, wild, st.sampled_from(["sort[name]", "sort[id]", "limit", "after"])),
@@ -59,8 +59,8 @@ asked = st.dictionaries(
 # Most of the above is refused; these are conditions that are not.
 numbers = st.sampled_from(["-1", "0", "1", "2", "3"])
 sound = st.dictionaries(
-    st.tuples(st.just("size"), operators.filter(lambda one: one != "[$text]")).map(
-        lambda one: f"where[{one[0]}]{one[1]}"
+    st.tuples(st.just("size"), operators.filter(lambda item: item != "[$text]")).map(
+        lambda item: f"where[{item[0]}]{item[1]}"
     ),
     st.lists(numbers, min_size=1, max_size=1),
     min_size=1,
@@ -69,22 +69,26 @@ sound = st.dictionaries(
 
 
 def _holds(condition: filters.Condition, row: tuple[Any, ...]) -> bool:
-    held = row[COLUMNS.index(condition.field)]
+    actual_value = row[COLUMNS.index(condition.field)]
     value = condition.values[0]
     match condition.operator:
         case "$eq":
-            return bool(held == value)
+            return bool(actual_value == value)
         case "$ne":
-            return bool(held != value)
+            return bool(actual_value != value)
         case "$in":
-            return held in condition.values
+            return actual_value in condition.values
         case "$text":
             text = str(value)[1:-1].replace("\\%", "%").replace("\\_", "_").replace("\\\\", "\\")
-            return held is not None and text in held.lower()
-    if held is None:
+            return actual_value is not None and text in actual_value.lower()
+    if actual_value is None:
         return False
-    order: dict[str, Any] = {"$gt": held > value, "$gte": held >= value, "$lt": held < value}
-    return bool(order.get(condition.operator, held <= value))
+    order: dict[str, Any] = {
+        "$gt": actual_value > value,
+        "$gte": actual_value >= value,
+        "$lt": actual_value < value,
+    }
+    return bool(order.get(condition.operator, actual_value <= value))
 
 
 def _check_filters(query: dict[str, list[str]]) -> None:
@@ -97,8 +101,8 @@ def _check_filters(query: dict[str, list[str]]) -> None:
     sql = listing_sql.clauses(listing)
     assert sql.where.count("?") == len(sql.params) and sql.page.count("?") == len(sql.page_params)
     text = f"select x.id, x.name, x.size from x where 1 = 1{sql.where}"
-    found = set(_table.execute(text, sql.params))
-    assert found == {
+    result = set(_table.execute(text, sql.params))
+    assert result == {
         row for row in ROWS if all(_holds(condition, row) for condition in listing.conditions)
     }
     _table.execute(text + sql.page, (*sql.params, *sql.page_params)).fetchall()
@@ -114,16 +118,16 @@ crons = st.tuples(
     _DAYS,
     st.sampled_from(["*", "2", "feb", "1-3", "*/5", "12"]),
     _WEEK,
-).map(lambda one: f"{one[0]}{' '.join(one[1:])}")
+).map(lambda item: f"{item[0]}{' '.join(item[1:])}")
 texts = st.one_of(crons, st.text("*/-,?0123456789 @dailymonfeb", max_size=30), st.text(max_size=20))
 moments = st.datetimes(datetime(2024, 1, 1), datetime(2060, 12, 31))
 
 
-def _every_day(found: Cron, after: date) -> date | None:
+def _every_day(actual_cron: Cron, after: date) -> date | None:
     day, last = after, after + cron.MAX_SEARCH
     while day < last:
         day += timedelta(days=1)
-        if found.fits(day):
+        if actual_cron.fits(day):
             return day
     return None
 
@@ -132,26 +136,26 @@ def _check_cron(example: tuple[str, datetime]) -> None:
     """BadCron, or the first fitting time, which a look at every second of a day finds, too."""
     text, moment = example
     try:
-        found = cron.parse(text)
+        actual_cron = cron.parse(text)
     except BadCron:
         return
     label = moment.replace(microsecond=0)
-    later = found.after(label)
+    later = actual_cron.after(label)
     today = [
         (hour, minute, second)
-        for hour in found.hours
-        for minute in found.minutes
-        for second in found.seconds
+        for hour in actual_cron.hours
+        for minute in actual_cron.minutes
+        for second in actual_cron.seconds
         if (hour, minute, second) > (label.hour, label.minute, label.second)
     ]
-    if found.fits(label.date()) and today:
+    if actual_cron.fits(label.date()) and today:
         assert later == label.replace(hour=today[0][0], minute=today[0][1], second=today[0][2])
         return
-    day = _every_day(found, label.date())
+    day = _every_day(actual_cron, label.date())
     assert (later is None) == (day is None)
     if later is not None and day is not None:
         assert later.date() == day
-        assert (later.hour, later.minute) == (found.hours[0], found.minutes[0])
+        assert (later.hour, later.minute) == (actual_cron.hours[0], actual_cron.minutes[0])
 
 
 # Masking.
@@ -164,8 +168,8 @@ def _check_masking(example: tuple[list[str], list[Any], list[int]]) -> None:
     stream = b"".join(
         part if isinstance(part, bytes) else values[part % len(values)].encode() for part in parts
     )
-    whole, masker = Masker(values), Masker(values)
-    expected = whole.feed(stream) + whole.finish()
+    actual_masker, masker = Masker(values), Masker(values)
+    expected = actual_masker.feed(stream) + actual_masker.finish()
     assert b"".join([*map(masker.feed, cut(stream, places)), masker.finish()]) == expected
     for value in values:
         spelled = value.strip().encode()

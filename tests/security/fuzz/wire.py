@@ -33,38 +33,40 @@ payloads = st.one_of(
 def _read(pieces: list[bytes]) -> tuple[list[websocket_frames.FrameMessage], int]:
     """What was read, and the code of the refusal that ended it, or 0."""
     reader = websocket_frames.Reader(masked=True, max_size=LONGEST)
-    found: list[websocket_frames.FrameMessage] = []
+    items: list[websocket_frames.FrameMessage] = []
     for piece in pieces:
         try:
-            found += reader.feed(piece)
+            items += reader.feed(piece)
         except websocket_frames.FrameError as refusal:
-            return found, refusal.code
+            return items, refusal.code
         assert len(reader._buffer) <= LONGEST + 14
-    return found, 0
+    return items, 0
 
 
 def _check_messages(example: tuple[list[tuple[int, bytes]], list[int]]) -> None:
     """What is packed is read again, however it is cut."""
     messages, places = example
-    said = [
+    items = [
         (opcode, b"x" * min(len(data), 125) if opcode >= websocket_frames.CLOSE else data)
         for opcode, data in messages
     ]
-    said = [
+    items = [
         (o, d if o != websocket_frames.TEXT else d.decode("ascii", "replace").encode())
-        for o, d in said
+        for o, d in items
     ]
-    data = b"".join(websocket_frames.pack(opcode, payload, masked=True) for opcode, payload in said)
-    assert _read(cut(data, places)) == (said, 0)
+    data = b"".join(
+        websocket_frames.pack(opcode, payload, masked=True) for opcode, payload in items
+    )
+    assert _read(cut(data, places)) == (items, 0)
 
 
 def _check_noise(example: tuple[bytes, list[int]]) -> None:
     """Anything is read or refused, and the same whichever way it is cut."""
     data, places = example
-    whole, cut_up = _read([data]), _read(cut(data, places))
-    assert cut_up[1] == whole[1]
+    pair, cut_up = _read([data]), _read(cut(data, places))
+    assert cut_up[1] == pair[1]
     # A refusal in one piece also drops the frames before it in that piece.
-    assert cut_up[0][: len(whole[0])] == whole[0]
+    assert cut_up[0][: len(pair[0])] == pair[0]
 
 
 heads = st.tuples(st.integers(0, 255), st.integers(0, 255)).map(bytes)
@@ -73,7 +75,7 @@ noise = st.one_of(
     st.lists(st.one_of(heads, st.binary(max_size=20)), max_size=12).map(b"".join),
     st.lists(
         st.tuples(st.integers(0, 15), st.binary(max_size=40)).map(
-            lambda one: websocket_frames.pack(one[0], one[1], masked=True)
+            lambda item: websocket_frames.pack(item[0], item[1], masked=True)
         ),
         max_size=6,
     ).map(b"".join),
@@ -97,31 +99,31 @@ written = st.one_of(
 )
 
 
-def _reference(said: str) -> Any:
+def _reference(text: str) -> Any:
     """The standard parser, strict; ValueError for what it refuses."""
 
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len({key for key, _ in found}) != len(found):
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in items}) != len(items):
             raise ValueError("twice")
-        return dict(found)
+        return dict(items)
 
     def constant(word: str) -> Any:
         raise ValueError(word)
 
-    value = json.loads(said, object_pairs_hook=pairs, parse_constant=constant, parse_float=str)
+    value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_float=str)
     json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
-def _check_json(said: str) -> None:
+def _check_json(text: str) -> None:
     """Refused by Invalid or read as the standard parser reads it, and written back the same."""
     try:
-        expected: Any = _reference(said)
+        expected: Any = _reference(text)
         is_json = True
     except (ValueError, RecursionError):
         is_json = False
     try:
-        exact = json_text.parse(said)
+        exact = json_text.parse(text)
     except Invalid as refusal:
         assert len(refusal.message) < 500
         assert not is_json or "nested" in refusal.message
