@@ -25,6 +25,8 @@ FOLDER = "tables/"
 LOCK = 0x62767273
 OPTIONS = (
     "-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c jit=off"
+    # For indexes, which are most of the time of a restore.
+    " -c maintenance_work_mem=256MB"
 )
 RELATIONS = (
     "select c.relname, pg_total_relation_size(c.oid) from pg_class c"
@@ -40,16 +42,18 @@ SEQUENCES = (
     "select sequencename, last_value from pg_sequences where schemaname = current_schema()"
     " and last_value is not null order by 1"
 )
-# Indexes that do not belong to a constraint, and foreign keys: they are created after the rows,
-# which is several times as fast.
+# Indexes that do not belong to a constraint, and keys: they are created after the rows, which is
+# several times as fast.
 INDEXES = (
     "select c.relname, pg_get_indexdef(c.oid) from pg_index i join pg_class c on c.oid ="
     " i.indexrelid where c.relnamespace = current_schema()::regnamespace and not exists"
     " (select 1 from pg_constraint k where k.conindid = i.indexrelid) order by 1"
 )
-FOREIGN_KEYS = (
+# Foreign keys first: they need the others.
+KEYS = (
     "select conrelid::regclass::text, conname, pg_get_constraintdef(oid) from pg_constraint"
-    " where contype = 'f' and connamespace = current_schema()::regnamespace order by 1, 2"
+    " where contype in ('f', 'p', 'u') and connamespace = current_schema()::regnamespace"
+    " order by contype = 'f' desc, 1, 2"
 )
 
 
@@ -181,17 +185,18 @@ def _create_schema(tx: Tx, names: Sequence[str]) -> None:
 
 
 def _postpone(connection: psycopg.Connection[Row]) -> list[str]:
-    """Drop indexes and foreign keys; returns the statements that create them again."""
+    """Drop indexes and keys; returns the statements that create them again."""
     later = []
     for name, definition in connection.execute(INDEXES.encode()).fetchall():
         connection.execute(sql.SQL("drop index {}").format(sql.Identifier(name)))
         later.append(definition)
-    for table, name, definition in connection.execute(FOREIGN_KEYS.encode()).fetchall():
+    keys = []
+    for table, name, definition in connection.execute(KEYS.encode()).fetchall():
         key = sql.Identifier(name)
         change = sql.SQL("alter table {} drop constraint {}").format(sql.SQL(table), key)
         connection.execute(change)
-        later.append(f"alter table {table} add constraint {key.as_string()} {definition}")
-    return later
+        keys.append(f"alter table {table} add constraint {key.as_string()} {definition}")
+    return [*reversed(keys), *later]
 
 
 def _load(connection: psycopg.Connection[Row], reader: BackupReader, report: Report) -> None:
