@@ -66,6 +66,13 @@ class Settings:
         "address:port on which /-/metrics is served as well, such as 127.0.0.1:9420; without a"
         " metrics token, anyone who can reach it may read it; empty: nowhere",
     )
+    otlp_url: str = _setting(
+        "",
+        "BELVEDERE_OTLP_URL",
+        "address of an OpenTelemetry collector (OTLP/HTTP), such as http://127.0.0.1:4318, for"
+        " spans of jobs whose request had a traceparent; empty: none",
+        is_secret=True,
+    )
     ready: bool = _setting(True, "BELVEDERE_READY", "serve /-/ready without a credential")
     secret_rate: int = _setting(
         500, "BELVEDERE_SECRET_RATE", "requests per second for each secret key before 429"

@@ -5,7 +5,7 @@ once. They belong to the process, like every counter that Prometheus reads.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from belvedere.base.counters import LONG, Histogram
 from belvedere.jobs.model import JobRow
@@ -22,6 +22,8 @@ class JobTallies:
         self.until_started = Histogram(LONG)
         # From the creation until the end.
         self.until_ended = Histogram(LONG)
+        # Called for each ended job with a trace context, if traces are exported.
+        self.on_traced_end: Callable[[JobRow], None] | None = None
 
     def count(self, event: str, jobs: Sequence[JobRow]) -> None:
         for job in jobs:
@@ -34,6 +36,8 @@ class JobTallies:
 
     def _count_end(self, job: JobRow, ended_at: int) -> None:
         self.ended[job.state, job.origin] += 1
+        if job.traceparent is not None and self.on_traced_end is not None:
+            self.on_traced_end(job)
         if not job.fence:
             # It never was for an agent: a workflow job, an approval, a canceled job.
             return

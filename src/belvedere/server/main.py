@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from belvedere.base import log_format
 from belvedere.base.errors import Refused
+from belvedere.jobs.tallies import TALLIES
 from belvedere.server import operator_socket, restored, scripts_user
 from belvedere.server.agents.endpoint import serve as serve_agent
 from belvedere.server.background import consumers, loops
@@ -20,6 +21,7 @@ from belvedere.server.metrics.listener import MetricsListener
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import first_start, setup_code
 from belvedere.server.setup.first_start import FirstLogin
+from belvedere.server.traces.exporter import TraceExporter
 from belvedere.server.transport import plain
 from belvedere.server.transport.connections import raise_nofile
 from belvedere.server.transport.interface import AsgiServer, Transport
@@ -120,6 +122,10 @@ async def _serve(
     metrics_server = await MetricsListener(runtime).listen() if settings.metrics_listen else None
     await restored.hold_jobs(runtime)
     tasks = [*loops.start(runtime), *consumers.start(runtime)]
+    if settings.otlp_url:
+        exporter = runtime.of(TraceExporter)
+        TALLIES.on_traced_end = exporter.take
+        tasks.append(asyncio.create_task(exporter.run(), name="export traces"))
     runtime.watchdog.start()
     serving = asyncio.create_task(server.serve([listening]))
     loop = asyncio.get_running_loop()

@@ -40,6 +40,7 @@ from belvedere.server.redis import connection as redis_connection
 from belvedere.server.redis.publisher import RedisPublisher
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.storage import Storage
+from belvedere.server.traces.exporter import TraceExporter
 from belvedere.server.transport.connections import Connections, room
 from belvedere.server.transport.proxies import Proxies
 from belvedere.settings import Settings
@@ -129,6 +130,7 @@ def build_runtime(
 
 def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(Metrics(runtime))
+    runtime.add(TraceExporter(runtime.settings.otlp_url))
     runtime.add(Examination(runtime))
     runtime.add(PageCache(runtime.clock))
     runtime.add(SubscriptionLimits(runtime.clock))

@@ -6,6 +6,7 @@ from belvedere.jobs.tallies import TALLIES
 from belvedere.monitors.evaluation.samples import RESULT_LAGS, RESULTS
 from belvedere.server.metrics.text_format import Family, counter, gauge, histogram
 from belvedere.server.runtime import ServerRuntime
+from belvedere.server.traces.exporter import TraceExporter
 
 
 def families(runtime: ServerRuntime) -> Iterator[Family]:
@@ -31,6 +32,15 @@ def families(runtime: ServerRuntime) -> Iterator[Family]:
         "belvedere_event_loop_blocked_total",
         "Times that the event loop was blocked for more than 250 ms.",
         runtime.watchdog.slow,
+    )
+    exporter = runtime.of(TraceExporter)
+    yield counter(
+        "belvedere_trace_spans_exported_total", "Spans sent to the collector.", exporter.exported
+    )
+    yield counter(
+        "belvedere_trace_spans_dropped_total",
+        "Spans that the collector did not take, or that were too many.",
+        exporter.dropped,
     )
     yield gauge(
         "belvedere_agents_connected", "Agents connected to this server.", len(runtime.agents)

@@ -1,0 +1,1 @@
+"""Export of traces by OTLP/HTTP with JSON, off by default (`BELVEDERE_OTLP_URL`)."""
