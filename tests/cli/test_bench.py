@@ -137,6 +137,23 @@ def test_it_measures_on_postgres(anonymous: Belvedere) -> None:
 
 @pytest.mark.prove
 @pytest.mark.limit(300)
+def test_it_compares_several_servers_with_one(anonymous: Belvedere) -> None:
+    result = json.loads(anonymous("bench", "--postgres", "--servers", "2", "--json", *SMALL).out)
+    servers = result["servers"]
+    assert (servers["servers"], servers["jobs"]) == (2, 20)
+    assert servers["ratio"] == pytest.approx(servers["several_us"] / servers["single_us"])
+    assert {goal["name"]: goal["limit"] for goal in result["goals"]}["servers"] == 1.3
+
+
+@pytest.mark.parametrize("words", [("--servers", "3"), ("--postgres", "--servers", "1")])
+def test_several_servers_need_postgres(anonymous: Belvedere, words: tuple[str, ...]) -> None:
+    ran = anonymous("bench", *words)
+    assert ran.status == 2
+    assert "--servers" in ran.err
+
+
+@pytest.mark.prove
+@pytest.mark.limit(300)
 def test_it_compares_with_other_job_queues(anonymous: Belvedere) -> None:
     ran = anonymous("bench", "--postgres", "--compare", "--json", *SMALL)
     assert ran.err == ""

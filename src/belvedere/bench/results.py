@@ -112,6 +112,16 @@ class FeatureCost(msgspec.Struct):
     ratio: float
 
 
+class ServersResult(msgspec.Struct):
+    """CPU time per job of one server, and of several on the same database."""
+
+    servers: int
+    jobs: int
+    single_us: float
+    several_us: float
+    ratio: float
+
+
 class QueueFigures(msgspec.Struct):
     """A job queue with the same workload: one job at a time, and many from several callers."""
 
@@ -147,6 +157,7 @@ class Result(msgspec.Struct):
     queue: QueueResult | None = None
     agents: AgentsResult | None = None
     rooms: list[FeatureCost] = []
+    servers: ServersResult | None = None
     # Belvedere and other job queues, if they were compared.
     queues: list[QueueFigures] = []
     goals: list[Goal] = []
@@ -229,6 +240,8 @@ def goals(result: Result) -> list[Goal]:
             continue
         is_met = cost.ratio >= limit if least else cost.ratio <= limit
         targets.append(Goal(cost.name, cost.ratio, limit, not least, is_met))
+    if result.servers is not None:
+        targets.append(_at_most("servers", result.servers.ratio, 1.3))
     if result.queue is not None:
         targets += [
             _at_most(f"queue: {verb.name}", verb.ratio, QUEUE_GOALS.get(verb.name, 1.5))

@@ -15,7 +15,7 @@ from belvedere.bench import results
 from belvedere.bench.environment import installation, postgres, private_server, processes
 from belvedere.bench.environment.databases import temporary_database
 from belvedere.bench.environment.installation import BenchTarget
-from belvedere.bench.measure import agents, features, history, load, queue
+from belvedere.bench.measure import agents, features, history, load, queue, servers
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.bench.others import measure as others
 from belvedere.bench.results import QueueFigures, Result
@@ -46,6 +46,8 @@ class BenchPlan:
     records: int = 2_000
     # Seconds to measure the idle server; 0: do not measure it.
     idle_s: float = 10.0
+    # Servers on one PostgreSQL, compared with one server; 0: do not measure.
+    servers: int = 0
     # Run the same workload with other job queues, which are downloaded.
     compare: bool = False
     # The folder whose disk is measured.
@@ -73,6 +75,8 @@ def run(plan: BenchPlan, report: Progress) -> Result:
             result = _measure(plan, _existing(plan.client, plan), folder, report, engine="remote")
         else:
             result = _measure_private(plan, database, folder, report)
+            if plan.servers:
+                result.servers = servers.measure(database, folder, plan.servers, plan.jobs, report)
             if plan.compare:
                 result.queues = _compare(plan, result, database, folder, report)
             if plan.waiting:
@@ -176,7 +180,7 @@ def _measure_throughput(plan: BenchPlan, target: BenchTarget, report: Progress) 
     ):
         job_request = _request(target.client, task_id, wait=False)
         report(step, 0, plan.jobs)
-        load.run_concurrently(connections, job_request, plan.jobs)
+        load.run_concurrently([(item, job_request) for item in connections], plan.jobs)
         load.wait_until_finished(
             target, task_id, plan.jobs, lambda done: report(step, done, plan.jobs)
         )

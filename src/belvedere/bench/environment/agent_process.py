@@ -15,12 +15,12 @@ NAME = "apart"
 
 
 @contextmanager
-def running_agent(server: PrivateServer, client: Client) -> Iterator[BenchTarget]:
+def running_agent(server: PrivateServer, client: Client, name: str = NAME) -> Iterator[BenchTarget]:
     """Its host, once it is online. The agent stops here, its keeper with the server."""
-    with (server.folder / f"{NAME}.log").open("wb") as log:
+    with (server.folder / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "belvedere.cli.main", "agent", "--server", server.url]
-            + ["--state", str(server.folder / NAME), "--hostname", NAME],
+            + ["--state", str(server.folder / name), "--hostname", name],
             env={
                 **private_server.clean_environment(),
                 "BELVEDERE_ENROLMENT_TOKEN": _enrolment_token(server),
@@ -31,7 +31,7 @@ def running_agent(server: PrivateServer, client: Client) -> Iterator[BenchTarget
             start_new_session=True,
         )
     try:
-        yield BenchTarget(client, installation.await_host(client, NAME))
+        yield BenchTarget(client, installation.await_host(client, name))
     finally:
         process.terminate()
         try:

@@ -157,5 +157,5 @@ def _seconds(connection: HttpConnection, request: bytes) -> float:
 
 def _send_all(connections: Sequence[HttpConnection], request: bytes) -> float:
     started_at = time.perf_counter()
-    load.run_concurrently(connections, request, INCREMENTS)
+    load.run_concurrently([(item, request) for item in connections], INCREMENTS)
     return time.perf_counter() - started_at

@@ -46,13 +46,14 @@ def run_one_by_one(connection: HttpConnection, request: bytes, runs: int) -> lis
     return times
 
 
-def run_concurrently(connections: Sequence[HttpConnection], request: bytes, jobs: int) -> None:
-    """Each caller sends its next request as soon as it has a response, until all are sent."""
+def run_concurrently(callers: Sequence[tuple[HttpConnection, bytes]], jobs: int) -> None:
+    """Each caller sends its request again as soon as it has a response, until all are sent."""
     poll = select.poll()
-    by_fd = {connection.fileno(): connection for connection in connections[:jobs]}
+    by_fd = {connection.fileno(): connection for connection, _ in callers[:jobs]}
+    requests = {connection.fileno(): request for connection, request in callers}
     for connection in by_fd.values():
         poll.register(connection.fileno(), select.POLLIN)
-        connection.send(request)
+        connection.send(requests[connection.fileno()])
     remaining, answered = jobs - len(by_fd), 0
     while answered < jobs:
         for connection in _ready(poll, by_fd):
@@ -62,7 +63,7 @@ def run_concurrently(connections: Sequence[HttpConnection], request: bytes, jobs
             answered += 1
             if remaining:
                 remaining -= 1
-                connection.send(request)
+                connection.send(requests[connection.fileno()])
 
 
 def _ready(poll: "select.poll", by_fd: dict[int, HttpConnection]) -> Iterator[HttpConnection]:

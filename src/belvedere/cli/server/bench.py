@@ -30,6 +30,10 @@ def _plan(args: Args) -> "BenchPlan":
     for name in ("runs", "jobs", "callers"):
         if getattr(args, name) < 1:
             raise CommandError(f"--{name} must be at least 1", 2)
+    if args.servers and not (args.database or args.postgres):
+        raise CommandError("--servers needs --database or --postgres", 2)
+    if args.servers and args.servers < 2:
+        raise CommandError("--servers must be 0 or at least 2", 2)
     if args.server and args.compare:
         raise CommandError(
             "--compare starts its own server and cannot be combined with --server", 2
@@ -49,6 +53,7 @@ def _plan(args: Args) -> "BenchPlan":
         agents=args.agents,
         records=args.records,
         idle_s=args.idle,
+        servers=args.servers,
         compare=args.compare,
         place=args.data,
         database=args.database or "",
@@ -124,12 +129,19 @@ def _rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
         yield from _idle_rows(result["idle"])
     for cost in result["rooms"]:
         yield cost["name"], cost["name"], "", f"{cost['ratio']:.2f} {cost['unit']}"
+    if result["servers"]:
+        yield _servers_row(result["servers"])
     if result["queue"]:
         yield from _operation_rows("queue", result["queue"], "jobs waiting", "few")
     if result["agents"]:
         yield from _agent_rows(result["agents"])
     if result["history"]:
         yield from _history_rows(result["history"])
+
+
+def _servers_row(result: Record) -> tuple[str, str, str, str]:
+    cost = f"{result['several_us']:.0f} us of CPU time (one server {result['single_us']:.0f})"
+    return "servers", f"a job with {result['servers']} servers", cost, f"{result['ratio']:.2f} x"
 
 
 def _idle_rows(idle: Record) -> Iterator[tuple[str, str, str, str]]:
@@ -257,6 +269,13 @@ COMMANDS = (
                 "--ca-file",
                 metavar="FILE",
                 help="trust the certificate authorities in this PEM file",
+            ),
+            option(
+                "--servers",
+                type=int,
+                default=0,
+                metavar="N",
+                help="with PostgreSQL: compare this many servers with one (default 0: skip)",
             ),
             option(
                 "--compare",
