@@ -12,7 +12,7 @@ PROC = Path("/proc")
 # A part of the command line, and the name of the process that it identifies.
 NAMES = (
     ("agent.keeper", "keeper"),
-    ("agent.checks", "checks"),
+    ("agent.monitoring.checker_main", "checks"),
     ("belvedere.cli.main\0agent", "agent"),
     ("\0up\0", "server"),
 )
@@ -25,13 +25,30 @@ class ProcessInfo:
 
 
 def of_folder(folder: Path) -> list[ProcessInfo]:
-    """Processes that have this folder in their command line or as their data folder."""
-    running = []
-    for pid, command in _commands():
-        if f"\0{folder}" in command or _has_data(pid, str(folder)):
-            name = next((name for mark, name in NAMES if mark in command), "")
-            running.append(ProcessInfo(pid, name))
-    return running
+    """Processes that have this folder in their command line or as their data folder, and the
+    processes for checks that they have started."""
+    commands = dict(_commands())
+    own = {
+        pid
+        for pid, command in commands.items()
+        if f"\0{folder}" in command or _has_data(pid, str(folder))
+    }
+    own |= {
+        pid
+        for pid, command in commands.items()
+        if _name_of(command) == "checks" and _parent_of(pid) in own
+    }
+    return [ProcessInfo(pid, _name_of(commands[pid])) for pid in sorted(own)]
+
+
+def _name_of(command: str) -> str:
+    return next((name for mark, name in NAMES if mark in command), "")
+
+
+def _parent_of(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        return int((PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+    return 0
 
 
 def _commands() -> Iterator[tuple[int, str]]:

@@ -127,7 +127,11 @@ def _checks(target: BenchTarget, folder: Path, kind: str) -> list[FeatureCost]:
         client.delete(f"/monitor/{monitor_id}")
     if usage is None:
         raise Refused("The CPU time of processes cannot be read on this system.")
-    shares = {process.name: process.cpu_percent / 100 for process in usage.processes}
+    shares: dict[str, float] = {}
+    for process in usage.processes:
+        # The agent's checks run in a process of their own.
+        name = "agent" if process.name == "checks" else process.name
+        shares[name] = shares.get(name, 0.0) + process.cpu_percent / 100
     return [
         results.feature_cost(
             f"{kind} check{suffix}", f"ms of the {name}", shares[name] / CHECKS, 1e-3
