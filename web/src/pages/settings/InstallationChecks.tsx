@@ -34,14 +34,14 @@ export function InstallationChecks() {
                 {ORDER.flatMap((verdict) =>
                   findings
                     .filter((finding) => finding.verdict === verdict)
-                    .map(({ check, found, advice }) => (
-                      <Table.Tr key={`${check} ${found}`}>
+                    .map(({ check, found: text, advice }) => (
+                      <Table.Tr key={`${check} ${text}`}>
                         <Table.Td w={110}>
                           <Badge className={LOOKS[verdict]}>{t.verdicts[verdict]}</Badge>
                         </Table.Td>
                         <Table.Td w={130}>{check}</Table.Td>
                         <Table.Td className="settings-wrap">
-                          {found}
+                          {text}
                           {advice ? (
                             <Text size="sm" fw={600}>
                               {advice}
