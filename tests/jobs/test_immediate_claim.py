@@ -34,7 +34,7 @@ class FakeConnection:
     def __init__(self, host_id: str, session: int) -> None:
         self.host_id = host_id
         self.session = session
-        self.is_closing = False
+        self.is_closing = self.is_heard = False
         self.disk = ""
         self.given: list[Order] = []
 

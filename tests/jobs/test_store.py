@@ -14,6 +14,7 @@ IMMUTABLE = {
     *("id", "customer_id", "task_id", "task_version", "workflow_id", "workflow_job_id", "host_id"),
     *("script_id", "script_sha256", "script_filename", "type", "name", "origin", "user_id"),
     *("username", "email", "notify", "concurrency", "restarted_from", "created_at", "started_by"),
+    "traceparent",
 }
 
 

@@ -84,7 +84,7 @@ async def test_a_frame_of_many_values_is_refused_before_decoding(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items: list[Any] = []
-    decode = "belvedere.server.agents.connection.decode"
+    decode = "belvedere.server.agents.message_limits.decode"
     many = ",".join([value] * (limits.MAX_VALUES + 1))
     async with world.agent() as agent:
         monkeypatch.setattr(decode, items.append)

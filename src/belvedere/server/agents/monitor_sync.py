@@ -147,7 +147,8 @@ class MonitorSync:
         elif self._behind == (number, self._position):
             self.send_list()
         else:
-            self._behind = (number, self._position)
+            # Without this, the next heartbeat would be the same as this one and not be read.
+            self._behind, self._agreed = (number, self._position), None
 
     def take(self, batch: Samples, size: int) -> None:
         """One write at a time, so that batches are stored in the order in which they were sent."""

@@ -106,18 +106,18 @@ export const useMonitoringText = catalogue(
       'Sus monitores no se comprueban y sus trabajos esperan. Comprueba que la máquina está en marcha, que el agente está iniciado y que llega a este servidor.',
     makeLine: 'Crear comando de instalación',
     createHostToken: 'Crear el token',
-    installLine: 'comando de instalación con sudo',
-    installLineUser: 'comando de instalación sin sudo',
+    installLine: 'comando con sudo',
+    installLineUser: 'comando sin sudo',
     asRoot: 'Con sudo: un servicio de la máquina que puede ejecutar tareas como otros usuarios',
     asUser: 'Sin sudo: un servicio de tu usuario, o si ya eres root',
     loopbackTitle: 'Otras máquinas no llegan a este servidor',
     loopbackBody: (address) =>
-      `${address} es una dirección de bucle local: solo funciona en la máquina del servidor. Reinicia el servidor con una dirección a la que llegue la máquina nueva y después crea el comando:`,
+      `${address} es una dirección de bucle local: solo funciona en la máquina del servidor. Reinicia el servidor con una dirección accesible desde la máquina nueva y crea el comando después:`,
     startCommand: 'comando de inicio',
     serverAddress: 'Dirección de este servidor',
     serverAddressHelp: 'Elige una a la que llegue la máquina nueva.',
     lineOnce:
-      'Ejecútalo en la máquina nueva antes de una hora. Registra un solo equipo y se muestra una sola vez.',
+      'Ejecútalo en la máquina nueva antes de una hora. Registra un equipo y se muestra una vez.',
     needsAdmin: 'Un administrador de esta organización puede añadir equipos.',
   },
 )
