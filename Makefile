@@ -5,7 +5,8 @@
 PYTHON ?= $(shell for python in /usr/bin/python3.11 python3.11 /usr/bin/python3 python3; do \
   $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && \
   { command -v $$python; exit; }; done; echo python3)
-WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
+# One more than cores: many tests wait for processes.
+WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4)))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 PROGRESS := sh tools/progress.sh
