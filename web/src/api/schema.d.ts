@@ -2648,7 +2648,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many finished jobs were removed by retention or by a person, when the last one was, and how far a deletion has got
+         * Count finished jobs that were removed by retention or a person, with the time of the last one and the progress of a deletion
          * @description Level: viewer.
          */
         get: operations["get_job_removed"];

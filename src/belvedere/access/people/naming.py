@@ -26,7 +26,7 @@ def customer_name(text: str, reserved: frozenset[str]) -> str:
     if name is None:
         raise _invalid_field(
             "name",
-            "A name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit.",
+            "A name has 1 to 64 characters (a-z, 0-9, '.', '_', '-') and begins with a-z or 0-9.",
         )
     if name in reserved:
         raise _invalid_field("name", f"{name!r} is reserved. Choose another name.")
@@ -56,7 +56,7 @@ def username(text: str) -> str:
     if not _USERNAME.fullmatch(name) or is_id(name):
         raise _invalid_field(
             "username",
-            "A user name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and is not an id.",
+            "A user name has 1 to 64 characters (a-z, 0-9, '.', '_', '-') and is not an id.",
         )
     return name
 

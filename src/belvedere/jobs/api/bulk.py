@@ -191,8 +191,8 @@ ROUTES = (
         "/job/removed",
         "viewer",
         show_removed,
-        "How many finished jobs were removed by retention or by a person, when the last one was,"
-        " and how far a deletion has got",
+        "Count finished jobs that were removed by retention or a person, with the time of the last"
+        " one and the progress of a deletion",
         answer=RemovedJobs,
         query=(("task", "only of this task"), ("workflow", "only of this workflow")),
         from_interface=False,

@@ -38,7 +38,7 @@ def _lock_for_decision(tx: Tx, actor: Actor, job_id: str, verb: str, state: JobS
         raise Forbidden("Only the job's approvers may decide it.", code="not_an_approver")
     if not permissions.may_decide(tx, actor, job):
         raise Forbidden(
-            "You count as the starter of this job: you started it, or no person did and you could"
+            "You may not decide about your own job: you started it, or no person did and you could"
             " have caused it. Another approver must decide.",
             code="four_eyes",
         )
