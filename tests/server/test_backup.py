@@ -32,6 +32,7 @@ from belvedere.settings import Settings
 
 SECRET = bytes(range(32)).hex()
 PASSPHRASE = "four plain words here"
+RECORD = BackupRecord("", 0, "", "", "", 1, 0, 0, "", "")
 
 
 @pytest.fixture
@@ -186,6 +187,28 @@ def test_another_backup_to_the_same_file_is_refused(
     back_up(settings, tmp_path / "backup.zip", write_again)
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_nobody_else_can_read_or_redirect_an_unfinished_backup(
+    settings: Settings, place: Fixture, tmp_path: Path
+) -> None:
+    target, elsewhere = tmp_path / "backup.zip", tmp_path / "elsewhere"
+    draft = tmp_path / "backup.zip.partial"
+    elsewhere.write_text("kept")
+    draft.symlink_to(elsewhere)
+    with pytest.raises(Conflict, match="is a link"):
+        write(settings, target)
+    draft.unlink()
+    draft.hardlink_to(elsewhere)
+    with pytest.raises(Conflict, match="somebody else"):
+        write(settings, target)
+    assert elsewhere.read_text() == "kept"
+    draft.unlink()
+    draft.write_text("left by a backup that was killed")
+    draft.chmod(0o666)
+    write(settings, target)
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_full_disk_leaves_no_file(settings: Settings, place: Fixture, tmp_path: Path) -> None:
     def fail(name: str, done: int, total: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -198,13 +221,18 @@ def test_a_full_disk_leaves_no_file(settings: Settings, place: Fixture, tmp_path
 def test_a_full_disk_leaves_no_restored_database(
     settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
 ) -> None:
+    has_key: list[bool] = []
+
     def fail(name: str, done: int, total: int) -> None:
         if not name.startswith("verify"):
+            # A database that is complete must have its key, whenever the process is killed.
+            has_key.append((empty.folder / SECRET_FILE).exists())
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    write(settings, tmp_path / "backup.zip")
+    write(settings, tmp_path / "backup.zip", passphrase=PASSPHRASE)
     with pytest.raises(Unavailable, match="is full"):
-        restore_backup(empty, tmp_path / "backup.zip", str, fail)
+        restore_backup(empty, tmp_path / "backup.zip", lambda: PASSPHRASE, fail)
+    assert has_key == [True]
     assert [path.name for path in empty.folder.iterdir() if path.suffix != ".lock"] == []
     copy.check_empty(create.location_of(empty))
 
@@ -406,9 +434,7 @@ def test_backups_repeat_after_the_newest_one_and_after_an_error(
     target = tmp_path / "night.zip"
     waits: list[float] = []
     monkeypatch.setattr(rotation, "sleep", waits.append)
-    outcomes: Iterator[BackupRecord | Refused] = iter(
-        [Unavailable("no"), BackupRecord("", 0, "", "", "", 1, 0, 0, "", "")]
-    )
+    outcomes: Iterator[BackupRecord | Refused] = iter([Unavailable("no"), RECORD])
 
     def run(path: Path) -> BackupRecord:
         outcome = next(outcomes)
@@ -426,3 +452,13 @@ def test_backups_repeat_after_the_newest_one_and_after_an_error(
         next(repeated)
     assert waits[:3] == [0.0, 300.0, 0.0]
     assert 3_590 < waits[3] <= 3_600
+
+
+def test_a_clock_that_was_set_back_does_not_stop_backups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(rotation, "sleep", waits.append)
+    rotation.add_time(tmp_path / "night.zip", datetime(2999, 1, 1, tzinfo=UTC)).touch()
+    next(rotation.repeat(tmp_path / "night.zip", 3_600, lambda _: RECORD))
+    assert waits == [3_600]

@@ -1,7 +1,7 @@
 """W3C trace context: the header `traceparent` of requests, and the variable of scripts.
 
 The span of a job has the last 16 digits of the job's id as its id, so that nothing else has to be
-stored: whoever has the job's id can name its span.
+stored: anyone who has the job's id can name its span.
 """
 
 import re

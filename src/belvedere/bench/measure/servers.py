@@ -17,7 +17,7 @@ from belvedere.bench.environment.installation import BenchTarget
 from belvedere.bench.environment.private_server import PrivateServer
 from belvedere.bench.measure import load
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
-from belvedere.bench.results import ServersResult
+from belvedere.bench.results import MICRO, ServersResult
 from belvedere.client.http_client import Client
 
 Progress = Callable[[str, int, int], None]
@@ -30,7 +30,8 @@ def measure(
     database: str, folder: Path, servers: int, jobs: int, report: Progress
 ) -> ServersResult:
     costs = [_cpu_per_job(database, folder, count, servers, jobs, report) for count in (1, servers)]
-    return ServersResult(servers, jobs, costs[0] * 1e6, costs[1] * 1e6, costs[1] / costs[0])
+    single_s, several_s = costs
+    return ServersResult(servers, jobs, single_s / MICRO, several_s / MICRO, several_s / single_s)
 
 
 def _cpu_per_job(

@@ -55,11 +55,11 @@ def back_up(
     if passphrase:
         key_part.check_passphrase(passphrase)
     _check_target(target, force=force)
-    with _draft(target) as draft, full_disk(target.parent):
-        with draft.open("wb") as file:
+    with _draft(target) as (draft, fd), full_disk(target.parent):
+        with open(fd, "wb", closefd=False) as file:
             record = _write(settings, file, draft, passphrase, report)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(fd)
         failpoints.reach("backup written")
         _check_target(target, force=force)
         draft.rename(target)
@@ -78,22 +78,40 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def _draft(target: Path) -> Iterator[Path]:
+def _draft(target: Path) -> Iterator[tuple[Path, int]]:
     """An empty private file beside the target, which no other backup writes to. It is deleted, with
     all copies beside it, if it was not renamed."""
     draft = target.with_name(target.name + PARTIAL)
-    fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = _open_private(draft)
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Conflict(f"Another backup is writing {target}.") from None
+        os.ftruncate(fd, 0)
         try:
-            yield draft
+            yield draft, fd
         finally:
             remove_drafts(draft.parent, draft.name)
     finally:
         os.close(fd)
+
+
+def _open_private(path: Path) -> int:
+    """Other users may be able to write to the folder: their links and files are refused, because
+    they could read what is written."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as fault:
+        if fault.errno != errno.ELOOP:
+            raise
+        raise Conflict(f"{path} is a link. Remove it and try again.") from None
+    status = os.fstat(fd)
+    if status.st_uid != os.geteuid() or status.st_nlink != 1:
+        os.close(fd)
+        raise Conflict(f"{path} belongs to somebody else. Remove it and try again.")
+    os.fchmod(fd, 0o600)
+    return fd
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 a server holds the jobs that may have run since the backup."""
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -51,10 +52,9 @@ def restore_backup(
         _check_keys(settings, reader, keys, sealed_keys)
         reader.verify(lambda name, done, total: report(f"verify {name}", done, total))
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with full_disk(settings.folder):
+        new_keys = sealed_keys if keys is None else None
+        with full_disk(settings.folder), _key_written(settings.folder, new_keys):
             epoch = copy.load_backup(location, reader, restore.mark_restored, report)
-        if keys is None and sealed_keys is not None:
-            key_file.write(settings.folder, sealed_keys)
     has_key = bool(keys or sealed_keys) or not manifest.key_check
     return RestoreRecord(
         str(source),
@@ -66,6 +66,20 @@ def restore_backup(
         "" if has_key else str(settings.folder / SECRET_FILE),
         bool((keys or sealed_keys) and reader.seal.signature),
     )
+
+
+@contextmanager
+def _key_written(folder: Path, keys: KeyFile | None) -> Iterator[None]:
+    """Before the database is complete: a process that is killed must not leave one without its key.
+    After an error the key is removed."""
+    if keys is not None:
+        key_file.write(folder, keys)
+    try:
+        yield
+    except BaseException:
+        if keys is not None:
+            (folder / SECRET_FILE).unlink(missing_ok=True)
+        raise
 
 
 def _read_keys(reader: BackupReader, source: Path, prompt: Prompt) -> KeyFile | None:

@@ -87,4 +87,5 @@ def _remaining(target: Path, interval_s: float) -> float:
         return 0.0
     text = backups[-1].name.removesuffix(target.suffix)[-len("20261117T030000Z") :]
     age_s = time.time() - datetime.strptime(text, STAMP).replace(tzinfo=UTC).timestamp()
-    return max(0.0, interval_s - age_s)
+    # The newest one may be from before the clock was set back.
+    return min(interval_s, max(0.0, interval_s - age_s))

@@ -77,7 +77,7 @@ def _events(tx: Tx, consumers: Consumers) -> Iterator[Family]:
 
 def _outbox(tx: Tx) -> Iterator[Family]:
     count = tx.value(
-        "select count(*) from (select 1 as one from messages where state = 'waiting' limit ?) m",
+        "select count(*) from (select 1 as n from messages where state = 'waiting' limit ?) m",
         MAX_ROWS,
     )
     yield gauge("belvedere_outbox_messages", "Messages that wait to be sent.", int(count))
