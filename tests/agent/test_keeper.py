@@ -71,7 +71,7 @@ def test_the_environment_is_a_list_and_never_the_agents_own(tmp_path: Path) -> N
         log = keeper.run("", env=env, runas=runas)["log"]
     finally:
         keeper.end()
-    record = dict(each.split("=", 1) for each in log.rstrip("\ufffd").split("\ufffd"))
+    record = dict(pair.split("=", 1) for pair in log.rstrip("\ufffd").split("\ufffd"))
     assert record.pop("HOME") == pwd.getpwuid(os.getuid()).pw_dir
     assert record.pop("USER") == record.pop("LOGNAME")
     assert record.pop("BELVEDERE_COOKIE").endswith(".101")

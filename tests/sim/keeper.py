@@ -35,7 +35,7 @@ class SimScript:
         self.status: int | None = None
         self.survivors: list[int] = []
         self.announced = False
-        self.shown = 0
+        self.reported_bytes = 0
         self.show_at = now + SHOW_AFTER
 
     @property
@@ -133,17 +133,21 @@ class SimScripts:
 
     def _show(self, sim_script: SimScript) -> Any:
         self._read(sim_script)
-        if sim_script.output.total == sim_script.shown:
+        if sim_script.output.total == sim_script.reported_bytes:
             return []
         if sim_script.output.spool is None:
             sim_script.output.spill("", sim_script.fence)
-        sim_script.shown = sim_script.output.total
+        sim_script.reported_bytes = sim_script.output.total
         return [
-            SendMessage({"say": "output", "fence": sim_script.fence, "total": sim_script.shown})
+            SendMessage(
+                {"say": "output", "fence": sim_script.fence, "total": sim_script.reported_bytes}
+            )
         ]
 
     def output_totals(self) -> dict[int, int]:
-        return {item.fence: item.shown for item in self._kept.values() if item.shown}
+        return {
+            item.fence: item.reported_bytes for item in self._kept.values() if item.reported_bytes
+        }
 
     def ages(self) -> dict[int, int]:
         now = self._host.clock_ns()

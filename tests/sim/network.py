@@ -28,7 +28,7 @@ class ConnectionEnd:
         self.connection: Connection
         self._arrives_at: Micros = 0
         # Sent, but held back by a partition.
-        self.held: list[tuple[str, Any]] = []
+        self.delayed: list[tuple[str, Any]] = []
 
     def send(self, message: Any) -> None:
         if self.is_open and self.process.is_alive:
@@ -54,8 +54,8 @@ class ConnectionEnd:
     def _arrive(self, kind: str, item: Any) -> None:
         if self.connection.is_cut:
             return
-        if self.connection.host.is_cut_off or self.held:
-            self.held.append((kind, item))
+        if self.connection.host.is_cut_off or self.delayed:
+            self.delayed.append((kind, item))
             return
         # In the receiver's name: a stopped process finds it when it goes on, a dead one never.
         world = self.process.world
@@ -75,13 +75,13 @@ class ConnectionEnd:
     def release(self) -> None:
         """The partition is over: what it held back comes through now, or a while later (a sender
         that was not heard for long tries less and less often)."""
-        if self.held:
+        if self.delayed:
             world = self.process.world
             world.after(world.long_tail(0, 40 * SECOND), self._flush)
 
     def _flush(self) -> None:
         if not self.connection.host.is_cut_off and not self.connection.is_cut:
-            items, self.held = self.held, []
+            items, self.delayed = self.delayed, []
             for kind, value in items:
                 self._arrive(kind, value)
 
