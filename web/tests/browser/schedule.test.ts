@@ -33,6 +33,8 @@ test('Enter in a field of a new schedule creates it, as in every form', async ()
     .waitFor()
   await page.getByRole('textbox', { name: 'Name' }).press('Enter')
   await page.waitForURL(/\/schedules\/[0-9a-f]{24}$/)
+  // The address changes first: until the page of the schedule is loaded, the new one is visible.
+  await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
   await page.getByRole('textbox', { name: 'Name' }).fill('Typed again')
   await page.getByRole('textbox', { name: 'Name' }).press('Enter')
   await page.getByText('Saved', { exact: true }).waitFor()

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page, type Route } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { CUSTOMER, type Options, OWNER, Server } from './server'
 
@@ -18,6 +18,7 @@ const FLAGS = [
 
 /** Long enough for a machine that is busy with other work. */
 export const PATIENCE_MS = 45_000
+const SCRIPT_DELAY_MS = Number(process.env.SCRIPT_DELAY_MS ?? 0)
 
 export interface Look {
   width?: number
@@ -100,6 +101,7 @@ export class World {
     // An open page would keep drawing and listening during all following tests.
     onTestFinished(() => context.close())
     context.setDefaultTimeout(PATIENCE_MS)
+    if (SCRIPT_DELAY_MS) await context.route('**/assets/*.js', delayed)
     const page = await context.newPage()
     this.watch(page)
     return page
@@ -214,6 +216,12 @@ export class World {
       ...more,
     })
   }
+}
+
+/** Loads every script late, so that a test that acts on the previous page fails reliably. */
+async function delayed(route: Route): Promise<void> {
+  await new Promise((done) => setTimeout(done, SCRIPT_DELAY_MS))
+  await route.continue()
 }
 
 /** Waits until the page is idle: then its controls handle events. */
