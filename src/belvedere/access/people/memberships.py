@@ -45,11 +45,6 @@ class Member(msgspec.Struct, frozen=True):
     has_second_factor: int
 
     @property
-    def is_active(self) -> bool:
-        """Whether the person can sign in to the organization."""
-        return bool(self.enabled and self.user_enabled and self.invited_at is None)
-
-    @property
     def tag_list(self) -> list[str]:
         return msgspec.json.decode(self.tags, type=list[str])
 

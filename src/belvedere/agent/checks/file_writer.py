@@ -14,7 +14,6 @@ from belvedere.agent.workdir.directories import READ, create_file
 
 # Device, inode, size and times of a file that was compared.
 Identity = tuple[int, int, int, int, int]
-MODE_BITS = 0o7777
 
 
 @dataclass(frozen=True, slots=True)

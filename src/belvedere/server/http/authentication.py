@@ -7,7 +7,7 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.request import AnyRequest
 from belvedere.access.signin import cookies
-from belvedere.base.clock import MINUTE, SECOND, Millis
+from belvedere.base.clock import SECOND, Millis
 from belvedere.base.errors import Forbidden, Invalid, Unauthenticated
 from belvedere.db import Database
 from belvedere.db.signals import Signal
@@ -57,9 +57,6 @@ class CredentialCache:
         """Last uses since the last call; stored once a minute."""
         used, self._used = list(self._used.items()), {}
         return used
-
-
-FLUSH: Millis = 1 * MINUTE
 
 
 def token_of(
