@@ -33,6 +33,7 @@ INTERPOLATED = {
     "db/postgres/transaction.py": "a member of Dialect; the caller names the table",
     "db/sqlite/transaction.py": "a member of Dialect; the caller names the table",
     "hosts/store.py": "a list in JSON as a table (Dialect.json_values)",
+    "jobs/permissions.py": "a list in JSON as a table (Dialect.json_values)",
     "overview/access_report.py": "reads names from tables that `triggers.sources.SOURCES` lists",
     "overview/event_sources.py": "reads names from tables that `triggers.sources.SOURCES` lists",
     "overview/rows/queries.py": "a list in JSON as a table (Dialect.json_values)",

@@ -40,8 +40,6 @@ class Dialect:
     lock_rows: str
     # Appended to a select: lock the rows that are not locked, and skip the others.
     skip_locked: str
-    # The same for the table `j` only.
-    skip_locked_jobs: str
     # The members of a JSON array given as one parameter, for `x in …`.
     in_texts: str
     in_numbers: str
@@ -62,21 +60,20 @@ class Dialect:
     # a form that uses an index: the log may contain years.
     beyond_cursor: str
     in_order: str
-    newest_first: str
-    # Members of JSON that is stored as text. Keys and paths are literal text.
-    json_text: Callable[[str, str], str]
-    json_item: Callable[[str, str], str]
-    # Whether the member at this path (keys and positions) is true.
-    json_is_true: Callable[[str, Sequence[str]], str]
-    # A table expression: the elements of an array, in its column `value`, under this alias.
-    json_values: Callable[[str, str], str]
-    # The same, joined, for an array in an object; its key is an SQL expression.
-    join_json_array: Callable[[str, str, str], str]
+    # The member of a JSON column at this path of keys and positions, which are literal text.
+    json_text: Callable[[str, Sequence[str]], str]
+    # A table expression: the elements of an array, in its column `value`, under this alias. If the
+    # array is a member of an object, the last argument is its key, an SQL expression; else empty.
+    json_values: Callable[[str, str, str], str]
     # For each key of a JSON list its newest rows, by an index on (key, order).
     newest_per_key: str
     # Conditions on (column, id) as pairs: PostgreSQL plans for any value, and underestimates a
     # column with few values. Only the index of both columns fits a pair.
     compares_pairs: bool
+
+    @property
+    def newest_first(self) -> str:
+        return ", ".join(f"{column} desc" for column in self.in_order.split(", "))
 
 
 class Sealer(Protocol):
@@ -94,7 +91,7 @@ class Tx(Protocol):
 
     now: Millis
     dialect: Dialect
-    # Topics to ring once the commit is durable: `host:<id>`, `events`, `access`.
+    # Sent once the commit is durable.
     signals: set[Signal]
     # Cache of immutable versions, kept beyond the transaction.
     version_cache: dict[Any, Any]

@@ -41,7 +41,7 @@ _FIELDS = {
 @cache
 def listable(dialect: Dialect) -> Listable:
     """What a list of hosts can be filtered and sorted by."""
-    tags = dialect.json_values("hosts.tags", "t")
+    tags = dialect.json_values("hosts.tags", "t", "")
     has_tag = f"exists (select 1 from {tags} where t.value {{test}})"
     return Listable(fields={**_FIELDS, "tags": Field(has_tag)})
 

@@ -173,11 +173,11 @@ def _accounts_of(actor: Actor) -> tuple[str, str, str]:
 
 def _approves(dialect: Dialect, names: str) -> str:
     """`is_approver` in SQL: the definition that the job was created from names the actor."""
-    target = dialect.json_text("v.spec", "approvals_target")
+    target = dialect.json_text("v.spec", ["approvals_target"])
     key = f"(case when {target} = 'assignees' then 'assigned_users' else 'approvers' end)"
     return (
         "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
-        f" {dialect.join_json_array('v.spec', key, 'a')} where v.task_id = j.task_id"
+        f" cross join {dialect.json_values('v.spec', 'a', key)} where v.task_id = j.task_id"
         " and v.version = j.task_version"
         f" and (lower(a.value) in ({names}) or a.value in {_ACCOUNTS})"
         f" and coalesce({target}, '') <> 'initiator'"

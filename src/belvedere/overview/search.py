@@ -136,7 +136,7 @@ def _rank(name: str, phrase: str, words: list[str]) -> int:
 
 def _matches(tx: Tx, actor: Actor, kind: str, words: list[str], limit: int) -> list[SearchResult]:
     source = SOURCES[kind]
-    spec_tags = _SPEC_TAGS.format(tx.dialect.json_text("x.spec", "tags"))
+    spec_tags = _SPEC_TAGS.format(tx.dialect.json_text("x.spec", ["tags"]))
     tags = source.tags.replace("{spec_tags}", spec_tags)
     conditions, condition_params = _conditions(source, tags, words)
     visibility, visibility_params = _visibility(actor, kind)

@@ -58,7 +58,7 @@ def tags(tx: Tx, actor: Actor) -> list[str]:
 
 def _texts(tx: Tx, actor: Actor, tagged: _TaggedTable) -> list[str]:
     # The tags of a task are in the JSON of its definition.
-    column = tx.dialect.json_text("spec", "tags") if tagged.table == "tasks" else "tags"
+    column = tx.dialect.json_text("spec", ["tags"]) if tagged.table == "tasks" else "tags"
     visibility, params = (
         visible_filter(actor, tagged.object, "id", open_when_empty=tagged.open_when_empty)
         if tagged.object

@@ -18,7 +18,6 @@ DIALECT = Dialect(
     is_shared=True,
     lock_rows=" for update",
     skip_locked=" for update skip locked",
-    skip_locked_jobs=" for update of j skip locked",
     in_texts=TEXTS,
     in_numbers=NUMBERS,
     in_subquery="= any(array({}))",
@@ -30,13 +29,9 @@ DIALECT = Dialect(
     xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
     beyond_cursor="(xid, id) > (?, ?)",
     in_order="xid, id",
-    newest_first="xid desc, id desc",
-    json_text=lambda column, key: f"{column}::json ->> '{key}'",
-    json_item=lambda column, position: f"{column}::json ->> {position}",
-    json_is_true=lambda column, path: f"{column}::json #>> '{{{','.join(path)}}}' = 'true'",
-    json_values=lambda array, alias: f"json_array_elements_text({array}::json) {alias} (value)",
-    join_json_array=lambda column, key, alias: (
-        f"cross join lateral json_array_elements_text({column}::json -> {key}) {alias} (value)"
+    json_text=lambda column, path: f"{column}::json #>> '{{{','.join(path)}}}'",
+    json_values=lambda column, alias, key: (
+        f"json_array_elements_text({column}::json{key and f' -> {key}'}) {alias} (value)"
     ),
     newest_per_key="select k.value, {columns} from json_array_elements_text(?::json) k (value)"
     " cross join lateral (select * from {table} y where y.{key} = k.value{where}"

@@ -26,7 +26,6 @@ DIALECT = Dialect(
     is_shared=False,
     lock_rows="",
     skip_locked="",
-    skip_locked_jobs="",
     in_texts="(select value from json_each(?))",
     in_numbers="(select value from json_each(?))",
     in_subquery="in ({})",
@@ -40,12 +39,10 @@ DIALECT = Dialect(
     # One writer: the transaction's number is not needed.
     beyond_cursor="(? is not null and id > ?)",
     in_order="id",
-    newest_first="id desc",
-    json_text=lambda column, key: f"{column} ->> '$.{key}'",
-    json_item=lambda column, position: f"{column} ->> {position}",
-    json_is_true=lambda column, path: f"{column} ->> '{_json_path(path)}' = 1",
-    json_values=lambda array, alias: f"json_each({array}) {alias}",
-    join_json_array=lambda column, key, alias: f"join json_each({column}, '$.' || {key}) {alias}",
+    json_text=lambda column, path: f"{column} ->> '{_json_path(path)}'",
+    json_values=lambda column, alias, key: (
+        f"json_each({column}, '$.' || {key}) {alias}" if key else f"json_each({column}) {alias}"
+    ),
     newest_per_key="select k.value, {columns} from json_each(?) k join {table} x on x.rowid in"
     " (select y.rowid from {table} y where y.{key} = k.value{where}"
     " order by y.{order} desc limit {limit})",

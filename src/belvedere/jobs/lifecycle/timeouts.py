@@ -130,9 +130,8 @@ def mark_unreachable(tx: Tx) -> int:
     """Mark running jobs of silent hosts; they do not end."""
     jobs = tx.all(
         JobRow,
-        f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
-        " where j.lifecycle = 'assigned' and j.unreachable_at is null and h.gone_at is not null"
-        f" order by j.id || '' limit ?{tx.dialect.skip_locked_jobs}",
+        f"select {columns(JobRow)} from jobs j where {_IS_UNREACHABLE}"
+        f" order by id || '' limit ?{tx.dialect.skip_locked}",
         BATCH_SIZE,
     )
     for job in jobs:
@@ -148,8 +147,8 @@ def mark_reachable(tx: Tx) -> int:
     """Remove the mark when a silent host sends again on the same connection."""
     jobs = tx.all(
         JobRow,
-        f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
-        f" where {_IS_REACHABLE_AGAIN} order by j.id || '' limit ?{tx.dialect.skip_locked_jobs}",
+        f"select {columns(JobRow)} from jobs j where {_IS_REACHABLE_AGAIN}"
+        f" order by id || '' limit ?{tx.dialect.skip_locked}",
         BATCH_SIZE,
     )
     for job in jobs:
@@ -161,9 +160,13 @@ def mark_reachable(tx: Tx) -> int:
     return len(jobs)
 
 
+_IS_UNREACHABLE = (
+    "lifecycle = 'assigned' and unreachable_at is null"
+    " and exists (select 1 from hosts h where h.id = j.host_id and h.gone_at is not null)"
+)
 _IS_REACHABLE_AGAIN = (
-    "j.lifecycle = 'assigned' and j.unreachable_at is not null"
-    " and h.gone_at is null and h.connected_at is not null"
+    "lifecycle = 'assigned' and unreachable_at is not null and exists (select 1 from hosts h"
+    " where h.id = j.host_id and h.gone_at is null and h.connected_at is not null)"
 )
 
 
@@ -244,21 +247,11 @@ def any_expired(tx: Tx) -> bool:
 
 
 def any_unreachable(tx: Tx) -> bool:
-    return bool(
-        tx.row(
-            "select 1 from jobs j join hosts h on h.id = j.host_id where j.lifecycle = 'assigned'"
-            " and j.unreachable_at is null and h.gone_at is not null limit 1"
-        )
-    )
+    return bool(tx.row(f"select 1 from jobs j where {_IS_UNREACHABLE} limit 1"))
 
 
 def any_reachable(tx: Tx) -> bool:
-    return bool(
-        tx.row(
-            "select 1 from jobs j join hosts h on h.id = j.host_id"
-            f" where {_IS_REACHABLE_AGAIN} limit 1"
-        )
-    )
+    return bool(tx.row(f"select 1 from jobs j where {_IS_REACHABLE_AGAIN} limit 1"))
 
 
 def move_clock(tx: Tx, step: ClockStep) -> None:

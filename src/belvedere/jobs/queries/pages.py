@@ -226,9 +226,9 @@ def listable(dialect: Dialect) -> Listable:
 
 def _nth_argument(dialect: Dialect) -> str:
     """A masked value cannot be guessed by comparing either: it reads *** here, too."""
-    masked = dialect.json_is_true("v.spec", ("task_arguments", "{n}", "masked"))
+    masked = dialect.json_text("v.spec", ["task_arguments", "{n}", "masked"])
     return (
         "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
-        f" and v.version = j.task_version and {masked})"
-        f" then '***' else {dialect.json_item('j.arguments', '{n}')} end)"
+        f" and v.version = j.task_version and cast({masked} as text) in ('1', 'true'))"
+        f" then '***' else {dialect.json_text('j.arguments', ['{n}'])} end)"
     )

@@ -72,7 +72,8 @@ def listable(base: Listable, fields: Mapping[str, Field]) -> Listable:
 
 def tag_field(dialect: Dialect, tags: str) -> Field:
     """`where[tags]=` on a column with a JSON array."""
-    return Field(f"exists (select 1 from {dialect.json_values(tags, 'g')} where g.value {{test}})")
+    values = dialect.json_values(tags, "g", "")
+    return Field(f"exists (select 1 from {values} where g.value {{test}})")
 
 
 def rank(expression: str, ranks: Mapping[str, int]) -> str:

@@ -62,7 +62,7 @@ class WorkflowLine(msgspec.Struct):
 
 
 def listable_tasks(dialect: Dialect) -> Listable:
-    tags = f"coalesce({dialect.json_text('t.spec', 'tags')}, '[]')"
+    tags = f"coalesce({dialect.json_text('t.spec', ['tags'])}, '[]')"
     return queries.listable(store.TASKS, {"tags": queries.tag_field(dialect, tags)})
 
 
