@@ -10,18 +10,21 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
 from belvedere.monitors import agent_config, service, watch_changes
+from belvedere.monitors.config.kinds import MONITOR_KINDS
 from monitors.monitor_steps import MonitorSteps
 
+# Values of fields that some kinds require.
+REQUIRED = {
+    "url": "https://x.test/",
+    "raw_search": "nginx",
+    "path": "/etc/hosts",
+    "target": "x.test",
+    "port": "22",
+}
 FIELDS = {
-    "scraper": {"url": "https://x.test/"},
-    "dstat": {},
-    "process": {"raw_search": "nginx"},
-    "file": {"path": "/etc/hosts"},
-    "psaux": {},
-    "tcp": {"target": "127.0.0.1", "port": "22"},
-    "ping": {"target": "gateway"},
-    "dns": {"target": "x.test"},
-    "tls": {"target": "x.test"},
+    kind.value: {name: REQUIRED[name] for name in REQUIRED if name in config.__struct_fields__}
+    for kind, (config, _) in MONITOR_KINDS.items()
+    if kind.is_run_by_agent and kind != "script"
 }
 
 

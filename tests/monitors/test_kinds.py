@@ -34,8 +34,10 @@ def test_the_command_line_creates_every_kind_but_hosts() -> None:
 
 def test_the_console_has_a_form_and_a_label_for_every_kind() -> None:
     assert _in_console("pages/monitors/form/kinds.ts", r"^  (\w+): \[") >= KINDS
-    for path in ("pages/monitors/form/kindText.ts", "ui/monitoring/text.ts"):
-        assert _in_console(path, r"^      (\w+): '") >= KINDS, path
+    texts = (ROOT / "web" / "src" / "ui" / "monitoring" / "text.ts").read_text()
+    for kind in KINDS:
+        # Name and sentence, in two languages.
+        assert len(re.findall(rf"^      {kind}: '", texts, re.MULTILINE)) == 4, kind
 
 
 def test_the_reference_describes_every_kind() -> None:

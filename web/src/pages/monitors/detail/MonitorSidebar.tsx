@@ -7,6 +7,7 @@ import { useHasLevel } from '../../../app/session'
 import { interval } from '../../../lib/format'
 import { monitorLook, monitorStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
+import { useMonitoringText } from '../../../ui/monitoring/text'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { fileNamesQuery } from '../form/fileNames'
 import { headerText } from '../form/HeadersInput'
@@ -31,7 +32,7 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 /** What a monitor expects, reports and triggers. */
 export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
   const t = useText()
-  const k = useKindText()
+  const { kindHelp } = useMonitoringText()
   const isManager = useHasLevel('manager')
   const message = (monitor.last_event as { message?: unknown }).message
   return (
@@ -46,7 +47,7 @@ export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
       {monitor.type === 'nested' ? <Members ids={monitor.monitors ?? []} /> : null}
       <Card title={t.expected}>
         <Text size="sm" px="md" pt="sm">
-          {k.about[monitor.type]}
+          {kindHelp[monitor.type]}
         </Text>
         <ExpectedResult monitor={monitor} />
       </Card>

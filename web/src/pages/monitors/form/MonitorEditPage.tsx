@@ -22,8 +22,15 @@ import { useMonitorActions } from '../actions'
 import { MonitorLayout } from '../detail/MonitorLayout'
 import { useText } from '../text'
 import { CheckNow } from './CheckNow'
-import { KIND_ICONS } from './kindIcons'
-import { bodyOf, CREATABLE_KINDS, needsHost, newValues, type Values, valuesOf } from './kinds'
+import {
+  bodyOf,
+  CREATABLE_KINDS,
+  KIND_ICONS,
+  needsHost,
+  newValues,
+  type Values,
+  valuesOf,
+} from './kinds'
 import { useKindText } from './kindText'
 import { MonitorForm } from './MonitorForm'
 import { PushUrl } from './PushUrl'
@@ -44,7 +51,7 @@ export function NewMonitorPage() {
 
 function Choose() {
   const t = useKindText()
-  const kinds = useMonitoringText().kinds
+  const { kinds, kindHelp } = useMonitoringText()
   const { host } = newMonitorRoute.useSearch()
   return (
     <Stack gap="md">
@@ -61,7 +68,7 @@ function Choose() {
                 {kinds[kind]}
               </Text>
               <Text size="xs" c="dimmed">
-                {t.about[kind]}
+                {kindHelp[kind]}
               </Text>
             </AppLink>
           )
@@ -75,7 +82,7 @@ function Make({ kind }: { kind: string }) {
   const t = useKindText()
   const go = useAppNavigate()
   const client = useQueryClient()
-  const kinds = useMonitoringText().kinds
+  const { kinds, kindHelp } = useMonitoringText()
   const { host } = newMonitorRoute.useSearch()
   const { data: hosts } = useQuery(hostNamesQuery)
   const [values, setValues] = useState<Values>(() => ({ ...newValues(kind), host_id: host }))
@@ -107,7 +114,7 @@ function Make({ kind }: { kind: string }) {
         </AppLink>
       </Group>
       <Text size="sm" c="dimmed">
-        {t.about[kind]} {kind === 'push' ? t.push : null}
+        {kindHelp[kind]} {kind === 'push' ? t.push : null}
       </Text>
       <MonitorForm
         kind={kind}

@@ -5,7 +5,7 @@ interface Labelled {
   help?: string
 }
 
-/** The words of the forms: one label per field, one sentence per kind. */
+/** The texts of the forms: one label per field. */
 export const useKindText = catalogue(
   {
     checkNow: 'Check now',
@@ -14,21 +14,6 @@ export const useKindText = catalogue(
       bad: 'The check failed',
       expired: 'The agent did not report a result in time',
     },
-    about: {
-      scraper: 'A web address returns the expected response.',
-      dstat: 'CPU, memory, swap and disks stay below their limits.',
-      process: 'The expected number of processes is running.',
-      script: 'A script of yours succeeds.',
-      file: 'A file exists, with the right owner; reports when it changes, or restores it from a stored file.',
-      psaux: 'Lists the processes of a host, for admins.',
-      host: 'An agent is connected.',
-      nested: 'Several monitors as one: normal if all of them are.',
-      tcp: 'A port accepts connections.',
-      ping: 'A machine responds to ping.',
-      dns: 'A name resolves.',
-      tls: 'A certificate is valid, and for long enough.',
-      push: 'Something reports regularly, such as a nightly backup.',
-    } as Record<string, string>,
     field: {
       name: { label: 'Name' },
       description: { label: 'Description' },
@@ -147,21 +132,6 @@ export const useKindText = catalogue(
       good: 'La comprobación tuvo éxito',
       bad: 'La comprobación falló',
       expired: 'El agente no informó a tiempo',
-    },
-    about: {
-      scraper: 'Una dirección web devuelve la respuesta esperada.',
-      dstat: 'CPU, memoria, intercambio y discos quedan bajo sus límites.',
-      process: 'Está en marcha el número esperado de procesos.',
-      script: 'Un script tuyo termina bien.',
-      file: 'Un archivo existe, con el dueño correcto; avisa cuando cambia, o lo restaura desde un archivo guardado.',
-      psaux: 'Lista los procesos de un equipo, para administradores.',
-      host: 'Un agente está conectado.',
-      nested: 'Varios monitores como uno: normal si todos lo están.',
-      tcp: 'Un puerto acepta conexiones.',
-      ping: 'Una máquina responde al ping.',
-      dns: 'Un nombre se resuelve.',
-      tls: 'Un certificado es válido, y por tiempo suficiente.',
-      push: 'Algo informa con regularidad, como una copia nocturna.',
     },
     field: {
       name: { label: 'Nombre' },

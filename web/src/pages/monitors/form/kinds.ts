@@ -1,3 +1,18 @@
+import {
+  Activity,
+  Boxes,
+  Cable,
+  Cpu,
+  File,
+  Globe,
+  ListTree,
+  type LucideIcon,
+  Radio,
+  ScrollText,
+  ServerCog,
+  ShieldCheck,
+  Signpost,
+} from 'lucide-react'
 import type { Monitor } from '../../../api/queries/monitoring/monitor'
 import { SERVICE_KINDS } from '../../../lib/state'
 
@@ -97,6 +112,22 @@ const KINDS: Record<string, Field[]> = {
   nested: [{ name: 'monitors', input: 'monitors', required: true, first: [] }],
   push: [{ name: 'grace', input: 'seconds', first: 0 }],
   host: [],
+}
+
+/** The icon of each kind on the page where one is chosen. */
+export const KIND_ICONS: Record<string, LucideIcon> = {
+  scraper: Globe,
+  tcp: Cable,
+  ping: Activity,
+  dns: Signpost,
+  tls: ShieldCheck,
+  process: Cpu,
+  psaux: ListTree,
+  file: File,
+  script: ScrollText,
+  push: Radio,
+  nested: Boxes,
+  dstat: ServerCog,
 }
 
 /** Kinds that people make; the one of a host comes with its host. */

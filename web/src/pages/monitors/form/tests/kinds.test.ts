@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { headersOf, headerText } from '../HeadersInput'
-import { KIND_ICONS } from '../kindIcons'
-import { bodyOf, CREATABLE_KINDS, newValues, valuesOf } from '../kinds'
+import { bodyOf, CREATABLE_KINDS, KIND_ICONS, newValues, valuesOf } from '../kinds'
 
 describe('forms of monitors', () => {
   it('has an icon for every kind that can be created', () => {
