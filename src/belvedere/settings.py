@@ -177,6 +177,9 @@ TABLE = tuple(
     for item in fields(Settings)
 )
 
+# Variables of earlier versions, and what to do instead. `belvedere upgrade --check` reports them.
+DEPRECATED = {"BELVEDERE_LEASH": "It has no effect since 0.1; remove it."}
+
 # Variables with secrets: the server removes them from its environment.
 SECRETS = tuple(item.metadata["env"] for item in fields(Settings) if item.metadata["is_secret"])
 

@@ -5,7 +5,7 @@ from typing import Any
 from belvedere.agent.setup.settings import TOKEN_VARIABLE
 from belvedere.base.failpoints import VARIABLE as FAILPOINT
 from belvedere.cli.server import serve
-from belvedere.settings import TABLE
+from belvedere.settings import DEPRECATED, TABLE
 from pages.table import code, heading, table
 
 ABOUT = """
@@ -36,8 +36,11 @@ def page() -> str:
     others = table(("Environment", "Meaning"), ((code(name), told) for name, told in ELSEWHERE))
     agent = "For the agent's options, see [the command line](cli.md#belvedere-agent).\n"
     script = "For the environment of a script, see [scripts](scripts.md).\n"
+    removed = table(
+        ("Environment", "What to do"), ((code(name), DEPRECATED[name]) for name in DEPRECATED)
+    )
     parts = (heading("Settings", ABOUT), "## Server\n", server, "## Elsewhere\n", others)
-    return "\n".join((*parts, agent, script))
+    return "\n".join((*parts, agent, script, "## Deprecated\n", removed))
 
 
 def _option(name: str, default: Any, flags: set[str]) -> str:

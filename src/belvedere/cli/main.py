@@ -66,6 +66,7 @@ COMMAND_GROUPS = (
     CommandGroup("restore", "server.backup", "restore a backup into an empty location"),
     CommandGroup("mark-restored", "server.restored", "mark the database as restored from a backup"),
     CommandGroup("doctor", "server.doctor", "check the installation and its data"),
+    CommandGroup("upgrade", "server.upgrade", "check whether this version can be started"),
     CommandGroup("bench", "server.bench", "measure the performance of this installation"),
     CommandGroup("completion", "completion", "print a completion script for your shell"),
 )

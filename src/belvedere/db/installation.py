@@ -4,9 +4,12 @@ A fence is (epoch << 40) | sequence. The epoch is raised when fences may have be
 the database does not contain.
 """
 
+from belvedere import __version__
 from belvedere.db.interface import Tx
 
 EPOCH_BITS = 40
+# The name of the version of the program that started last with this database.
+PROGRAM_VERSION = "program_version"
 
 
 def read(tx: Tx, name: str) -> str | None:
@@ -37,6 +40,12 @@ def insert(tx: Tx, name: str, value: str) -> bool:
         "insert into meta (name, value) values (?, ?) on conflict (name) do nothing", name, value
     )
     return inserted == 1
+
+
+def record_version(tx: Tx) -> None:
+    """Once all migrations are applied."""
+    if read(tx, PROGRAM_VERSION) != __version__:
+        write(tx, PROGRAM_VERSION, __version__)
 
 
 def delete(tx: Tx, name: str) -> None:

@@ -40,11 +40,15 @@ def _names(tx: Tx) -> set[str]:
 
 def list_applied(tx: Tx) -> set[str]:
     """The migrations of a database that is only read; empty if it is not one of Belvedere."""
+    return _names(tx) if table_exists(tx, "migrations") else set()
+
+
+def table_exists(tx: Tx, table: str) -> bool:
     if tx.dialect.name == "postgres":
-        exists = tx.value("select to_regclass('migrations') is not null")
-    else:
-        exists = tx.value("select count(*) from sqlite_schema where name = 'migrations'")
-    return _names(tx) if exists else set()
+        return bool(tx.value("select to_regclass(?) is not null", table))
+    return bool(
+        tx.value("select count(*) from sqlite_schema where type = 'table' and name = ?", table)
+    )
 
 
 def apply(tx: Tx, name: str, text: str) -> bool:

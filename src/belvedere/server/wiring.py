@@ -9,7 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.limits.rate_limits import LoginLimits, RateWindow
 from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import SECOND, Clock, SharedClock, wall
-from belvedere.db import Database
+from belvedere.db import Database, installation
 from belvedere.db.backup.copy import Location, check_complete
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
@@ -63,11 +63,13 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
         migrate(db)
         if db.dialect.is_shared:
             migrate(db, "logs")
+            db.write_blocking(installation.record_version)
             _follow_timeline(db)
             return db, db
         logs = open_database(str(folder / "logs.db"))
         db.clock = logs.clock = SharedClock(wall)
         migrate(logs, "logs")
+        db.write_blocking(installation.record_version)
         return db, logs
     finally:
         os.umask(old)

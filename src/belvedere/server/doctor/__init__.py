@@ -44,7 +44,7 @@ def examine(
 ) -> list[Finding]:
     """The findings of all checks. A schema of another version ends it: the other checks would
     have no meaning."""
-    with _open(settings) as (db, logs):
+    with open_installation(settings) as (db, logs):
         return _examine(CHECKS, Installation(settings, db, logs, wall(), report))
 
 
@@ -52,7 +52,7 @@ def examine_quickly(settings: Settings) -> tuple[list[Finding], bool]:
     """The checks whose time does not grow with the database. In an installation with several
     organizations only those that name none of them, because owners see the findings; returns
     whether none was left out."""
-    with _open(settings) as (db, logs):
+    with open_installation(settings) as (db, logs):
         is_alone = db.read(scripts_user.organizations) <= 1
         checks = [check for check in CHECKS if check.is_quick and (check.is_public or is_alone)]
         installation = Installation(settings, db, logs, wall(), lambda *_: None, is_quick=True)
@@ -66,11 +66,11 @@ def _examine(checks: Sequence[Check], installation: Installation) -> list[Findin
     for check in checks:
         if check.engine in ("", installation.db.engine):
             installation.report(check.name, 0, 0)
-            findings += _run(check, installation)
+            findings += run_check(check, installation)
     return findings
 
 
-def _run(check: Check, installation: Installation) -> list[Finding]:
+def run_check(check: Check, installation: Installation) -> list[Finding]:
     """A damaged database may not even be readable."""
     try:
         return list(check.work(installation))
@@ -79,7 +79,7 @@ def _run(check: Check, installation: Installation) -> list[Finding]:
 
 
 @contextmanager
-def _open(settings: Settings) -> Iterator[tuple[ReadOnlyDatabase, ReadOnlyDatabase]]:
+def open_installation(settings: Settings) -> Iterator[tuple[ReadOnlyDatabase, ReadOnlyDatabase]]:
     """The main database and the log store; on PostgreSQL they are one."""
     with peek(settings.database_url) as db:
         if db.engine == "postgres":
