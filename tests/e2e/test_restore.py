@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -15,55 +14,10 @@ import pytest
 import engines
 import pgguard
 import pgserver
-from belvedere.agent.journal import journal
 from e2e.programs import Agent, run
+from e2e.traced_job import TracedJob, list_unconfirmed
 from e2e.wait_until import until
 from e2e.world import World
-
-# Each start leaves a line; it ends when the test says so.
-SCRIPT = """#!/bin/sh
-echo started >> "$1"
-until test -e "$2"; do sleep 0.02; done
-"""
-
-
-class TracedJob:
-    """A job whose script counts its own starts."""
-
-    def __init__(self, world: World, agent: Agent, name: str, **fields: Any) -> None:
-        self._world = world
-        self._marker, self._go = world.folder / f"{name}.starts", world.folder / f"{name}.go"
-        self._task = world.task(SCRIPT, agent, "marker", "go", **fields)
-        self.job_id = ""
-
-    def create(self) -> "TracedJob":
-        self.job_id = self._world.run(self._task, str(self._marker), str(self._go))
-        return self
-
-    def begins(self) -> "TracedJob":
-        until(lambda: self.starts, 20, lambda: self._world.job(self.job_id))
-        return self
-
-    def go_on(self) -> "TracedJob":
-        self._go.touch()
-        return self
-
-    def ends(self) -> dict[str, Any]:
-        self.go_on()
-        return self._world.wait_ended(self.job_id)
-
-    @property
-    def starts(self) -> int:
-        return len(self._marker.read_text().split()) if self._marker.exists() else 0
-
-    @property
-    def record(self) -> dict[str, Any]:
-        return self._world.job(self.job_id)
-
-    @property
-    def stands(self) -> tuple[str, str, str | None]:
-        record = self.record
-        return record["lifecycle"], record["ran"], record["waiting_reason"]
 
 
 class Backup:
@@ -220,7 +174,7 @@ def run_jobs_around_a_restore(
     running.ends()
     queued.begins().ends()
     waiting.begins()
-    until(lambda: _journal(web) == [waiting.job_id])
+    until(lambda: list_unconfirmed(web) == [waiting.job_id])
     restore(world, backup, with_step=with_step)
     world.wait_connected(web)
     # The agent still runs this one; the database has it as queued.
@@ -267,7 +221,7 @@ def test_a_host_that_was_rolled_back_too_proves_nothing(world: World, database: 
     shutil.copytree(web.state, snapshot, ignore=shutil.ignore_patterns("*.sock"))
     _enable(world, web, is_on=True)
     queued.ends()
-    until(lambda: _journal(web) == [])
+    until(lambda: list_unconfirmed(web) == [])
     world.server.kill()
     web.end()
     shutil.rmtree(web.state)
@@ -288,7 +242,7 @@ def test_an_admin_releases_all_held_jobs(world: World, database: str) -> None:
     backup = Backup(world, database)
     _enable(world, web, is_on=True)
     queued.ends()
-    until(lambda: _journal(web) == [])
+    until(lambda: list_unconfirmed(web) == [])
     web.stop()
     restore(world, backup)
     assert queued.stands == ("onhold", "maybe", "restored")
@@ -310,7 +264,7 @@ def test_a_backup_that_is_restored_twice_runs_nothing_again(world: World, databa
     backup = Backup(world, database)
     _enable(world, web, is_on=True)
     queued.ends()
-    until(lambda: _journal(web) == [])
+    until(lambda: list_unconfirmed(web) == [])
     for name in ("between", "afterwards"):
         web.stop()
         restore(world, backup)
@@ -325,12 +279,6 @@ def test_a_backup_that_is_restored_twice_runs_nothing_again(world: World, databa
 
 def _evidence(world: World) -> list[tuple[str, str]]:
     return [(job["id"], job["evidence"]) for job in world.api.get("/job/held")["jobs"]]
-
-
-def _journal(agent: Agent) -> list[str]:
-    """Jobs that the agent names in a hello: those whose end the server has not confirmed yet."""
-    ledger, _ = journal.read((agent.state / "journal").read_bytes().rstrip(b"\0"), "")
-    return [entry.job_id for entry in ledger.entries.values()]
 
 
 def _queued_while_disabled(world: World, agent: Agent) -> TracedJob:

@@ -120,7 +120,7 @@ async def _serve(
     notifier = connect_notifier(runtime)
     operator_server = await operator_socket.listen(runtime)
     metrics_server = await MetricsListener(runtime).listen() if settings.metrics_listen else None
-    await restored.hold_jobs(runtime)
+    await restored.start(runtime)
     tasks = [*loops.start(runtime), *consumers.start(runtime)]
     if settings.otlp_url:
         exporter = runtime.of(TraceExporter)

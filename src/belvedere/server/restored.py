@@ -9,8 +9,10 @@ import asyncio
 import logging
 
 from belvedere.base.errors import Unavailable
+from belvedere.db.backup.copy import Location
 from belvedere.events import cursors
 from belvedere.jobs.recovery import restore
+from belvedere.server import database_mark
 from belvedere.server.background import consumers, loops
 from belvedere.server.runtime import ServerRuntime
 
@@ -20,9 +22,18 @@ _JOB_CREATORS = ("triggers start tasks and workflows", "workflows go on")
 RETRY_S = 1.0
 
 
+async def start(runtime: ServerRuntime) -> None:
+    """At the start. A database whose file was replaced counts as restored."""
+    location = Location(runtime.settings.database_url, runtime.settings.folder)
+    if await database_mark.is_replaced(runtime.db, location):
+        log.warning("the database file was replaced since the last start; it counts as restored")
+        await runtime.db.write(restore.mark_unless_marked)
+    await hold_jobs(runtime)
+    await database_mark.renew(runtime.db, location)
+
+
 async def hold_jobs(runtime: ServerRuntime) -> None:
-    """At the start: hold jobs that may have run since the backup. Jobs that are created later run
-    at once."""
+    """Hold jobs that may have run since the backup. Jobs that are created later run at once."""
     count = await runtime.db.write(cursors.renumber)
     if count:
         log.warning("events were renumbered for this PostgreSQL cluster count=%s", count)

@@ -57,6 +57,12 @@ def mark_restored(tx: Tx) -> int:
     return epoch_of(raise_epoch(tx))
 
 
+def mark_unless_marked(tx: Tx) -> None:
+    """The server has detected a restore that `belvedere restore` may have marked already."""
+    if not was_restored(tx):
+        mark_restored(tx)
+
+
 def record_timeline(tx: Tx, timeline: str) -> bool:
     """Store PostgreSQL's timeline; True if it has changed. Then no fence of a lost attempt is used
     again, and no agent gets a job before its journal was compared. The first server that detects
