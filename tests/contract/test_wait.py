@@ -1,7 +1,13 @@
 """wait_result: the answer is the ended job, or 202 with the job as it stands."""
 
 import asyncio
+from typing import Any
 
+import pytest
+
+from belvedere.jobs.api import wait
+from belvedere.jobs.lifecycle.ended_jobs import EndedJobs
+from belvedere.jobs.queries import details
 from contract import interface_fields as letters
 from contract.client import Client, Response
 from contract.over_socket import every_transport
@@ -101,3 +107,42 @@ async def test_a_wrong_option_starts_nothing(world: World, uma: Client) -> None:
     refused = await uma.post("/acme/job?wait_result=true&parse=x", {"task": task})
     assert refused.status == 400
     assert (await uma.get("/acme/job")).json == []
+
+
+ENDS: dict[str, dict[str, Any]] = {
+    "success": {"lastline": '{"state": "success", "output": [{"a": 1}, "b"]}', "log": "x\n"},
+    "failure": {"code": 4, "log": "no\n", "elapsed_ns": 5_000_000},
+    "not started": {"ending": "error", "reason": "spawn", "message": "no such interpreter"},
+    "signaled": {"code": 137, "signal": "SIGKILL", "lastline": "last"},
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+async def test_a_quick_end_is_answered_without_reading_the_job(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    """The record is the one that a read returns, with masked and ignored values."""
+    monkeypatch.setattr(wait, "FIRST_WAIT_S", 60.0)
+    task = await world.task(task_arguments=[{"type": "input", "label": "key", "masked": True}])
+    body = {"task": task, "task_arguments": ["hidden", "too many"]}
+    with monkeypatch.context() as patched:
+        patched.setattr(details, "show", None)
+        async with world.agent() as agent:
+            waits = await start_request(ada, "/acme/job?wait_result=true", body)
+            order = await agent.order()
+            await agent.end(order, **ENDS[end])
+            done = await waits
+    assert (done.status, done.json) == (200, await show(ada, order.job_id))
+    assert not world.runtime.of(EndedJobs)._listeners
+
+
+async def test_a_job_with_a_second_attempt_is_read(world: World, ada: Client) -> None:
+    task = await world.task(retry={"times": 1, "delay": 0})
+    async with world.agent() as agent:
+        waits = await start_request(ada, "/acme/job?wait_result=true", {"task": task})
+        await agent.end(await agent.order(), code=1)
+        second = await agent.order()
+        await agent.end(second, code=2)
+        done = await waits
+    assert len(done.json["attempts"]) == 2
+    assert done.json == await show(ada, second.job_id)

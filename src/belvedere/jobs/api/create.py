@@ -141,7 +141,7 @@ async def _run(
     if within_s is not None:
         is_new = not (created.replayed or created.job.is_over)
         return await run_requests.wait_for_end(
-            request, actor, created.job.id, within_s, headers, is_new=is_new
+            request, actor, created.job.id, within_s, headers, created if is_new else None
         )
     record = run_requests.add_secret(request, actor, created_record(created, actor))
     return Reply(record, headers=headers)

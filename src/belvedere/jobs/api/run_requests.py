@@ -17,6 +17,7 @@ from belvedere.jobs.api import request_size
 from belvedere.jobs.api import wait as waiting
 from belvedere.jobs.api.request_size import TakesFile
 from belvedere.jobs.idempotency import IdempotencyKey
+from belvedere.jobs.lifecycle.create import CreatedJob
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.output import log_store
 from belvedere.jobs.queries import result_form
@@ -171,12 +172,11 @@ async def wait_for_end(
     job_id: str,
     within_s: float,
     headers: dict[str, str],
-    *,
-    is_new: bool = False,
+    created: CreatedJob | None = None,
 ) -> Reply:
     # A caller that may start a job by its secret may also wait for its end.
     watcher = actor if actor.kind != "secret" else _watcher(actor)
-    record = await waiting.until_over(request, watcher, job_id, within_s, is_new=is_new)
+    record = await waiting.until_over(request, watcher, job_id, within_s, created)
     await add_log(request, record, job_id)
     if record.lifecycle not in FINAL:
         return Reply(add_secret(request, actor, record), 202, headers)

@@ -1,6 +1,6 @@
 """The end of an attempt: a report is checked against the fence, and its verdict written once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -66,7 +66,13 @@ class _AttemptEnd(msgspec.Struct):
     keeps_result: bool
 
 
-def finish(tx: Tx, reported: list[ReceivedReport]) -> Sequence[ReportOutcome | Exception]:
+# Called for each job that ended with a result.
+Announce = Callable[[Tx, JobRow, Attempt, store.EndColumns], None]
+
+
+def finish(
+    tx: Tx, reported: list[ReceivedReport], announce: Announce | None = None
+) -> Sequence[ReportOutcome | Exception]:
     """Process a set of reports; safe to repeat, since a fence counts once."""
     jobs, attempts, triggers = lock_reported(tx, [item.fence for item in reported])
     specs_by_job = specs.for_jobs(tx, list(jobs.values())) if jobs else {}
@@ -90,7 +96,7 @@ def finish(tx: Tx, reported: list[ReceivedReport]) -> Sequence[ReportOutcome | E
                 else _end(job, attempt, item, specs_by_job[job.id], tx.now)
             )
             outcomes.append(ReportOutcome(item.fence, job, "counted"))
-    _write(tx, ends, triggers)
+    _write(tx, ends, triggers, announce)
     late_reports.store_new(tx, late)
     return outcomes
 
@@ -229,12 +235,15 @@ def mark_lost(job: JobRow, reason: str, now: Millis) -> None:
     job.ended_at = now
 
 
-def _write(tx: Tx, ends: list[_AttemptEnd], triggers: ActiveTriggers) -> None:
+def _write(
+    tx: Tx, ends: list[_AttemptEnd], triggers: ActiveTriggers, announce: Announce | None
+) -> None:
     changed = [end for end in ends if end.event]
     without_result = [end.job for end in changed if not end.keeps_result]
     if without_result:
         store.save(tx, without_result)
-    store.save_ended(tx, [(end.job, _end_columns(end)) for end in changed if end.keeps_result])
+    with_result = [(end, _end_columns(end)) for end in changed if end.keeps_result]
+    store.save_ended(tx, [(end.job, columns) for end, columns in with_result])
     close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
     for event in dict.fromkeys([end.event for end in changed]):
         events.publish(tx, event, [end.job for end in changed if end.event == event], triggers)
@@ -242,6 +251,17 @@ def _write(tx: Tx, ends: list[_AttemptEnd], triggers: ActiveTriggers) -> None:
         # A slot is free again, and a task at its limit may run another job.
         tx.signals.add(host_ready(end.job.host_id))
     around_commit(tx, "finish")
+    if announce is not None:
+        for end, columns in with_result:
+            announce(tx, end.job, _ended_attempt(end, tx.now), columns)
+
+
+def _ended_attempt(end: _AttemptEnd, now: Millis) -> Attempt:
+    """The row as `close_attempts` leaves it."""
+    attempt = end.attempt
+    attempt.state, attempt.ended_at = end.attempt_state, now
+    attempt.started_at = end.job.started_at or attempt.started_at
+    return attempt
 
 
 def _end_columns(end: _AttemptEnd) -> store.EndColumns:

@@ -1,5 +1,6 @@
 """Reads one job with everything except the log in the log store."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -55,12 +56,23 @@ def _full_record(
     tx: Tx, job: JobRow, customer_name: str, details: JobDetails, attempts: list[Row]
 ) -> JobRecord:
     record = records.summary(job, customer_name, tx.now)
-    record.hostname = details.hostname
     if job.task_id is not None:
         records.add_task(record, job.task_id, specs.for_job(tx, job), details.arguments)
     elif job.type == "ScriptJob":
         # A command of an admin.
         record.task_arguments_values = msgspec.json.decode(details.arguments)
+    add_details(record, job, details, [Attempt(*row) for row in attempts])
+    if job.type == APPROVAL:
+        record.will_run = plan.for_job(tx, job.id)
+    add_waiting_reason(tx, job, record)
+    return record
+
+
+def add_details(
+    record: JobRecord, job: JobRow, details: JobDetails, attempts: Sequence[Attempt]
+) -> None:
+    """Add the values of the large columns, and the attempts."""
+    record.hostname = details.hostname
     record.output = None if details.output is None else msgspec.json.decode(details.output)
     if record.output is not None and job.fence == 0:
         # The output of a dummy or an approval is its own values; masked ones stay masked.
@@ -68,13 +80,9 @@ def _full_record(
     if details.result is not None:
         record.result = store.decode_result(details.result)
         record.result["log"] = details.log or ""
-    if job.type == APPROVAL:
-        record.will_run = plan.for_job(tx, job.id)
-    record.attempts = [records.attempt_record(Attempt(*row)) for row in attempts]
+    record.attempts = [records.attempt_record(attempt) for attempt in attempts]
     if details.warning is not None:
         record.warnings = [details.warning]
-    add_waiting_reason(tx, job, record)
-    return record
 
 
 def add_hostnames(tx: Tx, records: list[JobRecord]) -> list[JobRecord]:
