@@ -84,6 +84,61 @@ async def test_another_start_can_be_named(world: World, ada: Client) -> None:
     assert (refused.status, refused.code) == (400, "invalid_start")
 
 
+async def approved_workflow(world: World, ada: Client) -> dict[str, Any]:
+    """a, then the approval ask, then b and c."""
+    names: dict[str, dict[str, Any]] = {
+        "a": {},
+        "ask": {"type": "approval", "approvers": ["vic"]},
+        "b": {},
+        "c": {},
+    }
+    nodes = [{"id": n, "task_id": await world.task(n, **fields)} for n, fields in names.items()]
+    edges = [{"source": s, "target": t} for s, t in (("a", "ask"), ("ask", "b"), ("b", "c"))]
+    return await create_workflow(world, ada, graph={"nodes": nodes, "edges": edges})
+
+
+async def test_only_an_admin_may_start_after_an_approval(
+    world: World, ada: Client, uma: Client
+) -> None:
+    flow = await approved_workflow(world, ada)
+    target = f"/acme/workflows/{flow['id']}/job"
+    for client, start in ((uma, "b"), (uma, "c"), (uma, flow["graph"]["nodes"][2]["task_id"])):
+        refused = await client.post(target, {"task": start})
+        assert (refused.status, refused.code) == (409, "approval_needed")
+    assert (await ada.get("/acme/job")).json == []
+    for client, start in ((uma, "a"), (uma, "ask"), (ada, "c")):
+        assert (await client.post(target, {"task": start})).status == 200
+
+
+async def test_the_approval_of_a_nested_workflow_counts(
+    world: World, ada: Client, uma: Client
+) -> None:
+    inner = await approved_workflow(world, ada)
+    middle = await create_workflow(world, ada, graph={"nodes": [nested("in", inner)]})
+    last = {"id": "z", "task_id": await world.task("z")}
+    edges = [{"source": "mid", "target": "z"}]
+    graph = {"nodes": [nested("mid", middle), last], "edges": edges}
+    outer = await create_workflow(world, ada, graph=graph)
+    refused = await uma.post(f"/acme/workflows/{outer['id']}/job", {"task": "z"})
+    assert (refused.status, refused.code) == (409, "approval_needed")
+
+
+def nested(name: str, flow: dict[str, Any]) -> dict[str, str]:
+    return {"id": name, "workflow_id": flow["id"]}
+
+
+async def test_a_run_after_an_approval_is_repeated_by_admins_only(
+    world: World, ada: Client, uma: Client
+) -> None:
+    flow = await approved_workflow(world, ada)
+    target = f"/acme/workflows/{flow['id']}/job"
+    job = (await ada.post(target, {"task": "c"})).json
+    await ada.put(f"{target}/{job['id']}/cancel")
+    refused = await uma.put(f"{target}/{job['id']}/restart?from=start")
+    assert (refused.status, refused.code) == (409, "approval_needed")
+    assert (await ada.put(f"{target}/{job['id']}/restart?from=start")).status == 200
+
+
 async def test_who_may_run_it(
     world: World, ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:

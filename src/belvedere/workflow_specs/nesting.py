@@ -84,5 +84,27 @@ def first_task(tx: Tx, customer_id: str, workflow_id: str) -> str:
     return ""
 
 
+def tasks_inside(tx: Tx, workflow_ids: set[str]) -> set[str]:
+    """The tasks of these workflows and of all workflows that they run."""
+    task_ids: set[str] = set()
+    level = workflow_ids
+    for _ in range(MAX_DEPTH):
+        if not level:
+            break
+        tasks, parts = tx.pipeline(
+            *(
+                (
+                    f"select distinct {column} from {table}"
+                    f" where workflow_id in {tx.dialect.in_texts}",
+                    (_texts(sorted(level)),),
+                )
+                for column, table in (("task_id", "workflow_tasks"), ("part_id", "workflow_parts"))
+            )
+        )
+        task_ids |= {task_id for (task_id,) in tasks}
+        level = {part_id for (part_id,) in parts}
+    return task_ids
+
+
 def _texts(ids: list[str]) -> str:
     return msgspec.json.encode(ids).decode()

@@ -227,7 +227,7 @@ async def delete_jobs(request: Request[None]) -> DeletedHistory:
     return await delete_history(request, "Workflow", workflow_id)
 
 
-_RUN_CODES = ("workflow_disabled", *RUN_CODES)
+_RUN_CODES = ("workflow_disabled", "approval_needed", *RUN_CODES)
 
 
 def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
@@ -314,7 +314,7 @@ ROUTES: tuple[Route, ...] = (
         answer=JobRecord,
         codes=(
             *("wrong_lifecycle", "nothing_failed", "workflow_busy", "invalid_query"),
-            *("step_not_reached", "approval_needed"),
+            "step_not_reached",
             *_RUN_CODES,
         ),
         query=(

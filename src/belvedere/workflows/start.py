@@ -21,6 +21,7 @@ from belvedere.jobs.model import JobRow
 from belvedere.jobs.people import participants
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
+from belvedere.workflows import skipped_approvals
 from belvedere.workflows.execution import nested, step_jobs
 from belvedere.workflows.execution.requests import RunContext, StepRequest, WorkflowRun
 
@@ -89,7 +90,7 @@ def prepare(tx: Tx, request: WorkflowJobRequest, tasks: TaskCache) -> PreparedWo
     """Every check that can fail is made here."""
     row = _workflow(tx, request)
     nested.check_enabled(row)
-    node = _start(decode(row.spec), request.start)
+    node = _start(tx, request, decode(row.spec))
     context = _run_context(request, row, new_id())
     context.assignees = _assignees(tx, request)
     step_request = StepRequest(
@@ -143,7 +144,14 @@ def _workflow(tx: Tx, request: WorkflowJobRequest) -> WorkflowRow:
     return row
 
 
-def _start(spec: WorkflowSpec, start: str | None) -> Node:
+def _start(tx: Tx, request: WorkflowJobRequest, spec: WorkflowSpec) -> Node:
+    node = _start_node(spec, request.start)
+    if node.id != spec.start and not request.actor.runs_all:
+        skipped_approvals.refuse(tx, spec.graph, node)
+    return node
+
+
+def _start_node(spec: WorkflowSpec, start: str | None) -> Node:
     if start is None:
         return spec.graph.node(spec.start)
     for node in spec.graph.nodes:
