@@ -96,6 +96,12 @@ class Settings:
         "GiB of logs, files and samples that one organization may store; beyond that, output is"
         " dropped and marked, and uploads are refused; 0: no limit",
     )
+    upgrade_copy: bool = _setting(
+        True,
+        "BELVEDERE_UPGRADE_COPY",
+        "copy a SQLite database in the data folder before a new version changes it; the last two"
+        " copies are kept",
+    )
     event_budget: int = _setting(
         100_000,
         "BELVEDERE_EVENT_BUDGET",

@@ -10,6 +10,7 @@ from belvedere.base.clock import DAY, wall
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Database, Tx, installation, migration_plan
+from belvedere.db.backup import upgrade_copy
 from belvedere.server.doctor import backups
 from belvedere.server.doctor.backups import LastBackup
 from belvedere.server.upgrade import check_upgrade, checks
@@ -120,10 +121,13 @@ def test_an_old_backup_is_a_problem(settings: Settings) -> None:
 def test_a_disk_without_space_for_the_copy_is_a_problem(
     settings: Settings, db: Database, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "MARGIN", 1 << 60)
+    monkeypatch.setattr(upgrade_copy, "MARGIN", 1 << 60)
     assert messages("disk", settings) == []
     db.write_blocking(forget, LAST)
     assert len(messages("disk", settings)) == (1 if engine == "sqlite" else 0)
+    settings.upgrade_copy = False
+    assert messages("disk", settings) == []
+    assert len(messages("disk", settings, "notice")) == (1 if engine == "sqlite" else 0)
 
 
 def test_settings_without_effect_are_reported_by_name_only() -> None:

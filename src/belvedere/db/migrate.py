@@ -43,6 +43,12 @@ def list_applied(tx: Tx) -> set[str]:
     return _names(tx) if table_exists(tx, "migrations") else set()
 
 
+def pending_names(tx: Tx, folder: str) -> set[str]:
+    """The migrations of this folder that are not applied."""
+    own_names = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.name, folder)}
+    return own_names - list_applied(tx)
+
+
 def table_exists(tx: Tx, table: str) -> bool:
     if tx.dialect.name == "postgres":
         return bool(tx.value("select to_regclass(?) is not null", table))

@@ -1,6 +1,7 @@
 """Builds the server: opens and migrates the databases, checks the key, connects the features."""
 
 import asyncio
+import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import SECOND, Clock, SharedClock, wall
 from belvedere.db import Database, installation
 from belvedere.db.backup.copy import Location, check_complete
-from belvedere.db.migrate import migrate, open_database
+from belvedere.db.migrate import list_applied, migrate, open_database, pending_names
 from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
 from belvedere.egress.pool import EgressPool
 from belvedere.events.feed import EventFeed
@@ -52,6 +53,8 @@ from belvedere.workflows.schedule_targets import TARGETS
 if TYPE_CHECKING:
     from belvedere.db.postgres.notify import PostgresNotifier
 
+log = logging.getLogger("belvedere.server")
+
 
 def open_databases(settings: Settings) -> tuple[Database, Database]:
     """The main database and the log store, migrated. On PostgreSQL they are one."""
@@ -61,19 +64,41 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
     old = os.umask(0o077)
     try:
         db = open_database(settings.database_url)
-        migrate(db)
         if db.dialect.is_shared:
-            migrate(db, "logs")
-            db.write_blocking(installation.record_version)
-            _follow_timeline(db)
+            _migrate_shared(db)
             return db, db
         logs = open_database(str(folder / "logs.db"))
         db.clock = logs.clock = SharedClock(wall)
-        migrate(logs, "logs")
-        db.write_blocking(installation.record_version)
+        _migrate_files(db, logs, settings)
         return db, logs
     finally:
         os.umask(old)
+
+
+def _migrate_shared(db: Database) -> None:
+    names = db.write_blocking(pending_names, "migrations")
+    if names and db.write_blocking(list_applied):
+        log.warning(
+            "upgrading the database; PostgreSQL is not copied automatically: a backup of"
+            " `belvedere backup` from before is the way back migrations=%d",
+            len(names),
+        )
+    migrate(db)
+    migrate(db, "logs")
+    db.write_blocking(installation.record_version)
+    _follow_timeline(db)
+
+
+def _migrate_files(db: Database, logs: Database, settings: Settings) -> None:
+    # Imported only here: PostgreSQL needs nothing of SQLite.
+    from belvedere.db.backup import upgrade_copy
+
+    if settings.upgrade_copy:
+        location = Location(settings.database_url, settings.folder)
+        upgrade_copy.copy_if_pending(db, logs, location)
+    migrate(db)
+    migrate(logs, "logs")
+    upgrade_copy.finish(db)
 
 
 def _follow_timeline(db: Database) -> None:

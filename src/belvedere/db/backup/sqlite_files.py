@@ -64,12 +64,13 @@ def copy_snapshot(snapshot: Mapping[str, SqliteTx], draft: Path, report: Report)
     copies = {name: draft.with_name(f"{draft.name}.{name}") for name in snapshot}
     for name, tx in snapshot.items():
         copies[name].unlink(missing_ok=True)
-        os.close(os.open(copies[name], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        _copy(tx, copies[name], partial(report, name))
+        copy_database(tx, copies[name], partial(report, name))
     return copies
 
 
-def _copy(tx: SqliteTx, path: Path, report: Callable[[int, int], None]) -> None:
+def copy_database(tx: SqliteTx, path: Path, report: Callable[[int, int], None]) -> None:
+    """To a new private file, which is not synced."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(apsw.Connection(str(path))) as target:
         target.execute("pragma synchronous=off")
         size = int(tx.value("pragma page_size"))

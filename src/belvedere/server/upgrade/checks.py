@@ -2,7 +2,6 @@
 settings."""
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,7 +9,8 @@ from belvedere import __version__
 from belvedere.base.text.versions import AgentAge, compare_agent
 from belvedere.db import Tx
 from belvedere.db.backup.copy import Location
-from belvedere.db.migration_plan import PendingMigration, list_pending, list_unknown, size_of
+from belvedere.db.migrate import pending_names
+from belvedere.db.migration_plan import PendingMigration, list_pending, list_unknown
 from belvedere.server.doctor.model import (
     MAX_FAULTS,
     Finding,
@@ -22,8 +22,6 @@ from belvedere.server.doctor.model import (
 )
 from belvedere.settings import DEPRECATED, TABLE
 
-# Free space beside the copy, for the migrations themselves.
-MARGIN = 64 << 20
 PREFIX = "BELVEDERE_"
 # Of the agent, the command line and the tests.
 OTHERS = frozenset(
@@ -71,11 +69,20 @@ def migrations(place: Installation) -> Iterable[Finding]:
 
 def disk(place: Installation) -> Iterable[Finding]:
     """The start of the new version copies the database before it changes it."""
-    files = _files_to_copy(place)
+    # Imported only here: PostgreSQL needs nothing of SQLite.
+    from belvedere.db.backup import upgrade_copy
+
+    files, folder = _files_to_copy(place), place.settings.folder
     if not files:
         return
-    need, folder = size_of(files) + MARGIN, place.settings.folder
-    free = shutil.disk_usage(folder).free
+    if not place.settings.upgrade_copy:
+        yield notice(
+            "disk",
+            f"The database is not copied before the upgrade ({upgrade_copy.SWITCH_OFF}).",
+            "Make a backup: without it there is no way back to the old version.",
+        )
+        return
+    need, free = upgrade_copy.check_space(files, folder)
     text = (
         f"The copy before the upgrade needs up to {need / 1e6:.0f} MB; {free / 1e6:.0f} MB are free"
         f" on the disk of {folder}."
@@ -86,13 +93,14 @@ def disk(place: Installation) -> Iterable[Finding]:
         yield ok("disk", text)
 
 
-def _files_to_copy(place: Installation) -> list[Path]:
-    has_logs = bool(place.logs.read(list_pending, "logs"))
-    if not has_logs and not place.db.read(list_pending, "migrations"):
-        return []
-    location = Location(place.settings.database_url, place.settings.folder)
-    main, logs = location.files.values()
-    return [main, logs] if has_logs else [main]
+def _files_to_copy(place: Installation) -> dict[str, Path]:
+    logs_change = bool(place.logs.read(pending_names, "logs"))
+    if not logs_change and not place.db.read(pending_names, "migrations"):
+        return {}
+    files = dict(Location(place.settings.database_url, place.settings.folder).files)
+    if not logs_change:
+        del files["logs.db"]
+    return files
 
 
 def agents(place: Installation) -> Iterable[Finding]:
