@@ -28,7 +28,7 @@ IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
 .PHONY: help run setup dev static check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
-.PHONY: openapi api docs services fetched-redis fetched-prometheus
+.PHONY: openapi api docs services fetched-redis fetched-proxies fetched-prometheus
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -64,11 +64,11 @@ static: $(DEV) modules built
 check: static fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone and not heavy" -k "not postgres"
 
-test: static fetched-redis
+test: static fetched-redis fetched-proxies
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
 	@$(MAKE) --no-print-directory browser
 
-prove: $(DEV) fetched-prometheus
+prove: $(DEV) fetched-prometheus fetched-proxies
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove
 	@$(MAKE) --no-print-directory frames
 
@@ -145,6 +145,13 @@ fetched-redis:
 	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && ! command -v redis-server > /dev/null; \
 	then echo 'Installing Redis for the tests (once) ...' && $(APT) update; \
 	  RUNLEVEL=1 $(INSTALL) redis-server > /dev/null || :; fi
+
+# Servers are restarted behind a real HAProxy, and the files in deploy/ are checked by both.
+fetched-proxies:
+	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+	  ! { command -v haproxy && command -v nginx; } > /dev/null; \
+	then echo 'Installing HAProxy and nginx for the tests (once) ...' && $(APT) update; \
+	  RUNLEVEL=1 $(INSTALL) haproxy nginx-light > /dev/null || :; fi
 
 # One of the long tests lets a real Prometheus read the metrics and fire an alert.
 fetched-prometheus:

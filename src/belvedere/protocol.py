@@ -66,6 +66,8 @@ class Hello:
     ip: str = ""
     info: dict[str, Any] = field(default_factory=dict)
     protocol: int = VERSION
+    # Whether the agent follows `Reconnect`.
+    moves: bool = False
     kind: Literal["hello"] = "hello"
 
 
@@ -289,6 +291,16 @@ class Refusal:
 
 
 @dataclass(slots=True)
+class Reconnect:
+    """The server will stop: connect again after this time. Only for agents that have `moves`."""
+
+    after_ms: int
+    # The address of another server, for the next connection; empty: the agent's own address.
+    server: str = ""
+    kind: Literal["reconnect"] = "reconnect"
+
+
+@dataclass(slots=True)
 class MonitorCheck:
     """One check that the agent repeats."""
 
@@ -343,6 +355,7 @@ FromServer = (
     | Credit
     | BlobMissing
     | Refusal
+    | Reconnect
     | MonitorConfig
     | SamplesAck
 )

@@ -74,6 +74,18 @@ class Settings:
         is_secret=True,
     )
     ready: bool = _setting(True, "BELVEDERE_READY", "serve /-/ready without a credential")
+    drain: int = _setting(
+        10,
+        "BELVEDERE_DRAIN",
+        "seconds after SIGTERM within which load balancers and agents move to another server and"
+        " requests in progress are answered",
+    )
+    other_servers: str = _setting(
+        "",
+        "BELVEDERE_OTHER_SERVERS",
+        "addresses of other servers on the same database, separated by commas, to which agents"
+        " connect when this server stops; empty: the address that they use already",
+    )
     secret_rate: int = _setting(
         500, "BELVEDERE_SECRET_RATE", "requests per second for each secret key before 429"
     )

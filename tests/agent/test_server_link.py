@@ -19,6 +19,7 @@ from belvedere.agent.connection.server_link import ServerLink
 from belvedere.agent.keeper_client import KeeperClient, connect_keeper
 from belvedere.agent.setup.enrolment import Credential
 from belvedere.agent.setup.settings import AgentSettings
+from belvedere.protocol import Reconnect
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
 
@@ -248,3 +249,33 @@ async def test_a_welcome_that_does_not_last_is_no_success(
             await keeper.lost.wait()
             keeper.close()
             await keeper.collect()
+
+
+async def test_an_agent_that_is_asked_to_move_connects_to_the_other_server(tmp_path: Path) -> None:
+    """For one connection; after that it uses its own address again. Its journal comes along."""
+    async with office(tmp_path) as (server, _):
+        assert server.hellos[0]["moves"] is True
+        other = FakeServer()
+        await other.open()
+        try:
+            await server.send_messages({"kind": "reconnect", "after_ms": 0, "server": other.url})
+            await other.wait_connected()
+            assert other.hellos[0]["journal_id"] == server.hellos[0]["journal_id"]
+            await other.send_messages({"kind": "reconnect", "after_ms": 1})
+            await server.wait_connected(2)
+        finally:
+            await other.close()
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"),
+    [
+        ("https://a", "https://b", "https://b"),
+        ("https://a", "http://b", ""),
+        ("http://a", "http://b", "http://b"),
+        ("http://a", "ftp://b", ""),
+        ("http://a", "", ""),
+    ],
+)
+def test_the_next_server_is_not_less_secure(own: str, other: str, expected: str) -> None:
+    assert server_link._other_server(own, Reconnect(0, other)) == expected

@@ -18,7 +18,7 @@ from belvedere.protocol import (
 
 MESSAGES = {
     "hello": "hostname agent_version fingerprint journal_id boot_id slots entries greeting is_saved"
-    " highest keeper_id renews takes_changes disk os_name os_version ip info protocol",
+    " highest keeper_id renews takes_changes disk os_name os_version ip info protocol moves",
     "started": "fence ago_ms",
     "ended": "fence report",
     "beat": "live watch disk",
@@ -35,6 +35,7 @@ MESSAGES = {
     "credit": "bytes",
     "missing": "sha256",
     "refusal": "code message",
+    "reconnect": "after_ms server",
     "watch": "number monitors since removed part more",
     "noted": "stream number",
 }

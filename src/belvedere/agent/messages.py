@@ -20,6 +20,7 @@ MESSAGE_TYPES: dict[str, type[FromServer]] = {
     "credit": protocol.Credit,
     "missing": protocol.BlobMissing,
     "refusal": protocol.Refusal,
+    "reconnect": protocol.Reconnect,
     "watch": protocol.MonitorConfig,
     "noted": protocol.SamplesAck,
 }

@@ -16,6 +16,7 @@ from belvedere.jobs.tallies import TALLIES
 from belvedere.server import operator_socket, restored, scripts_user
 from belvedere.server.agents.endpoint import serve as serve_agent
 from belvedere.server.background import consumers, loops
+from belvedere.server.drain import steps
 from belvedere.server.http.app import App
 from belvedere.server.metrics.listener import MetricsListener
 from belvedere.server.runtime import ServerRuntime
@@ -56,6 +57,7 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
         runtime = build(settings)
         # Before the set-up, whose password is printed only once: it must not be lost by an error.
         _check_tls(settings)
+        steps.other_servers(settings.other_servers)
         _warn_of_proxies(runtime)
         listening = _listen(settings)
         first_login = first_start.set_up(runtime) if must_set_up else None
@@ -121,29 +123,27 @@ async def _serve(
     operator_server = await operator_socket.listen(runtime)
     metrics_server = await MetricsListener(runtime).listen() if settings.metrics_listen else None
     await restored.start(runtime)
-    tasks = [*loops.start(runtime), *consumers.start(runtime)]
+    # What starts something by itself; it ends before requests do.
+    work = [*loops.start(runtime), *consumers.start(runtime)]
+    tasks = []
     if settings.otlp_url:
         exporter = runtime.of(TraceExporter)
         TALLIES.on_traced_end = exporter.take
         tasks.append(asyncio.create_task(exporter.run(), name="export traces"))
     runtime.watchdog.start()
     serving = asyncio.create_task(server.serve([listening]))
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        runtime.stopping.set()
-        server.should_exit = True
-
+    shutdown = steps.Shutdown(runtime, server, work)
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop)
+        asyncio.get_running_loop().add_signal_handler(name, shutdown.on_signal, name)
     try:
         await server.until_started(serving)
         if with_agent:
-            tasks += _start_agent(runtime, app)
+            work += _start_agent(runtime, app)
         _print_address(runtime, first_login)
         await serving
     finally:
         runtime.watchdog.stop()
+        tasks += work
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -157,12 +157,18 @@ async def _serve(
         await runtime.db.close()
         if runtime.logs is not runtime.db:
             await runtime.logs.close()
+        shutdown.close()
     return 0
 
 
 async def _flush_records(runtime: ServerRuntime) -> None:
-    """Store what is collected for a minute and would be lost."""
-    for flush in (loops.record_failures, loops.record_proxies):
+    """Store what is collected for a while and would be lost."""
+    for flush in (
+        loops.record_seen,
+        loops.record_uses,
+        loops.record_failures,
+        loops.record_proxies,
+    ):
         try:
             await flush(runtime)
         except Exception:
@@ -234,11 +240,12 @@ def _transport(runtime: ServerRuntime) -> Transport:
 def _print_address(runtime: ServerRuntime, first_login: FirstLogin | None) -> None:
     url = runtime.settings.base_url
     with contextlib.suppress(BrokenPipeError):
-        print(f"Belvedere is ready at {url}", flush=True)
+        lines = [f"Belvedere is ready at {url}"]
         if first_login is not None:
-            print(f"  console       {url}/ui/")
-            print(f"  organization  {first_login.customer}\n  e-mail        {first_login.email}")
+            lines += [f"  console       {url}/ui/", f"  organization  {first_login.customer}"]
+            lines += [f"  e-mail        {first_login.email}"]
             if first_login.password is not None:
-                print(f"  password      {first_login.password}   (shown only now)")
-            print(f"  sign in       belvedere login --server {url} --email {first_login.email}")
-            sys.stdout.flush()
+                lines += [f"  password      {first_login.password}   (shown only now)"]
+            lines += [f"  sign in       belvedere login --server {url} --email {first_login.email}"]
+        # At once: a program that waits for the first line finds the others.
+        print("\n".join(lines), flush=True)

@@ -9,6 +9,7 @@ from belvedere.access.services import Services
 from belvedere.base.clock import Millis, ObservedDurations
 from belvedere.base.counters import RequestCounts
 from belvedere.server.agents.handshakes import Handshakes
+from belvedere.server.drain.state import DrainState
 from belvedere.server.storage import Storage
 from belvedere.server.transport.proxies import Proxies
 
@@ -33,6 +34,8 @@ class ServerRuntime(Services):
     overdue: ObservedDurations[int] = field(default_factory=ObservedDurations)
     # Agent connections without a session.
     handshakes: Handshakes = field(default_factory=Handshakes)
+    # Whether this server is stopping.
+    drain: DrainState = field(default_factory=DrainState)
     # Storage of the organizations.
     storage: Storage = field(default_factory=lambda: Storage(0))
     # Requests that were answered, for metrics.

@@ -400,7 +400,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that the database is available
+         * Check that the server takes requests
          * @description Level: anonymous.
          */
         get: operations["get_ready"];

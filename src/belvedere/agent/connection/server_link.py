@@ -29,7 +29,7 @@ from belvedere.agent.setup.enrolment import Credential
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
 from belvedere.base.text import connection_errors
-from belvedere.protocol import INLINE_LOG, Hello, JournaledAttempt, Refusal, Welcome
+from belvedere.protocol import INLINE_LOG, Hello, JournaledAttempt, Reconnect, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
 
@@ -60,7 +60,8 @@ class ServerConnection(OutgoingSocket, Protocol):
     async def listen(self, hear: Callable[[Any], None]) -> None: ...
 
 
-Dial = Callable[[], AbstractAsyncContextManager[ServerConnection]]
+# Opens a connection to the server at this address.
+Dial = Callable[[str], AbstractAsyncContextManager[ServerConnection]]
 
 
 class AgentRefused(Exception):
@@ -71,8 +72,8 @@ def network_dialer(
     settings: AgentSettings, credential: Credential, tls: ssl.SSLContext | None
 ) -> Dial:
     """Opens connections to a server over the network."""
-    return lambda: connect(
-        settings.server.replace("http", "ws", 1) + "/-/agent",
+    return lambda server: connect(
+        server.replace("http", "ws", 1) + "/-/agent",
         additional_headers={"Authorization": f"Bearer {credential.token}"},
         user_agent_header=f"belvedere-agent/{__version__}",
         ssl=tls,
@@ -102,6 +103,9 @@ class ServerLink:
         self._folder = folder
         self._credential = credential
         self._dial = dial
+        # The address of this connection, and that of the next if the server named another one.
+        self._server = settings.server
+        self._next_server = ""
         self._cache = FileCache(folder.cache)
         self._failures = 0
         self._scripts = ScriptChecks(self._cache, settings.scripts_user)
@@ -141,7 +145,7 @@ class ServerLink:
             except (OSError, InvalidHandshake, ConnectionClosed) as fault:
                 log.warning(
                     "no connection to the server server=%s error=%s",
-                    self._settings.server,
+                    self._server,
                     _describe(fault),
                 )
             except KeeperFailed as fault:
@@ -168,7 +172,8 @@ class ServerLink:
     async def _run_connection(self, keeper: KeeperClient) -> None:
         """Run one connection from start to end."""
         try:
-            async with self._dial() as socket:
+            self._server, self._next_server = self._next_server or self._settings.server, ""
+            async with self._dial(self._server) as socket:
                 session = self._session(keeper)
                 try:
                     await self._run_session(socket, keeper, session)
@@ -234,9 +239,7 @@ class ServerLink:
             raise OSError("the server does not support the agent protocol")
         session.open(welcome)
         session.receive_messages(others)
-        log.info(
-            "agent connected server=%s host=%s", self._settings.server, self._credential.hostname
-        )
+        log.info("agent connected server=%s host=%s", self._server, self._credential.hostname)
         stable_timer = asyncio.get_running_loop().call_later(STABLE_AFTER_S, self._reset_failures)
         try:
             await _until_one_ends(
@@ -244,11 +247,19 @@ class ServerLink:
                 session.send_loop(socket),
                 session.send_heartbeats(welcome.beat_ms / 1_000),
                 keeper.lost.wait(),
+                self._until_reconnect(session),
             )
         finally:
             stable_timer.cancel()
         if session.refusal is not None:
             raise _refusal_error(session.refusal)
+
+    async def _until_reconnect(self, session: ServerSession) -> None:
+        request = await session.until_reconnect()
+        log.info("the server is stopping; connecting again server=%s", request.server or "same")
+        self._next_server = _other_server(self._settings.server, request)
+        # It was a success; the pause before the next connection is short.
+        self._reset_failures()
 
     def _hello(self, socket: ServerConnection, state: dict[str, Any]) -> Hello:
         os_name, os_version = enrolment.operating_system()
@@ -277,6 +288,7 @@ class ServerLink:
             os_name=os_name,
             os_version=os_version,
             ip=str(socket.local_address[0]),
+            moves=True,
             info={
                 "containment": state["containment"],
                 "highest_fence": state["highest"],
@@ -285,6 +297,12 @@ class ServerLink:
                 "machine": platform.machine(),
             },
         )
+
+
+def _other_server(own: str, request: Reconnect) -> str:
+    """The address that the server names, unless it is unusable or less secure than our own."""
+    schemes = ("https://",) if own.startswith("https:") else ("https://", "http://")
+    return request.server if request.server.startswith(schemes) else ""
 
 
 def _refusal_error(refusal: Refusal) -> Exception:

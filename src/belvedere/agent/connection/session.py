@@ -31,6 +31,7 @@ from belvedere.protocol import (
     MonitorConfigRequest,
     Order,
     OutputAck,
+    Reconnect,
     Refusal,
     SamplesAck,
     Stop,
@@ -43,6 +44,8 @@ log = logging.getLogger("belvedere.agent")
 # server writes the results of one batch together, so that several of one monitor cost it little
 # more than one.
 SAMPLE_DELAY_S, UNCHANGED_SAMPLE_DELAY_S = 0.2, 3.0
+# The server may ask for a later reconnect, but not for one that never comes.
+MAX_RECONNECT_S = 60.0
 # Characters of reports in one frame. JSON takes at most 12 bytes for one, and the server refuses
 # messages of more than 4 MiB.
 MAX_ENDS_SIZE = 128 * 1024
@@ -103,6 +106,8 @@ class ServerSession:
         self._early: list[dict[str, Any]] = []
         self.state: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.refusal: Refusal | None = None
+        # Done when the server has asked the agent to connect again.
+        self._reconnect: asyncio.Future[Reconnect] = self.state.get_loop().create_future()
 
     def receive_from_keeper(self, message: dict[str, Any]) -> None:
         """Messages before the keeper's state belong to an earlier session."""
@@ -224,8 +229,17 @@ class ServerSession:
                 self._wake.set()
             case Refusal():
                 self.refusal = message
+            case Reconnect():
+                if not self._reconnect.done():
+                    self._reconnect.set_result(message)
             case Welcome():
                 pass
+
+    async def until_reconnect(self) -> Reconnect:
+        """The request of the server to connect again, once it is due."""
+        request = await self._reconnect
+        await asyncio.sleep(min(request.after_ms / 1_000, MAX_RECONNECT_S))
+        return request
 
     def _ack(self, fences: list[int]) -> None:
         reach("agent.acked")

@@ -69,7 +69,7 @@ class AgentConnection:
     __slots__ = (
         *("runtime", "host_id", "customer_id", "address", "session", "is_closing", "disk"),
         *("last_frame_at", "seen_at", "is_heard", "accepted", "accepted_recorded"),
-        *("ended", "fault", "jobs", "monitor_sync"),
+        *("ended", "fault", "jobs", "monitor_sync", "moves"),
         *("_send", "_send_now", "_sending", "_flush_handle", "_outbox", "_ended", "_ack_due"),
         *("_close_request", "_canceled", "_ending", "_started", "_has_logged_unknown", "_tasks"),
         *("_uploads", "_downloads", "_loop"),
@@ -86,8 +86,9 @@ class AgentConnection:
         self.host_id = actor.host_id
         self.customer_id = actor.customer_id
         self.address = actor.address
-        self.session = 0
-        self.is_closing = False
+        self.session, self.is_closing = 0, False
+        # Whether the agent follows `Reconnect`.
+        self.moves = False
         # Why the disk of the host takes no work; empty: it does.
         self.disk = ""
         # Time of the last frame, by the clocks of event loop and server; whether to store it.
@@ -214,6 +215,7 @@ class AgentConnection:
             raise CloseConnection(4400, f"The server needs protocol {VERSION}; update the agent.")
         limits.check_hello(hello)
         self.disk = hello.disk
+        self.moves = hello.moves
         session_result = await self.runtime.db.write(
             queries.open_session, self.host_id, hello, self.address
         )

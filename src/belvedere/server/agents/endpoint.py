@@ -57,6 +57,7 @@ async def serve(app: AgentApp, scope: Scope, receive: Receive, send: Send) -> No
         return
     handshakes = app.runtime.handshakes
     try:
+        _check_admission(app.runtime)
         actor = await _authenticate(app, scope)
         # Not needed any more: it would stay in memory as long as the connection.
         scope["headers"] = []
@@ -126,6 +127,13 @@ async def _close(send: Send, code: int, reason: str) -> None:
         await send({"type": "websocket.close", "code": code, "reason": reason[:100]})
 
 
+def _check_admission(runtime: ServerRuntime) -> None:
+    if runtime.drain.refuses_agents:
+        raise Unavailable("This server is stopping; connect again.")
+    if not runtime.admits_agents:
+        raise Unavailable("Another database server took over; connect again.")
+
+
 async def _authenticate(app: AgentApp, scope: Scope) -> Actor:
     """The host of the connection, before the handshake is answered."""
     headers = dict(scope["headers"])
@@ -171,8 +179,7 @@ async def _run_connection(
         raise CloseConnection(4400, "The first message must be the hello.")
     hello = msgspec.convert(first[0], Hello)
     runtime.handshakes.check_rate(connection.host_id)
-    if not runtime.admits_agents:
-        raise Unavailable("Another database server took over; connect again.")
+    _check_admission(runtime)
     async with runtime.handshakes.opening:
         await connection.open_session(hello)
     for call in on_hello:

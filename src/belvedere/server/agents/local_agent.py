@@ -87,8 +87,15 @@ async def _run(app: App) -> None:
 def _link(
     app: App, settings: AgentSettings, state: StateFolder, credential: Credential
 ) -> ServerLink:
-    dial, checks = partial(connect, app, credential.token), partial(CheckerProcess, state.root)
-    return ServerLink(settings, state, credential, dial, checks, retries_refusals=False)
+    checks = partial(CheckerProcess, state.root)
+    return ServerLink(
+        settings,
+        state,
+        credential,
+        lambda _: connect(app, credential.token),
+        checks,
+        retries_refusals=False,
+    )
 
 
 async def _enrol(

@@ -15,7 +15,7 @@ from belvedere.jobs.lifecycle import claim, create
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
 from belvedere.jobs.lifecycle.order import order_of
-from belvedere.protocol import Order
+from belvedere.protocol import FromServer, Order
 
 log = logging.getLogger("belvedere.agents")
 
@@ -34,6 +34,8 @@ class ConnectedAgent(Protocol):
     host_id: str
     session: int
     is_closing: bool
+    # Whether the agent can be asked to connect elsewhere.
+    moves: bool
     # The highest fence whose script has certainly started here, and the highest one recorded.
     accepted: int
     accepted_recorded: int
@@ -51,6 +53,7 @@ class ConnectedAgent(Protocol):
     def monitor_sync(self) -> MonitorUpdates: ...
     def send_orders(self, orders: list[Order]) -> None: ...
     def cancel(self, fences: list[int]) -> None: ...
+    def push(self, *messages: FromServer) -> None: ...
     def close(self, code: int, reason: str) -> None: ...
     def end(self, fault: Exception | None) -> None: ...
 
@@ -76,6 +79,8 @@ class AgentRegistry:
         self._seen: dict[tuple[str, int], Millis] = {}
         # The lists of monitors of all hosts when every agent here last had its list.
         self.compared_lists: tuple[int, int] | None = None
+        # Whether nothing is claimed any more, because the server stops.
+        self.is_stopped = False
         # Orders that wait for the commit of their transaction.
         self._pending: set[PendingOrders] = set()
 
@@ -110,9 +115,16 @@ class AgentRegistry:
         """
         # In the same order everywhere: two servers that lock several hosts must not deadlock.
         for host_id in sorted([host_id for topic, host_id in tx.signals if topic is Topic.HOST]):
-            connection = self._by_host.get(host_id)
-            if connection is not None and connection.takes_work:
+            connection = self._taker(host_id)
+            if connection is not None:
                 self._claim(tx, connection)
+
+    def _taker(self, host_id: str) -> ConnectedAgent | None:
+        """The agent of the host, if it takes work from this server now."""
+        connection = self._by_host.get(host_id)
+        if connection is None or self.is_stopped or not connection.takes_work:
+            return None
+        return connection
 
     def _claim(self, tx: Tx, connection: ConnectedAgent) -> None:
         claimed = claim.claim(tx, connection.host_id, connection.session)
@@ -132,8 +144,8 @@ class AgentRegistry:
     ) -> ClaimResult:
         claims = ClaimResult()
         for host_id in sorted({job.host_id or "" for job, _ in ready}):
-            connection = self._by_host.get(host_id)
-            if connection is not None and connection.takes_work:
+            connection = self._taker(host_id)
+            if connection is not None:
                 host_jobs = [(job, values) for job, values in ready if job.host_id == host_id]
                 claims.add(self._claim_new_for(connection, claimed_orders, tx, host_jobs))
         return claims

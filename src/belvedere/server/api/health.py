@@ -9,7 +9,7 @@ import msgspec
 from belvedere import __version__
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import iso
-from belvedere.base.errors import Unauthenticated
+from belvedere.base.errors import Unauthenticated, Unavailable
 from belvedere.db import Tx, installation
 from belvedere.rest.route import Handler, Route
 from belvedere.server.http import openapi
@@ -48,9 +48,13 @@ async def health(request: Request[None]) -> Health:
 
 
 async def ready(request: Request[None]) -> Readiness:
-    """Whether the database is available and accepts writes."""
+    """Whether the server takes requests, and its database is available and accepts writes."""
     if not request.services.settings.ready:
         raise Unauthenticated("The readiness check is disabled on this server (BELVEDERE_READY).")
+    drain = runtime_of(request).drain
+    drain.record_check(request.actor.address)
+    if drain.is_draining:
+        raise Unavailable("The server is stopping.", code="stopping")
     # Anonymous requests share one write, however many there are.
     await request.services.db.write_batched(_touch, None)
     warnings = ["undeclared_proxy"] if runtime_of(request).proxies.undeclared() else []
@@ -103,6 +107,6 @@ ROUTES = (
         plain_route("/api/status", health, "Check that the server is running", Health),
         from_interface=True,
     ),
-    plain_route("/-/ready", ready, "Check that the database is available", Readiness),
+    plain_route("/-/ready", ready, "Check that the server takes requests", Readiness),
     plain_route("/-/openapi.json", description, "This API as OpenAPI 3.1", dict[str, Any]),
 )

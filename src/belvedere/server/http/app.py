@@ -221,7 +221,9 @@ class App:
     ) -> None:
         if isinstance(reply.body, AsyncGeneratorType):
             await send(_start(reply.status, head))
-            await responses.stream(reply.body, receive, send, self.runtime.stopping)
+            is_endless = reply.media_type == responses.EVENT_STREAM
+            stopping = self.runtime.stopping if is_endless else None
+            await responses.stream(reply.body, receive, send, stopping)
             return
         if reply.status in EMPTY:
             # An empty response has neither a type nor a length.
@@ -245,6 +247,8 @@ class App:
         for name, value in reply.headers.items():
             head[name.encode() if name in KEEP_SPELLING else name.lower().encode()] = value.encode()
         head[b"content-type"] = reply.media_type.encode()
+        if self.runtime.drain.is_draining:
+            head[b"connection"] = b"close"
         origin = request_headers.get(b"origin")
         if origin is not None and origin in self._origins:
             head[b"access-control-allow-origin"] = origin

@@ -25,7 +25,10 @@ async def respond(send: Send, status: int, head: dict[bytes, bytes], body: bytes
         await cycle.flow.drain()
     if cycle.disconnected:
         return
-    lines = head_of(status, head, closes=not cycle.keep_alive)
+    if b"connection" in head:
+        # The application sets it to `close` while the server stops.
+        cycle.keep_alive = False
+    lines = head_of(status, head, closes=not cycle.keep_alive and b"connection" not in head)
     cycle.response_started = True
     cycle.waiting_for_100_continue = False
     cycle.transport.write(lines if cycle.scope["method"] == "HEAD" else lines + body)

@@ -47,6 +47,9 @@ PRESSURE_S = 5.0
 BODY_GRACE_S = 20.0
 WRITE_S = 30.0
 LINGER_S = 5.0
+# When the server stops, a request that is on its way has this long to arrive; one whose head has
+# begun has longer.
+LAST_REQUEST_S, LAST_HEAD_S = 0.1, 1.0
 # A body must arrive at this rate, in bytes per second, after the grace.
 MIN_BODY_RATE = 1024
 # A reader must take this much within WRITE_S.
@@ -218,6 +221,12 @@ class HttpProtocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self.running = cycle
         super()._start_asgi_task(cycle, app)
+
+    def shutdown(self) -> None:
+        """The server stops. On an idle connection a request may be on its way: closing at once
+        would lose it."""
+        delay_s = LAST_HEAD_S if self.in_head else LAST_REQUEST_S
+        self.loop.call_later(delay_s, super().shutdown)
 
     # Refusing
 

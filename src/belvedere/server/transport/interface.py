@@ -20,7 +20,7 @@ from belvedere.settings import Settings
 
 # Bytes of one WebSocket message of an agent.
 MAX_MESSAGE = 4 << 20
-# Running streams get this long to end when the server stops.
+# Requests in progress get this long to end, unless `stop_within` sets another time.
 SHUTDOWN_S = 2
 
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -39,6 +39,11 @@ class AsgiServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """`main` handles signals: it ends the streams first."""
         yield
+
+    def stop_within(self, seconds: float) -> None:
+        """End after the requests in progress, or after this time without them."""
+        self.config.timeout_graceful_shutdown = max(1, round(seconds))
+        self.should_exit = True
 
     async def until_started(self, serving: "asyncio.Task[None]") -> None:
         while not self.started:
