@@ -33,6 +33,8 @@ INTERPOLATED = {
     "db/migration_plan.py": "counts the rows of the tables that a pending migration changes",
     "db/postgres/transaction.py": "a member of Dialect; the caller names the table",
     "db/sqlite/transaction.py": "a member of Dialect; the caller names the table",
+    "db/transfer/postgres_side.py": "copies all tables to the other engine",
+    "db/transfer/sqlite_side.py": "copies all tables to the other engine",
     "hosts/store.py": "a list in JSON as a table (Dialect.json_values)",
     "jobs/permissions.py": "a list in JSON as a table (Dialect.json_values)",
     "overview/access_report.py": "reads names from tables that `triggers.sources.SOURCES` lists",

@@ -58,7 +58,7 @@ def _new_terminal(folder: Path, request: pytest.FixtureRequest) -> Iterator[Shel
     env = environment(PATH=PATH, BELVEDERE_PORT=str(port))
     shell = Shell(folder / "reader", f"http://127.0.0.1:{port}", env)
     shell.addresses["vm"] = socket.gethostname()
-    if request.node.callspec.params["name"] == "use-postgresql":
+    if request.node.callspec.params["name"] in ("grow", "use-postgresql"):
         shell.addresses["db.example.org"] = _offer_postgresql(request, shell)
     yield shell
     if "db.example.org" in shell.addresses:

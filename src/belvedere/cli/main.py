@@ -65,6 +65,7 @@ COMMAND_GROUPS = (
     CommandGroup("backup", "server.backup", "write a backup of the database to a file"),
     CommandGroup("restore", "server.backup", "restore a backup into an empty location"),
     CommandGroup("mark-restored", "server.restored", "mark the database as restored from a backup"),
+    CommandGroup("migrate", "server.migrate", "move to PostgreSQL, or back to SQLite"),
     CommandGroup("doctor", "server.doctor", "check the installation and its data"),
     CommandGroup("upgrade", "server.upgrade", "check whether this version can be started"),
     CommandGroup("bench", "server.bench", "measure the performance of this installation"),

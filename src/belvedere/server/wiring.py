@@ -10,10 +10,12 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.limits.rate_limits import LoginLimits, RateWindow
 from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import SECOND, Clock, SharedClock, wall
+from belvedere.base.errors import Unavailable
 from belvedere.db import Database, installation
 from belvedere.db.backup.copy import Location, check_complete
 from belvedere.db.migrate import list_applied, migrate, open_database, pending_names
 from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
+from belvedere.db.transfer import marks
 from belvedere.egress.pool import EgressPool
 from belvedere.events.feed import EventFeed
 from belvedere.files.api_check import SyntaxChecks
@@ -64,6 +66,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
     old = os.umask(0o077)
     try:
         db = open_database(settings.database_url)
+        _check_usable(db)
         if db.dialect.is_shared:
             _migrate_shared(db)
             return db, db
@@ -73,6 +76,15 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
         return db, logs
     finally:
         os.umask(old)
+
+
+def _check_usable(db: Database) -> None:
+    """Refuse a database that is moved to another engine."""
+    try:
+        db.write_blocking(marks.check_usable)
+    except Unavailable:
+        asyncio.run(db.close())
+        raise
 
 
 def _migrate_shared(db: Database) -> None:
@@ -105,6 +117,7 @@ def _follow_timeline(db: Database) -> None:
     from belvedere.db.postgres.database import Postgres
 
     assert isinstance(db, Postgres)
+    db.check_usable = marks.check_usable
     db.follow_timeline(restore.record_timeline)
 
 

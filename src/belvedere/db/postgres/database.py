@@ -23,7 +23,7 @@ from belvedere.db.postgres.connection import (
     open_connection,
 )
 from belvedere.db.postgres.deadlines import Deadline
-from belvedere.db.postgres.timeline import Record, Timeline
+from belvedere.db.postgres.timeline import Record, Timeline, check_connection
 from belvedere.db.postgres.transaction import DIALECT, PostgresTx
 from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
 from belvedere.db.signals import Signal
@@ -106,6 +106,8 @@ class Postgres:
         # Called in any thread after a failover; no connection is opened until `resume`.
         self.on_failover: Callable[[], None] | None = None
         self._timeline: Timeline | None = None
+        # Raises if servers must not use this database (`check_connection`).
+        self.check_usable: Callable[[Tx], None] | None = None
         self._is_suspended = False
         # Whether a host is silent must not depend on which server's clock is wrong.
         self.clock = clock or SharedClock()
@@ -136,6 +138,7 @@ class Postgres:
             raise Unavailable(NO_RESPONSE)
         try:
             connection = PostgresConnection(self.connect(autocommit=True), self.deadline)
+            check_connection(connection, self.check_usable)
             self._check_timeline(connection)
             return connection
         except psycopg.OperationalError as fault:

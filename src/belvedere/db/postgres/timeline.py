@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import psycopg
 
+from belvedere.base.errors import Unavailable
 from belvedere.db.interface import Tx
 from belvedere.db.postgres.connection import PostgresConnection
 from belvedere.db.postgres.transaction import PostgresTx
@@ -46,6 +47,18 @@ class Timeline:
             log.warning(OTHER_TIMELINE, name)
         is_first, self.name = self.name == "", name
         return not is_first
+
+
+def check_connection(connection: PostgresConnection, check: Callable[[Tx], None] | None) -> None:
+    """Of every new connection: a server that was disconnected for long must not continue with a
+    database that was moved away meanwhile."""
+    if check is None:
+        return
+    try:
+        check(PostgresTx(connection, 0, {}))
+    except Unavailable:
+        connection.connection.close()
+        raise
 
 
 def current(connection: PostgresConnection) -> str:

@@ -8,6 +8,7 @@ from belvedere.db import Tx
 from belvedere.db.installation import epoch_of, newest_fence
 from belvedere.db.migrate import compare
 from belvedere.db.readonly import ReadOnlyDatabase
+from belvedere.db.transfer import marks
 from belvedere.hosts import journal_warnings
 from belvedere.jobs.history import consistency
 from belvedere.jobs.output import log_store as joblog
@@ -37,7 +38,10 @@ def schema(installation: Installation) -> Iterable[Finding]:
         yield problem(
             "schema", f"Unknown migrations: {names}.", "Use the newer version of Belvedere."
         )
-    if not missing and not extra:
+    refusal = installation.db.read(marks.explain)
+    if refusal is not None:
+        yield problem("schema", *refusal)
+    if not missing and not extra and refusal is None:
         yield ok("schema", "The schema belongs to this version.")
 
 

@@ -1,0 +1,154 @@
+"""A PostgreSQL database before and after a transfer: locks, marks and the schema."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from belvedere.base.errors import Conflict, Invalid, Unavailable
+from belvedere.db.backup import postgres_tables
+from belvedere.db.backup.copy import Location
+from belvedere.db.interface import Row, Tx
+from belvedere.db.migrate import apply, migrations
+from belvedere.db.postgres.connection import LIVENESS
+from belvedere.db.transfer import marks
+from belvedere.db.transfer.marks import Mark
+from belvedere.db.transfer.postgres_side import PostgresSide
+from belvedere.db.transfer.side import (
+    Expressions,
+    FullDisk,
+    applied,
+    check_source_version,
+    check_target_version,
+    no_copy,
+)
+
+R = TypeVar("R")
+OPTIONS = (
+    f"{postgres_tables.OPTIONS} -c synchronous_commit=on"
+    # Rows are read by their keys, also while the planner knows nothing about a new table.
+    " -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off"
+)
+SERVERS = (
+    "select count(*) from pg_stat_activity where datname = current_database()"
+    " and application_name = 'belvedere'"
+)
+
+
+def _address(options: dict[str, str | int | None]) -> str:
+    """Without the password."""
+    host, port = options.get("host") or "localhost", options.get("port")
+    return f"postgresql://{host}{f':{port}' if port else ''}/{options.get('dbname') or ''}"
+
+
+@contextmanager
+def _connect(url: str, expressions: Expressions) -> Iterator[tuple[PostgresSide, str]]:
+    try:
+        chosen = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as fault:
+        raise Invalid(f"This is not the address of a PostgreSQL database: {fault}.") from None
+    missing = {name: value for name, value in LIVENESS.items() if name not in chosen}
+    address = _address(chosen)
+    try:
+        with psycopg.connect(
+            make_conninfo(url, **missing),
+            autocommit=True,
+            application_name="belvedere migrate",
+            options=OPTIONS,
+        ) as connection:
+            # The driver would drop the prepared statements of ours together with its own.
+            connection.prepare_threshold = None
+            _check_encoding(connection, address)
+            yield PostgresSide(connection, address, expressions), address
+    except psycopg.errors.DiskFull as fault:
+        raise FullDisk(address) from fault
+    except psycopg.Error as fault:
+        text = " ".join(str(fault).split())
+        raise Unavailable(f"PostgreSQL ({address}) reports: {text}.") from fault
+
+
+def _check_encoding(connection: psycopg.Connection[Row], address: str) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise Conflict(
+            f"{address} has the encoding {encoding}. Create the database with encoding 'UTF8'."
+        )
+
+
+class PostgresSource:
+    """A database of an installation; its servers may be running."""
+
+    def __init__(self, location: Location) -> None:
+        self._url = location.database
+
+    @contextmanager
+    def open(self, expressions: Expressions) -> Iterator[PostgresSide]:
+        with _connect(self._url, expressions) as (side, address):
+            check_source_version(applied(side.tx), side.name, address)
+            yield side
+
+    def try_stop(self, mark: Mark) -> bool:
+        """Mark the source; False while a server is running. One that starts meanwhile connects
+        before it reads the mark, so either it sees the mark, or its connection is seen here."""
+        with _connect(self._url, {}) as (side, _):
+            if side.tx.value(SERVERS):
+                return False
+            with side.transaction():
+                marks.write(side.tx, mark)
+            if not side.tx.value(SERVERS):
+                return True
+            with side.transaction():
+                marks.clear(side.tx)
+            return False
+
+    def change(self, operation: Callable[[Tx], R]) -> R:
+        """One transaction; no server may be running."""
+        with _connect(self._url, {}) as (side, address):
+            if side.tx.value(SERVERS):
+                raise Conflict(f"A server is running with {address}; stop it first.")
+            with side.transaction():
+                return operation(side.tx)
+
+
+class PostgresTarget:
+    """An empty database, or an incomplete copy."""
+
+    def __init__(self, location: Location) -> None:
+        self._url = location.database
+
+    @contextmanager
+    def open(self, mark: Mark | None) -> Iterator[PostgresSide]:
+        with _connect(self._url, {}) as (side, address):
+            if not side.tx.value("select pg_try_advisory_lock(?::bigint)", postgres_tables.LOCK):
+                raise Conflict(f"Another `belvedere migrate` or restore writes to {address}.")
+            self._create(side, mark)
+            check_target_version(applied(side.tx), side.name, address)
+            yield side
+
+    def _create(self, side: PostgresSide, mark: Mark | None) -> None:
+        before = marks.read(side.tx)
+        if before is not None and before.state not in (marks.COPYING, marks.COMPARED):
+            raise Conflict(
+                f"{side.address} is the database that was moved away. Create another one, and name"
+                " it with --to.",
+            )
+        if before is not None:
+            return
+        if mark is None:
+            raise no_copy(side.address)
+        with side.transaction():
+            self._check_empty(side)
+            for folder in ("migrations", "logs"):
+                for name, text in migrations(side.name, folder):
+                    apply(side.tx, f"{folder}/{name}", text)
+            marks.write(side.tx, mark)
+
+    def _check_empty(self, side: PostgresSide) -> None:
+        names = [row[0] for row in side.tx.rows(postgres_tables.RELATIONS)]
+        if names:
+            raise Conflict(
+                f"{side.address} is not empty: it has {len(names)} tables"
+                f" ({', '.join(names[:3])}, …). Create an empty database, and name it with --to.",
+            )

@@ -1,0 +1,161 @@
+"""PostgreSQL as the source or the target of a transfer."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import sql
+
+from belvedere.base.clock import wall
+from belvedere.db.backup import postgres_tables
+from belvedere.db.interface import Row
+from belvedere.db.postgres.connection import PostgresConnection
+from belvedere.db.postgres.deadlines import Deadline
+from belvedere.db.postgres.transaction import PostgresTx
+from belvedere.db.transfer.marks import Later
+from belvedere.db.transfer.side import OWN_VALUES, Expressions
+from belvedere.db.transfer.tables import Checksum, Key, Table, checksum_expression
+
+SUMS = (
+    "select count(*), coalesce(sum(('x' || substr(digest, 1, 16))::bit(64)::bigint), 0),"
+    " coalesce(sum(('x' || substr(digest, 17))::bit(64)::bigint), 0)"
+)
+
+
+class PostgresSide:
+    name = "postgres"
+
+    def __init__(
+        self, connection: psycopg.Connection[Row], address: str, expressions: Expressions
+    ) -> None:
+        self.address = address
+        # The deadline is not started: it ends no wait.
+        own_connection = PostgresConnection(connection, Deadline(0.0, lambda: None))
+        self.tx = PostgresTx(own_connection, wall(), {})
+        self._connection = connection
+        self._expressions = expressions
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self._connection.transaction():
+            yield
+            # Statements that were queued.
+            self.tx.rows("select 1")
+
+    def list_tables(self) -> list[Table]:
+        return []
+
+    def _values(self, table: Table) -> list[str]:
+        own = self._expressions.get(table.name, {})
+        return [own.get(name, f"t.{name}") for name in table.columns]
+
+    def read(self, table: Table, after: Key | None) -> list[Row]:
+        return self._page(table, ", ".join(self._values(table)), after)
+
+    def list_keys(self, table: Table, after: Key | None) -> list[Key]:
+        return self._page(table, table.key_list, after)
+
+    def _page(self, table: Table, values: str, after: Key | None) -> list[Row]:
+        condition = "true"
+        if after is not None:
+            marks = ", ".join(f"%s::{table.columns[name]}" for name in table.key)
+            condition = f"({table.key_list}) > ({marks})"
+        return self._rows(
+            f"select {values} from {_restrict(table, condition)}"
+            f" order by {table.key_list} limit {table.batch}",
+            *(after or ()),
+        )
+
+    def _rows(self, statement: str, *params: object) -> list[Row]:
+        # The table `meta` is restricted by patterns; a parameter is always `%s`.
+        text = statement.replace("%'", "%%'") if params else statement
+        with self._connection.cursor(binary=True) as cursor:
+            return cursor.execute(text.encode(), params or None).fetchall()
+
+    def fetch(self, table: Table, keys: Sequence[Key]) -> list[Row]:
+        values = ", ".join(self._values(table))
+        return self._rows(f"select {values} from {_join_keys(table)}", *_arrays(table, keys))
+
+    def checksum(self, table: Table, keys: Sequence[Key]) -> Checksum:
+        digest = checksum_expression(table.columns, self._values(table))
+        statement = f"{SUMS} from (select {digest} as digest from {_join_keys(table)}) d"
+        return self._sums(statement, *_arrays(table, keys))
+
+    def checksum_all(self, table: Table) -> Checksum:
+        digest = checksum_expression(table.columns, self._values(table))
+        statement = f"{SUMS} from (select {digest} as digest from {_restrict(table, 'true')}) d"
+        # Otherwise it would read the whole table through an index.
+        self._connection.execute("set enable_seqscan = on")
+        try:
+            return self._sums(statement)
+        finally:
+            self._connection.execute("set enable_seqscan = off")
+
+    def _sums(self, statement: str, *params: object) -> Checksum:
+        [(rows, high, low)] = self._rows(statement, *params)
+        return Checksum(rows, int(high), int(low))
+
+    def count(self, table: Table) -> int:
+        return int(self._rows(f"select count(*) from {_restrict(table, 'true')}")[0][0])
+
+    def replace(self, table: Table, rows: Sequence[Row]) -> None:
+        for row in rows:
+            if any(isinstance(value, str) and "\0" in value for value in row):
+                raise table.invalid_row(row, "has a NUL character, which PostgreSQL cannot store")
+        self.delete(table, [table.key_of(row) for row in rows])
+        target = sql.SQL("copy {} ({}) from stdin").format(
+            sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, table.columns))
+        )
+        with self._connection.cursor() as cursor, cursor.copy(target) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def delete(self, table: Table, keys: Sequence[Key]) -> None:
+        names = " and ".join(f"t.{name} = k.{name}" for name in table.key)
+        self._connection.execute(
+            f"delete from {table.name} t using {_key_rows(table)} where {names}".encode(),
+            _arrays(table, keys),
+        )
+
+    def postpone(self) -> Later:
+        """Primary keys stay: batches are compared by them."""
+        later = Later()
+        for name, definition in self._connection.execute(postgres_tables.INDEXES.encode()):
+            self._connection.execute(sql.SQL("drop index {}").format(sql.Identifier(name)))
+            is_unique = definition.startswith("CREATE UNIQUE")
+            (later.constraints if is_unique else later.indexes).append(definition)
+        keys = self._connection.execute(postgres_tables.KEYS.encode()).fetchall()
+        for table, name, definition in keys:
+            if definition.startswith("PRIMARY KEY"):
+                continue
+            key = sql.Identifier(name).as_string()
+            self._connection.execute(f"alter table {table} drop constraint {key}".encode())
+            later.constraints.insert(0, f"alter table {table} add constraint {key} {definition}")
+        return later
+
+    def create(self, statements: Sequence[str]) -> Iterator[int]:
+        for number, statement in enumerate(statements, 1):
+            self._connection.execute(statement.encode())
+            yield number
+
+    def finish(self) -> None:
+        self._connection.execute("analyze")
+
+
+def _restrict(table: Table, condition: str) -> str:
+    own = f" and {OWN_VALUES}" if table.name == "meta" else ""
+    return f"{table.name} t where {condition}{own}"
+
+
+def _key_rows(table: Table) -> str:
+    arrays = ", ".join(f"%s::{table.columns[name]}[]" for name in table.key)
+    return f"unnest({arrays}) k ({table.key_list})"
+
+
+def _join_keys(table: Table) -> str:
+    names = " and ".join(f"t.{name} = k.{name}" for name in table.key)
+    return f"{_key_rows(table)} join {table.name} t on {names}"
+
+
+def _arrays(table: Table, keys: Sequence[Key]) -> list[list[object]]:
+    return [[key[number] for key in keys] for number in range(len(table.key))]

@@ -1,0 +1,140 @@
+"""What a transfer needs from the source and the target, on either engine."""
+
+import errno
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
+
+from belvedere.base.errors import Conflict, Refused, Unavailable
+from belvedere.db.interface import Row, Tx
+from belvedere.db.migrate import list_applied, migrations
+from belvedere.db.transfer.marks import Later, Mark
+from belvedere.db.transfer.tables import Checksum, Key, Table
+
+R = TypeVar("R")
+# Expressions in place of columns of the source, by table and column.
+Expressions = Mapping[str, Mapping[str, str]]
+# Tables of the engine itself, which have the content that its migrations give them.
+OWN_TABLES = frozenset({"migrations", "counters", "job_moves"})
+# Of the table `meta`: what belongs to one database only.
+OWN_VALUES = "name not in ('timeline', 'database_mark') and name not like 'migration%'"
+
+
+class TransferSource(Protocol):
+    def open(self, expressions: Expressions) -> AbstractContextManager["Side"]: ...
+
+    def try_stop(self, mark: Mark) -> bool:
+        """Mark the source, and let no server start; False while a server is running."""
+        ...
+
+    def change(self, operation: Callable[[Tx], R]) -> R:
+        """One transaction; no server may be running."""
+        ...
+
+
+class TransferTarget(Protocol):
+    def open(self, mark: Mark | None) -> AbstractContextManager["Side"]:
+        """Create the tables and the mark in an empty database, or continue an incomplete copy;
+        without a mark only the latter."""
+        ...
+
+
+class Side(Protocol):
+    """One open database."""
+
+    # The engine.
+    name: str
+    # Where it is, without a password.
+    address: str
+
+    @property
+    def tx(self) -> Tx: ...
+
+    def transaction(self) -> AbstractContextManager[None]: ...
+
+    def list_tables(self) -> list[Table]:
+        """What is copied; empty on PostgreSQL, which has the same tables as SQLite."""
+        ...
+
+    def read(self, table: Table, after: Key | None) -> list[Row]:
+        """The next batch of rows in the order of the key, which may differ between engines."""
+        ...
+
+    def fetch(self, table: Table, keys: Sequence[Key]) -> list[Row]: ...
+
+    def checksum(self, table: Table, keys: Sequence[Key]) -> Checksum: ...
+
+    def checksum_all(self, table: Table) -> Checksum: ...
+
+    def count(self, table: Table) -> int: ...
+
+    def list_keys(self, table: Table, after: Key | None) -> list[Key]: ...
+
+    def replace(self, table: Table, rows: Sequence[Row]) -> None:
+        """Insert rows in place of those with the same keys."""
+        ...
+
+    def delete(self, table: Table, keys: Sequence[Key]) -> None: ...
+
+    def postpone(self) -> Later:
+        """Drop indexes, foreign keys and triggers; returns the statements that create them."""
+        ...
+
+    def create(self, statements: Sequence[str]) -> Iterator[int]:
+        """Run statements of `postpone`; yields how many were run."""
+        ...
+
+    def finish(self) -> None:
+        """After the last transaction."""
+        ...
+
+
+class FullDisk(OSError):
+    """The disk of a database is full."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(errno.ENOSPC, f"The disk of {place} is full")
+
+
+def names_of(engine: str) -> set[str]:
+    return {
+        f"{folder}/{name}"
+        for folder in ("migrations", "logs")
+        for name, _ in migrations(engine, folder)
+    }
+
+
+def check_source_version(names: set[str], engine: str, address: str) -> None:
+    if not any(name.startswith("migrations/0001_") for name in names):
+        raise Unavailable(f"{address} is not a database of Belvedere: no server has used it yet.")
+    own_names = names_of(engine)
+    if names - own_names:
+        raise Refused(
+            f"A newer version of Belvedere has upgraded {address} (unknown migrations:"
+            f" {', '.join(sorted(names - own_names))}). Run `belvedere migrate` of that version.",
+        )
+    if own_names - names:
+        raise Conflict(
+            f"{address} has the tables of an older version of Belvedere. Start the server of this"
+            " version once, so that it upgrades them, and run `belvedere migrate` again.",
+        )
+
+
+def check_target_version(names: set[str], engine: str, address: str) -> None:
+    if names != names_of(engine):
+        raise Conflict(
+            f"The incomplete copy in {address} was begun by another version of Belvedere. Delete"
+            " that database, create it again, and run `belvedere migrate` again.",
+        )
+
+
+def applied(*databases: Tx) -> set[str]:
+    return {name for tx in databases for name in list_applied(tx)}
+
+
+def no_copy(address: str) -> Conflict:
+    return Conflict(
+        f"This database was closed by an earlier `belvedere migrate`, but {address} has no copy of"
+        " it. Name the same target as before with --to. To use this database instead, run"
+        " `belvedere migrate --reopen`.",
+    )
