@@ -104,6 +104,14 @@ async def test_four_eyes_exclude_the_person_who_started_it(world: World) -> None
     assert await needs(world.client("max")) == [("approval", job["id"])]
 
 
+async def test_an_approval_names_the_answers_that_its_task_offers(world: World) -> None:
+    for switch, answers in (("failure_enabled", ["approve"]), ("success_enabled", ["reject"])):
+        fields: dict[str, Any] = {"approvers": ["max"], "acl": ["max"], switch: False}
+        await create(world.client("ada"), await world.task(switch, type="approval", **fields))
+        needed = (await world.client("max").get("/-/needs")).json
+        assert needed[0]["answers"] == answers
+
+
 async def test_an_input_waits_for_who_may_run_it(world: World, uma: Client, vic: Client) -> None:
     arguments = [{"type": "input", "label": "How many?"}]
     task = await world.task(

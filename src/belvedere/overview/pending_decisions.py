@@ -11,6 +11,7 @@ from belvedere.base.clock import iso
 from belvedere.db import Tx, columns
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.approvals.plan import PlannedTask, for_job
+from belvedere.jobs.approvals.votes import enabled_answers
 from belvedere.jobs.model import APPROVAL, HELD, RESTORED, WORKFLOW, JobRow
 from belvedere.jobs.people import participants
 from belvedere.jobs.queries import details
@@ -24,7 +25,7 @@ MAX_LIMIT = 200
 
 class PendingDecision(msgspec.Struct):
     """An approval or an input. `arguments`: the arguments of the input form; `will_run`: the jobs
-    that the approval releases."""
+    that the approval releases; `answers`: those of `approve` and `reject` that its task offers."""
 
     kind: str
     job: JobRecord
@@ -33,6 +34,7 @@ class PendingDecision(msgspec.Struct):
     until: str
     arguments: list[Any]
     will_run: list[PlannedTask]
+    answers: list[str]
 
 
 def answerable_jobs(tx: Tx, actor: Actor) -> list[JobRow]:
@@ -97,4 +99,5 @@ def _pending_decision(tx: Tx, job: JobRow, job_record: JobRecord) -> PendingDeci
         iso(job.expires_at),
         [] if is_approval else mask_arguments(spec.task_arguments),
         for_job(tx, job.id) if is_approval else [],
+        enabled_answers(spec) if is_approval else [],
     )

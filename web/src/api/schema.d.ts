@@ -7821,9 +7821,10 @@ export interface components {
         /**
          * PendingDecision
          * @description An approval or an input. `arguments`: the arguments of the input form; `will_run`: the jobs
-         *         that the approval releases.
+         *         that the approval releases; `answers`: those of `approve` and `reject` that its task offers.
          */
         PendingDecision: {
+            answers: string[];
             arguments: unknown[];
             job: components["schemas"]["JobRecord"];
             kind: string;

@@ -209,6 +209,7 @@ test('the inbox groups alerts, and an approval shows what it runs before it can 
     type: 'approval',
     approvers: ['ada@example.org'],
     four_eyes: false,
+    failure_enabled: false,
   })
   await world.api('PATCH', `/task/${deploy.id}`, { triggers: [`task:${gate.id}:success`] })
   await world.api('POST', '/job', { task: gate.id })
@@ -224,6 +225,8 @@ test('the inbox groups alerts, and an approval shows what it runs before it can 
     .filter({ hasText: `on ${hostname}` })
     .waitFor()
   await need.getByRole('button', { name: 'Approve' }).waitFor()
+  // The task does not offer to reject.
+  expect(await need.getByRole('button', { name: 'Reject' }).count()).toBe(0)
   await shoot(page, 'inbox')
   for (let n = 0; n < 2; n++) await waitForEnd(await start(['moon', 'k']))
   await page.goto(world.at('/inbox?all=true'))

@@ -22,6 +22,7 @@ import { showSuccess } from '../../ui/toast'
 import { useInboxText } from './text'
 
 type Vote = 'approve' | 'reject'
+const VOTES: Vote[] = ['approve', 'reject']
 
 function useVote() {
   const t = useInboxText()
@@ -44,6 +45,8 @@ export function PendingDecisions() {
   const [asking, setAsking] = useState<Vote | null>(null)
   const decisions = query.data ?? []
   const selected = decisions.filter((need) => chosen.has(need.job.id))
+  // Only if every selected approval offers it.
+  const offered = (vote: Vote) => selected.every((need) => need.answers.includes(vote))
   const toggle = (id: string) =>
     setChosen((old) => {
       const next = new Set(old)
@@ -66,10 +69,19 @@ export function PendingDecisions() {
             <Text size="xs" role="status">
               {t.selected(selected.length)}
             </Text>
-            <Button size="compact-xs" onClick={() => setAsking('approve')}>
+            <Button
+              size="compact-xs"
+              disabled={!offered('approve')}
+              onClick={() => setAsking('approve')}
+            >
               {t.approveAll}
             </Button>
-            <Button size="compact-xs" variant="default" onClick={() => setAsking('reject')}>
+            <Button
+              size="compact-xs"
+              variant="default"
+              disabled={!offered('reject')}
+              onClick={() => setAsking('reject')}
+            >
               {t.rejectAll}
             </Button>
           </>
@@ -163,19 +175,17 @@ function Row({ need, isChosen, onToggle, onVote }: RowProps) {
       </span>
       <Group gap={6} wrap="nowrap">
         {isVote ? (
-          <>
-            <Button size="compact-xs" data-act="approve" onClick={() => onVote('approve')}>
-              {t.approve}
-            </Button>
+          VOTES.filter((vote) => need.answers.includes(vote)).map((vote) => (
             <Button
+              key={vote}
               size="compact-xs"
-              variant="default"
-              data-act="reject"
-              onClick={() => onVote('reject')}
+              variant={vote === 'approve' ? 'filled' : 'default'}
+              data-act={vote}
+              onClick={() => onVote(vote)}
             >
-              {t.reject}
+              {t[vote]}
             </Button>
-          </>
+          ))
         ) : (
           <Button
             component={AppLink}
