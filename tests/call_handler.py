@@ -1,4 +1,4 @@
-"""Calling a handler as the server would, without the server: for tests of a feature's api.py."""
+"""Calls a handler without a server, for tests of a feature's api.py."""
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass

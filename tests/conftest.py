@@ -1,4 +1,4 @@
-"""What every test may ask for; tests/README.md describes it."""
+"""Fixtures of all tests; tests/README.md describes them."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A server that answers from a table, notes what it was asked, and hangs up when told to."""
+"""A server that responds from a table, records requests, and disconnects on demand."""
 
 import json
 import ssl

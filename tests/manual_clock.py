@@ -1,4 +1,4 @@
-"""Time under a test's control."""
+"""A clock that a test sets."""
 
 from belvedere.base.clock import SECOND, Millis, wall
 

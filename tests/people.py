@@ -1,4 +1,5 @@
-"""The fixed cast: acme with one member of each level, and Eve of globex who must see nothing."""
+"""The fixed people of the tests: acme with one member of each level, and Eve of globex who must see
+nothing."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the loops of a server do about silence, without their patience: the wall clock is right."""
+"""What the loops of a server do about silent hosts, without waiting: the wall clock is right."""
 
 from belvedere.db import Database
 from belvedere.hosts import presence

@@ -1,5 +1,5 @@
-"""The manners of a test session: coroutines are tests, each test has a time limit, and there is
-quiet around those marked `alone`."""
+"""Rules of a test session: coroutines are tests, each test has a time limit, and tests marked
+`alone` run while no other test runs."""
 
 import asyncio
 import fcntl
@@ -56,15 +56,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @contextmanager
 def _quiet(folder: Path, alone: bool) -> Iterator[None]:
-    """Tests share the room; one that is marked `alone` has it for itself.
+    """Tests hold a shared lock; one that is marked `alone` holds it exclusively.
 
-    Everybody passes the turnstile, and whoever waits for an empty room holds it: otherwise the
-    other processes, always a test ahead, would keep the room taken until they have nothing left.
+    Every test takes the queue lock first, and a test that waits for the exclusive lock keeps it:
+    otherwise the tests of other processes would take the shared lock again and again before it.
     """
-    with (folder / "turnstile").open("a") as turnstile, (folder / "room").open("a") as room:
-        fcntl.flock(turnstile, fcntl.LOCK_EX)
-        fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-        fcntl.flock(turnstile, fcntl.LOCK_UN)
+    with (folder / "queue").open("a") as queue, (folder / "running").open("a") as running:
+        fcntl.flock(queue, fcntl.LOCK_EX)
+        fcntl.flock(running, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(queue, fcntl.LOCK_UN)
         yield
 
 

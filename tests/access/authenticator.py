@@ -1,4 +1,4 @@
-"""Somebody's app: it knows the secret and the time, and makes codes."""
+"""An authenticator app: it has the secret and the time, and computes codes."""
 
 from dataclasses import dataclass
 

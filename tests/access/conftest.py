@@ -1,4 +1,4 @@
-"""This room's doors, with only as much of the house behind them as they need."""
+"""The endpoints of access, with only the parts of the server that they need."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""This room's doors without the building around them: a row of the table, a body, an answer."""
+"""Calls the endpoints of access without a server: a row of the route table, a body, a response."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,7 @@ class Endpoints:
 
     async def call(
         self,
-        door: str,
+        endpoint: str,
         actor: Actor,
         body: dict[str, Any] | None = None,
         *,
@@ -39,7 +39,7 @@ class Endpoints:
         scheme: str = "http",
         **path: str,
     ) -> EndpointResponse:
-        route = find(door)
+        route = find(endpoint)
         if not actor.level.reaches(Level(route.level)):
             raise Forbidden("The level is too low.", code="level")
         checked = None if route.body is None else msgspec.convert(body or {}, route.body)
@@ -61,8 +61,8 @@ class Endpoints:
         return EndpointResponse(reply.status, reply.headers, text)
 
 
-def find(door: str) -> Route:
-    (actual_route,) = [route for route in ROUTES if f"{route.method} {route.path}" == door]
+def find(endpoint: str) -> Route:
+    (actual_route,) = [route for route in ROUTES if f"{route.method} {route.path}" == endpoint]
     return actual_route
 
 

@@ -1,4 +1,4 @@
-"""Who did what: kept, paged, without secrets."""
+"""The audit log: what is stored, its pages, and no secrets in it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From a token to an actor."""
+"""The actor of a token."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Enrolment tokens: made by admins, used up by new hosts."""
+"""Enrolment tokens: created by admins, used up by new hosts."""
 
 import asyncio
 

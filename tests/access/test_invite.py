@@ -1,4 +1,4 @@
-"""Inviting people, and what nobody can do with an invitation."""
+"""Inviting people, and what an invitation must not allow."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The ladder, and what an ACL grants: pure rules, as truth tables."""
+"""Levels, and what an ACL grants: pure rules, as truth tables."""
 
 import pytest
 

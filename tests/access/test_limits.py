@@ -1,4 +1,4 @@
-"""How often one may be wrong."""
+"""Limits on failed attempts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Invitations and new passwords, through the doors."""
+"""Invitations and new passwords, through the endpoints."""
 
 from typing import Any
 
@@ -71,27 +71,29 @@ async def test_an_invitation_reveals_nothing_about_other_accounts(
     endpoints: Endpoints, actors: Actors
 ) -> None:
     """Known to the server or not: the answers differ in names and numbers only."""
-    door, person = "POST /api/member", {"credential": "user"}
+    endpoint, person = "POST /api/member", {"credential": "user"}
     response = await endpoints.call(
-        door, actors.eve, {**person, "user": {"email": "vic@acme.test"}}
+        endpoint, actors.eve, {**person, "user": {"email": "vic@acme.test"}}
     )
-    fresh = await endpoints.call(door, actors.eve, {**person, "user": {"email": "new@acme.test"}})
+    fresh = await endpoints.call(
+        endpoint, actors.eve, {**person, "user": {"email": "new@acme.test"}}
+    )
     assert response.body.keys() == fresh.body.keys()
     assert response.body["invited"] is fresh.body["invited"] is True
 
 
-@pytest.mark.parametrize("door", [ACCEPT, LOOK, RESET])
+@pytest.mark.parametrize("endpoint", [ACCEPT, LOOK, RESET])
 async def test_links_are_not_guessed(
-    endpoints: Endpoints, actors: Actors, anonymous: Actor, door: str
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, endpoint: str
 ) -> None:
     body = {"token": "bvl_" + "x" * 43, "password": NEW}
-    if door == LOOK:
+    if endpoint == LOOK:
         del body["password"]
     for _ in range(20):
         with pytest.raises(NotFound):
-            await endpoints.call(door, anonymous, body)
+            await endpoints.call(endpoint, anonymous, body)
     with pytest.raises(TooMany):
-        await endpoints.call(door, anonymous, body)
+        await endpoints.call(endpoint, anonymous, body)
 
 
 async def test_a_reset_link_sets_a_new_password(

@@ -1,4 +1,4 @@
-"""Signing in and out, and one's sessions, through the doors."""
+"""Signing in and out, and a person's sessions, through the endpoints."""
 
 import base64
 
@@ -31,13 +31,13 @@ async def test_it_works(
     assert actor.credential_id == answer.body["session_id"]
 
 
-@pytest.mark.parametrize("door", [LOGIN, "POST /api/auth/login/local"])
+@pytest.mark.parametrize("endpoint", [LOGIN, "POST /api/auth/login/local"])
 @pytest.mark.parametrize("field", ["email", "username", "identifier"])
 @pytest.mark.parametrize("name", ["vic@acme.test", "VIC"])
 async def test_any_name_under_any_field(
-    endpoints: Endpoints, actors: Actors, anonymous: Actor, door: str, field: str, name: str
+    endpoints: Endpoints, actors: Actors, anonymous: Actor, endpoint: str, field: str, name: str
 ) -> None:
-    answer = await endpoints.call(door, anonymous, {field: name, "password": PASSWORD})
+    answer = await endpoints.call(endpoint, anonymous, {field: name, "password": PASSWORD})
     assert answer.body["customer_id"] == actors.acme.id
 
 
@@ -257,11 +257,11 @@ async def test_it_is_refreshed(endpoints: Endpoints, keys: Keyring, actors: Acto
 async def test_it_goes_to_another_organization(
     endpoints: Endpoints, db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    door = "PUT /api/session/customer/{id}"
+    endpoint = "PUT /api/session/customer/{id}"
     with pytest.raises(Forbidden):
-        await endpoints.call(door, actors.vic, id=actors.globex.id)
+        await endpoints.call(endpoint, actors.vic, id=actors.globex.id)
     await db.write(member_changes.add_member, operator(actors.globex), "vic@acme.test", Level.USER)
-    answer = await endpoints.call(door, actors.vic, id=actors.globex.id)
+    answer = await endpoints.call(endpoint, actors.vic, id=actors.globex.id)
     actor = await db.read(authenticate, keys, answer.body["access_token"])
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("globex", Level.USER)

@@ -65,11 +65,11 @@ async def test_a_stale_edit_is_refused(endpoints: Endpoints, actors: Actors) -> 
 
 
 async def test_a_member_is_removed(endpoints: Endpoints, actors: Actors) -> None:
-    door = "DELETE /api/member/{id}"
-    answer = await endpoints.call(door, actors.max, id=actors.vic.member_id)
+    endpoint = "DELETE /api/member/{id}"
+    answer = await endpoints.call(endpoint, actors.max, id=actors.vic.member_id)
     assert (answer.status, answer.body["id"]) == (200, actors.vic.member_id)
     with pytest.raises(NotFound):
-        await endpoints.call(door, actors.max, id=actors.vic.member_id)
+        await endpoints.call(endpoint, actors.max, id=actors.vic.member_id)
 
 
 async def test_a_token_is_shown_once(endpoints: Endpoints, keys: Keyring, actors: Actors) -> None:
@@ -161,14 +161,14 @@ async def test_the_audit_refuses_bad_pages(
         await endpoints.call("GET /api/audit", actors.ada, query=query)
 
 
-@pytest.mark.parametrize("door", [f"{route.method} {route.path}" for route in ROUTES])
+@pytest.mark.parametrize("endpoint", [f"{route.method} {route.path}" for route in ROUTES])
 async def test_every_route_requires_the_level_it_declares(
-    endpoints: Endpoints, actors: Actors, door: str
+    endpoints: Endpoints, actors: Actors, endpoint: str
 ) -> None:
-    expected = Level(find(door).level)
+    expected = Level(find(endpoint).level)
     for level in LEVEL_ORDER[: LEVEL_ORDER.index(expected)]:
         with pytest.raises(Forbidden):
-            await endpoints.call(door, Actor(actors.acme.id, "acme", level, "member"))
+            await endpoints.call(endpoint, Actor(actors.acme.id, "acme", level, "member"))
 
 
 def test_no_route_exists_twice() -> None:

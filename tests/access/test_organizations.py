@@ -1,4 +1,4 @@
-"""Organizations: founding, renaming, handing on, disabling."""
+"""Organizations: creating, renaming, transferring, disabling."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Passwords: what they must be and how they are kept."""
+"""Passwords: which are accepted and how they are stored."""
 
 import gzip
 import tracemalloc

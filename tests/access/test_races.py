@@ -1,4 +1,4 @@
-"""Two at once: what the rules promise must hold when their transactions overlap."""
+"""Concurrent operations: the rules also hold when transactions overlap."""
 
 import asyncio
 from collections.abc import Awaitable

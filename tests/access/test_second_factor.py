@@ -1,4 +1,4 @@
-"""Second factors: set up, asked for, used once, lost and reset."""
+"""Second factors: set-up, use, recovery codes, reset."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Sessions: begun, moved, listed, ended."""
+"""Sessions: open, switch, list, end."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Integration tokens and the agents' own."""
+"""Integration tokens and the credentials of agents."""
 
 import re
 

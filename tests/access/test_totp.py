@@ -1,4 +1,4 @@
-"""Codes of an app: what the standard's own examples say, and when they count."""
+"""Codes of an app: the examples of the standard, and when a code is valid."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The password checker: passwords are checked off the loop, in turn, and guessers are held up."""
+"""The password checker: passwords are checked off the loop, in turn, and guessing is delayed."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""A server without a database: it gives orders, grants credit, keeps what the agent says."""
+"""A server without a database: it sends orders, grants credit, and records what the agent sends."""
 
 import asyncio
 import hashlib

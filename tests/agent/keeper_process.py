@@ -1,4 +1,4 @@
-"""A keeper of its own for a test, spoken to as the agent would, without a server."""
+"""A keeper of its own for a test, which sends it the messages of an agent, without a server."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""Looking at the machine's processes, with other eyes than the keeper's own."""
+"""Reads the machine's processes independently of the keeper's own code."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Agents, keepers and networks that die while scripts run: nothing is lost, nothing is doubled."""
+"""Agents, keepers and networks fail while scripts run: nothing is lost, nothing runs twice."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Secrets in files that a script leaves: blotted out before anything is told of them."""
+"""Secrets in artifacts are masked before anything is reported about them."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Files that a script leaves for the server: what is uploaded, kept or removed."""
+"""Artifacts of a script: what is uploaded, kept or removed."""
 
 import os
 from collections.abc import Callable

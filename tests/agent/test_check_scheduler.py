@@ -1,4 +1,4 @@
-"""The rhythm of checks, and the samples that wait for the server."""
+"""The schedule of checks, and the samples that wait for the server."""
 
 import asyncio
 import random

@@ -1,5 +1,5 @@
-"""Checks in a process of their own, which comes with the first, goes with the last, and is replaced
-when it dies."""
+"""The checker process: it starts with the first check, ends with the last, and is replaced when it
+dies."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""How busy this very machine is."""
+"""Utilization of this machine."""
 
 import time
 from typing import Any

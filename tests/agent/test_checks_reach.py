@@ -1,4 +1,4 @@
-"""Where checks may connect to: anywhere, or only out into the world."""
+"""Where checks may connect to: anywhere, or only to public addresses."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""The web check, against a site that answers what we want."""
+"""The web check, against a server whose responses the test chooses."""
 
 import asyncio
 import time
@@ -189,13 +189,13 @@ async def test_a_plain_check_costs_at_most_a_millisecond() -> None:
 # Its time must not be counted as ours.
 _OTHER_SITE = """
 import socket
-door = socket.create_server(("127.0.0.1", 0), backlog=64)
-print(door.getsockname()[1], flush=True)
+listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+print(listener.getsockname()[1], flush=True)
 while True:
-    one, _ = door.accept()
-    one.recv(65536)
-    one.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello")
-    one.close()
+    peer, _ = listener.accept()
+    peer.recv(65536)
+    peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello")
+    peer.close()
 """
 
 

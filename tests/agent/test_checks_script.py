@@ -1,4 +1,5 @@
-"""Scripts of monitors: run by the keeper, and nothing of them outlives the check or the agent."""
+"""Scripts of monitors: the keeper runs them, and no process of them outlives the check or the
+agent."""
 
 import asyncio
 import base64

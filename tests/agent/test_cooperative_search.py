@@ -1,4 +1,4 @@
-"""Looking for patterns in turns with everybody else."""
+"""Searching for patterns without blocking the event loop."""
 
 import asyncio
 import random

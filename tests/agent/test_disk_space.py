@@ -1,4 +1,4 @@
-"""When a host takes no jobs because of its disk, and when it takes them again."""
+"""When a host accepts no jobs because of its disk, and when it accepts them again."""
 
 import errno
 import os

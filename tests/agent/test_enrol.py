@@ -152,7 +152,7 @@ def test_an_agent_warns_of_plain_http_at_its_start(
     monkeypatch.setattr(os, "umask", lambda _: 0)
     for server in ("http://belvedere.example.org", "https://b.example", "http://127.0.0.1:1"):
         assert main.run(AgentSettings(server, folder.root, "web", "bve_1")) == 0
-    warnings = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
     assert "not encrypted" in warnings[0] and "http://belvedere.example.org" in warnings[0]
 

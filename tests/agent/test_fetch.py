@@ -1,4 +1,4 @@
-"""The cache of scripts: what goes in is checked, what comes out is what was asked for."""
+"""The cache of scripts: contents are verified when they are stored and before they are used."""
 
 import hashlib
 import os
@@ -88,7 +88,7 @@ def test_the_least_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     first, second = fetch(cache, b"1" * 100), fetch(cache, b"2" * 100)
     assert cache.path(first, "blob")
     third, fourth = fetch(cache, b"3" * 100), fetch(cache, b"4" * 100)
-    assert [bool(cache.path(each, "blob")) for each in (first, second, third, fourth)] == [
+    assert [bool(cache.path(digest, "blob")) for digest in (first, second, third, fourth)] == [
         True,
         False,
         True,

@@ -211,7 +211,7 @@ def test_a_flood_leaves_memory_flat_and_the_count_true(keeper: KeeperHarness) ->
     assert (report["lines_total"], report["lastline"]) == (2, "over")
     assert peak - before < 8 * 1024
     folder = Path(keeper.folder.spool) / str(fence)
-    spooled = sum(each.stat().st_size for each in folder.iterdir())
+    spooled = sum(path.stat().st_size for path in folder.iterdir())
     assert spooled <= 100 * 1024 * 1024 + 4096
     assert (folder / "0.seg").exists()
 

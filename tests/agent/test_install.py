@@ -1,4 +1,4 @@
-"""The agent as a service of the machine: its unit, and what systemd would make of it."""
+"""The agent as a service: its unit, and how systemd reads it."""
 
 import subprocess
 import sys

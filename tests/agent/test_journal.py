@@ -1,4 +1,4 @@
-"""The journal on disk, whole, torn and damaged."""
+"""The journal on disk: complete, truncated and damaged."""
 
 import os
 from pathlib import Path
@@ -24,25 +24,25 @@ LINES = [
 ]
 
 
-def reports_by_fence(ledger: JournalState) -> dict[int, object]:
-    return {fence: entry.report for fence, entry in ledger.entries.items()}
+def reports_by_fence(journal_state: JournalState) -> dict[int, object]:
+    return {fence: entry.report for fence, entry in journal_state.entries.items()}
 
 
-def open_journal(path: Path, ledger: JournalState) -> Journal:
+def open_journal(path: Path, journal_state: JournalState) -> Journal:
     journal = Journal(str(path))
-    journal.renew(ledger)
+    journal.renew(journal_state)
     return journal
 
 
 def test_it_works(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path / "journal"))
-    ledger = journal.load("fresh")
-    assert (ledger.journal_id, ledger.entries) == ("fresh", {})
-    journal.renew(ledger)
+    journal_state = journal.load("fresh")
+    assert (journal_state.journal_id, journal_state.entries) == ("fresh", {})
+    journal.renew(journal_state)
     for record in (["accepted", 9, "job9"], ["ended", 9, {"ending": "exit"}]):
-        replay(ledger, record)
+        replay(journal_state, record)
         journal.append(record, sync=True)
-    journal.commit(ledger)
+    journal.commit(journal_state)
     again = Journal(str(tmp_path / "journal")).load("another")
     assert again.journal_id == "fresh"
     assert reports_by_fence(again) == {9: {"ending": "exit"}}
@@ -50,49 +50,53 @@ def test_it_works(tmp_path: Path) -> None:
 
 
 def test_it_reads_what_was_written() -> None:
-    ledger, value = read(b"".join(LINES), "new")
+    journal_state, value = read(b"".join(LINES), "new")
     assert value
-    assert (ledger.journal_id, ledger.owner, ledger.boot_id) == ("first", "host", "boot1")
-    assert reports_by_fence(ledger) == {6: {"ending": "exit", "lastline": "ü"}, 7: None}
-    assert all(ledger.knows(fence) for fence in (5, 6, 7))
-    assert not ledger.knows(8)
+    assert (journal_state.journal_id, journal_state.owner, journal_state.boot_id) == (
+        "first",
+        "host",
+        "boot1",
+    )
+    assert reports_by_fence(journal_state) == {6: {"ending": "exit", "lastline": "ü"}, 7: None}
+    assert all(journal_state.knows(fence) for fence in (5, 6, 7))
+    assert not journal_state.knows(8)
 
 
 def test_a_torn_tail_is_cut_off_at_any_byte() -> None:
     data = b"".join(LINES)
     for cut in range(len(HEAD), len(data) + 1):
-        ledger, value = read(data[:cut], "new")
+        journal_state, value = read(data[:cut], "new")
         count = data[:cut].count(b"\n")
         expected, _ = read(b"".join(LINES[:count]), "new")
         assert value, cut
-        assert ledger.journal_id == "first"
-        assert reports_by_fence(ledger) == reports_by_fence(expected)
+        assert journal_state.journal_id == "first"
+        assert reports_by_fence(journal_state) == reports_by_fence(expected)
 
 
 def test_garbage_at_the_end_is_a_torn_tail() -> None:
-    ledger, value = read(b"".join(LINES) + b"\0" * 4096, "new")
+    journal_state, value = read(b"".join(LINES) + b"\0" * 4096, "new")
     assert value
-    assert ledger.journal_id == "first"
-    assert set(reports_by_fence(ledger)) == {6, 7}
+    assert journal_state.journal_id == "first"
+    assert set(reports_by_fence(journal_state)) == {6, 7}
 
 
 @pytest.mark.parametrize("at", range(len(LINES)))
 def test_damage_to_any_complete_line_changes_the_identity(at: int) -> None:
     lines = list(LINES)
     lines[at] = lines[at][:12] + b"#" + lines[at][13:]
-    ledger, value = read(b"".join(lines), "new")
+    journal_state, value = read(b"".join(lines), "new")
     assert not value
-    assert ledger.journal_id == "new"
-    assert 7 in ledger.entries or at == 6
+    assert journal_state.journal_id == "new"
+    assert 7 in journal_state.entries or at == 6
 
 
 def test_a_damaged_file_is_put_aside_for_a_person(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     path.write_bytes(LINES[0] + b"rubbish\n" + LINES[2])
     journal = Journal(str(path))
-    ledger = journal.load("new")
-    assert set(reports_by_fence(ledger)) == {5}
-    journal.renew(ledger)
+    journal_state = journal.load("new")
+    assert set(reports_by_fence(journal_state)) == {5}
+    journal.renew(journal_state)
     assert (tmp_path / "journal.damaged").read_bytes().count(b"rubbish") == 1
     assert Journal(str(path)).load("x").journal_id == "new"
 
@@ -111,14 +115,14 @@ def test_it_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(journals, "SLACK", 5_000)
     monkeypatch.setattr(journals, "PREALLOCATED", 1_000)
     path = tmp_path / "journal"
-    ledger = JournalState("id")
-    journal = open_journal(path, ledger)
+    journal_state = JournalState("id")
+    journal = open_journal(path, journal_state)
     largest = 0
     for fence in range(1, 500):
         for record in (["accepted", fence, "j"], ["ended", fence, {}], ["acked", [fence]]):
-            replay(ledger, record)
+            replay(journal_state, record)
             journal.append(record, sync=record[0] == "accepted")
-            journal.commit(ledger)
+            journal.commit(journal_state)
         largest = max(largest, path.stat().st_size)
     assert largest < 12_000
     again = Journal(str(path)).load("x")
@@ -130,17 +134,17 @@ def test_a_crash_while_it_is_rewritten_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal"
-    ledger = JournalState("id")
-    journal = open_journal(path, ledger)
+    journal_state = JournalState("id")
+    journal = open_journal(path, journal_state)
     before = path.read_bytes()
-    replay(ledger, ["accepted", 1, "j"])
+    replay(journal_state, ["accepted", 1, "j"])
 
     def crash(*_: object) -> None:
         raise OSError("no more")
 
     monkeypatch.setattr(os, "rename", crash)
     with pytest.raises(OSError, match="no more"):
-        journal.renew(ledger)
+        journal.renew(journal_state)
     assert path.read_bytes() == before
     assert not Journal(str(path)).load("x").knows(1)
 
@@ -149,8 +153,8 @@ def test_a_failed_write_is_mended_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal"
-    ledger = JournalState("id")
-    journal = open_journal(path, ledger)
+    journal_state = JournalState("id")
+    journal = open_journal(path, journal_state)
     with monkeypatch.context() as patched:
 
         def half(fd: int, data: bytes) -> int:
@@ -158,24 +162,24 @@ def test_a_failed_write_is_mended_by_the_next(
             raise OSError(28, "No space left on device")
 
         patched.setattr(journals, "_write", half)
-        replay(ledger, ["accepted", 1, "j"])
+        replay(journal_state, ["accepted", 1, "j"])
         journal.append(["accepted", 1, "j"], sync=True)
         with pytest.raises(OSError, match="No space"):
-            journal.commit(ledger)
+            journal.commit(journal_state)
         assert not journal.is_sound
-    replay(ledger, ["accepted", 2, "k"])
+    replay(journal_state, ["accepted", 2, "k"])
     journal.append(["accepted", 2, "k"], sync=True)
-    journal.commit(ledger)
+    journal.commit(journal_state)
     assert journal.is_sound
     again, value = read(path.read_bytes(), "x")
     assert value
     assert set(reports_by_fence(again)) == {1, 2}
 
 
-def write_entry(journal: Journal, ledger: JournalState, fence: int) -> None:
-    replay(ledger, ["accepted", fence, "j" * 50])
+def write_entry(journal: Journal, journal_state: JournalState, fence: int) -> None:
+    replay(journal_state, ["accepted", fence, "j" * 50])
     journal.append(["accepted", fence, "j" * 50], sync=True)
-    journal.commit(ledger)
+    journal.commit(journal_state)
 
 
 def test_most_writes_leave_the_size_of_the_file_alone(
@@ -183,20 +187,20 @@ def test_most_writes_leave_the_size_of_the_file_alone(
 ) -> None:
     monkeypatch.setattr(journals, "PREALLOCATED", 2_000)
     path = tmp_path / "journal"
-    ledger = JournalState("id")
-    journal = open_journal(path, ledger)
+    journal_state = JournalState("id")
+    journal = open_journal(path, journal_state)
     sizes = set()
     for fence in range(1, 101):
-        write_entry(journal, ledger, fence)
+        write_entry(journal, journal_state, fence)
         sizes.add(path.stat().st_size)
         again, value = read(path.read_bytes(), "x")
         assert value
         assert again.journal_id == "id"
         assert len(reports_by_fence(again)) == fence
     assert 2 < len(sizes) < 10
-    journal.renew(ledger)
+    journal.renew(journal_state)
     fresh = path.stat().st_size
-    write_entry(journal, ledger, 101)
+    write_entry(journal, journal_state, 101)
     assert path.stat().st_size > fresh + 2_000
 
 
@@ -205,8 +209,8 @@ def test_it_still_writes_when_the_disk_is_almost_full(
 ) -> None:
     monkeypatch.setattr(journals, "PREALLOCATED", 200)
     path = tmp_path / "journal"
-    ledger = JournalState("id")
-    journal = open_journal(path, ledger)
+    journal_state = JournalState("id")
+    journal = open_journal(path, journal_state)
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
@@ -219,20 +223,20 @@ def test_it_still_writes_when_the_disk_is_almost_full(
         with monkeypatch.context() as patched:
             if fence % 3:
                 patched.setattr(os, "pwrite", full if fence % 3 == 1 else little)
-            write_entry(journal, ledger, fence)
+            write_entry(journal, journal_state, fence)
     again, value = read(path.read_bytes(), "x")
     assert value
     assert list(reports_by_fence(again)) == list(range(1, 31))
 
 
 def test_fences_beyond_memory_stay_known() -> None:
-    ledger = JournalState("id")
+    journal_state = JournalState("id")
     for fence in range(10, 10 + 3 * MAX_REMEMBERED):
-        ledger.remember(fence)
-    assert len(ledger.seen) <= MAX_REMEMBERED
-    assert all(ledger.knows(fence) for fence in range(1, 10 + 3 * MAX_REMEMBERED))
-    assert not ledger.knows(10 + 3 * MAX_REMEMBERED)
-    assert ledger.highest() == 9 + 3 * MAX_REMEMBERED
+        journal_state.remember(fence)
+    assert len(journal_state.seen) <= MAX_REMEMBERED
+    assert all(journal_state.knows(fence) for fence in range(1, 10 + 3 * MAX_REMEMBERED))
+    assert not journal_state.knows(10 + 3 * MAX_REMEMBERED)
+    assert journal_state.highest() == 9 + 3 * MAX_REMEMBERED
 
 
 @given(
@@ -241,16 +245,20 @@ def test_fences_beyond_memory_stay_known() -> None:
     )
 )
 def test_a_rewritten_journal_has_the_same_content(steps: list[tuple[str, int]]) -> None:
-    ledger = JournalState("id", "boot")
+    journal_state = JournalState("id", "boot")
     for kind, fence in steps:
-        if kind == "accepted" and not ledger.knows(fence):
-            replay(ledger, ["accepted", fence, f"job{fence}"])
+        if kind == "accepted" and not journal_state.knows(fence):
+            replay(journal_state, ["accepted", fence, f"job{fence}"])
         elif kind == "ended":
-            replay(ledger, ["ended", fence, {"code": fence}])
+            replay(journal_state, ["ended", fence, {"code": fence}])
         elif kind == "acked":
-            replay(ledger, ["acked", [fence]])
+            replay(journal_state, ["acked", [fence]])
     again = JournalState("id")
-    for record in records(ledger):
+    for record in records(journal_state):
         replay(again, record)
-    assert reports_by_fence(again) == reports_by_fence(ledger)
-    assert (again.seen, again.floor, again.boot_id) == (ledger.seen, ledger.floor, "boot")
+    assert reports_by_fence(again) == reports_by_fence(journal_state)
+    assert (again.seen, again.floor, again.boot_id) == (
+        journal_state.seen,
+        journal_state.floor,
+        "boot",
+    )

@@ -1,4 +1,4 @@
-"""What is said to a keeper that is gone."""
+"""Messages to a keeper that has ended."""
 
 from pathlib import Path
 

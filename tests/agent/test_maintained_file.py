@@ -1,4 +1,4 @@
-"""A stored file that the agent maintains, with everything that can be in its way."""
+"""A stored file that the agent maintains, and everything that can prevent it."""
 
 import base64
 import contextlib

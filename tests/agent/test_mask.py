@@ -1,4 +1,5 @@
-"""Secrets in the output of scripts: gone before anything is kept, told or written to disk."""
+"""Secrets in the output of scripts are masked before anything is stored, reported or written to
+disk."""
 
 import base64
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the agent says, against the plain way of writing a dataclass down."""
+"""Messages of the agent, compared with a plain encoding of the dataclasses."""
 
 import json
 from dataclasses import asdict

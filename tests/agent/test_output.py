@@ -1,4 +1,4 @@
-"""What is remembered of a stream as it passes."""
+"""What is recorded about a stream of output."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Quick JSON against the standard library's, on what nobody should write."""
+"""Fast JSON against the standard library's, on unusual input."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A keeper that died: nothing runs on unseen, nothing is claimed that nobody saw."""
+"""After a crash of the keeper: no process runs unsupervised, and no result is invented."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every decision of the keeper, by call."""
+"""Every decision of the keeper, as function calls."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from belvedere.agent.journal.state import JournalState, records, replay
 EXIT = {"ending": "exit", "code": 0}
 
 
-def ledger() -> JournalState:
+def journal_state() -> JournalState:
     journal_state = JournalState("journal", "boot", "host")
     rules.welcome(journal_state, 7)
     return journal_state
@@ -52,7 +52,7 @@ def _plain(step: Effect) -> tuple[Any, ...]:
 
 
 def running_state(*fences: int) -> JournalState:
-    state = ledger()
+    state = journal_state()
     for fence in fences:
         rules.order(state, order(fence))
     return state
@@ -63,7 +63,7 @@ END_1 = [("write", "ended", 1, EXIT, ""), ("tell", "ended", 1)]
 
 
 def test_it_works() -> None:
-    state = ledger()
+    state = journal_state()
     accepted = plain(rules.order(state, order(1)))
     assert accepted == [("write", "accepted", 1, "job1", "sync"), ("spawn", 1)]
     assert plain(rules.ended(state, 1, EXIT)) == END_1
@@ -82,13 +82,13 @@ def test_a_fence_is_accepted_once() -> None:
 
 
 def test_orders_of_another_session_are_dropped() -> None:
-    state = ledger()
+    state = journal_state()
     assert plain(rules.order(state, order(1, session=6))) == [("tell", "gone", 1)]
     assert not state.knows(1)
 
 
 def test_between_hello_and_welcome_nothing_is_accepted() -> None:
-    state = ledger()
+    state = journal_state()
     rules.prepare_hello(state, "host", "new")
     assert plain(rules.order(state, order(1))) == [("tell", "gone", 1)]
     assert plain(rules.order(state, order(1, session=0)))[-1] != ("spawn", 1)
@@ -156,7 +156,7 @@ def test_an_acknowledgement_of_what_still_runs_means_nothing() -> None:
 
 
 def test_a_newer_attempt_supersedes_the_older_and_waits_for_it() -> None:
-    state = ledger()
+    state = journal_state()
     rules.order(state, order(1, "job"))
     steps = plain(rules.order(state, order(2, "job")))
     assert steps == [("write", "accepted", 2, "job", "sync"), ("end", 1, "stopped")]
@@ -166,7 +166,7 @@ def test_a_newer_attempt_supersedes_the_older_and_waits_for_it() -> None:
 
 
 def test_one_that_waits_can_be_cancelled_before_it_began() -> None:
-    state = ledger()
+    state = journal_state()
     rules.order(state, order(1, "job"))
     rules.order(state, order(2, "job"))
     assert plain(rules.cancel(state, 2))[-1] == ("tell", "ended", 2)
@@ -176,7 +176,7 @@ def test_one_that_waits_can_be_cancelled_before_it_began() -> None:
 
 
 def test_the_newest_of_three_attempts_is_the_one_that_starts() -> None:
-    state = ledger()
+    state = journal_state()
     for fence in (1, 2, 3):
         rules.order(state, order(fence, "job"))
     assert set(state.entries) == {1, 3}
@@ -188,7 +188,7 @@ STUCK = {"ending": "timeout", "survivors": [22]}
 
 def test_none_starts_beside_what_an_older_attempt_left_behind() -> None:
     """Whether the older one ended before the order came, or makes way for it."""
-    early, late = ledger(), ledger()
+    early, late = journal_state(), journal_state()
     rules.order(early, order(1, "job"))
     rules.ended(early, 1, STUCK)
     steps = plain(rules.order(early, order(2, "job")))
@@ -207,7 +207,7 @@ def test_none_starts_beside_what_an_older_attempt_left_behind() -> None:
 
 
 def test_a_refused_order_is_journalled_with_its_end() -> None:
-    state = ledger()
+    state = journal_state()
     report = rules.failure("script_unavailable", "gone")
     steps = plain(rules.refuse(state, {**order(1), "report": report}))
     assert [step[:3] for step in steps] == [
@@ -228,7 +228,7 @@ def test_without_a_journal_the_order_ends_as_an_error() -> None:
 
 
 def test_one_that_waited_for_an_unwritable_one_goes_on() -> None:
-    state = ledger()
+    state = journal_state()
     rules.order(state, order(1, "job"))
     rules.order(state, order(2, "job"))
     assert plain(rules.unwritable(state, 1, "disk full"))[-1] == ("spawn", 2)
@@ -261,12 +261,10 @@ def test_a_damaged_journal_without_boot_id_counts_as_this_boot() -> None:
 
 
 def test_every_hello_has_a_higher_number_and_it_is_durable_first() -> None:
-    state = ledger()
+    state = journal_state()
     assert plain(rules.prepare_hello(state, "host", "new")) == [("write", "greeted", 1, "sync")]
     assert plain(rules.prepare_hello(state, "host", "new")) == [("write", "greeted", 2, "sync")]
-    journal_state = JournalState("journal", owner="host")
+    copy = JournalState("journal", owner="host")
     for record in records(state):
-        replay(journal_state, record)
-    assert plain(rules.prepare_hello(journal_state, "host", "new")) == [
-        ("write", "greeted", 3, "sync")
-    ]
+        replay(copy, record)
+    assert plain(rules.prepare_hello(copy, "host", "new")) == [("write", "greeted", 3, "sync")]

@@ -1,4 +1,4 @@
-"""A real agent and its keeper with a server that is not one."""
+"""A real agent and its keeper with a fake server."""
 
 import asyncio
 import hashlib

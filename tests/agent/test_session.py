@@ -1,4 +1,4 @@
-"""One connection's talk, without a network: what comes in which order, and what goes out."""
+"""One session without a network: the order of messages in both directions."""
 
 import asyncio
 import contextlib
@@ -127,7 +127,7 @@ def test_a_keeper_survives_what_is_no_message(keeper: KeeperHarness) -> None:
     keeper.send_messages(do="order", fence=5, session=1)
     keeper.send_messages(do="what is this")
     keeper.say_bytes(b"{ rubbish\n")
-    assert [each["fence"] for each in keeper.connect()["entries"]] == [fence]
+    assert [entry["fence"] for entry in keeper.connect()["entries"]] == [fence]
 
 
 async def open_session(pipe: Pipe) -> "asyncio.Task[None]":

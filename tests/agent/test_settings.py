@@ -1,4 +1,4 @@
-"""What the agent's command line means."""
+"""The options of the agent."""
 
 import io
 import sys

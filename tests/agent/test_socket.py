@@ -1,4 +1,4 @@
-"""The agent's WebSocket above its bytes: who gets a message, and who learns of the end."""
+"""The agent's WebSocket: who gets a message, and who learns that the connection has ended."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Output on its way: turns, credit, and the report after the last byte."""
+"""Sending output: turns, credit, and the report after the last byte."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How an agent puts the list of its monitors together from what arrives."""
+"""How an agent assembles the list of its monitors."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A web server of a few lines that answers whatever a test wants, byte by byte."""
+"""A small web server that responds with whatever a test sets, byte by byte."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Frames against the library that everybody uses: what one packs, the other must read."""
+"""WebSocket frames against the library `websockets`: each reads what the other packs."""
 
 import pytest
 from hypothesis import given

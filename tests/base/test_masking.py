@@ -1,4 +1,4 @@
-"""Secrets in streams: hidden in every form, however the stream is cut."""
+"""Secrets in streams: masked in every form, however the stream is split."""
 
 import base64
 import html

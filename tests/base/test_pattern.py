@@ -1,4 +1,4 @@
-"""The regular expressions of definitions: as the standard engine says, but never slow."""
+"""Regular expressions of definitions: the same results as the standard engine, in linear time."""
 
 import re
 import time
@@ -51,7 +51,7 @@ patterns = st.recursive(
 
 @hypothesis.settings(max_examples=400)
 @hypothesis.given(pattern=patterns, flags=st.sampled_from(["", "(?i)", "(?s)"]), data=st.data())
-def test_it_says_what_the_standard_engine_says(
+def test_results_equal_those_of_the_standard_engine(
     pattern: str, flags: str, data: st.DataObject
 ) -> None:
     text = data.draw(st.text("abAB1 é\n_", max_size=8))

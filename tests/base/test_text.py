@@ -1,4 +1,4 @@
-"""JSON text: read as the standard library reads it, refused by the place where it goes wrong."""
+"""JSON text: read as by the standard library, refused with the position of the error."""
 
 import json
 from typing import Any

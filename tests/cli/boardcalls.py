@@ -1,4 +1,4 @@
-"""What commands about searching, views and status pages ask the server for; a part of the table in
+"""Requests of commands about searching, views and status pages; a part of the table in
 test_calls.py."""
 
 from typing import Any

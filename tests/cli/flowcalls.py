@@ -1,4 +1,4 @@
-"""What `belvedere workflow` and `import` ask for; a part of the table in test_calls.py."""
+"""Requests of `belvedere workflow` and `import`; a part of the table in test_calls.py."""
 
 import json
 from pathlib import Path

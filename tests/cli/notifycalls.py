@@ -1,4 +1,4 @@
-"""What `belvedere notify` asks the server for; a part of the table in test_calls.py."""
+"""Requests of `belvedere notify`; a part of the table in test_calls.py."""
 
 from typing import Any
 

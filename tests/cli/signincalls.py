@@ -1,4 +1,4 @@
-"""What commands about signing in ask the server for; a part of the table in test_calls.py."""
+"""Requests of commands about signing in; a part of the table in test_calls.py."""
 
 from typing import Any
 

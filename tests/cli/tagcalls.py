@@ -1,5 +1,4 @@
-"""What commands about hosts and what they leave ask the server for; a part of the table in
-test_calls.py."""
+"""Requests of commands about hosts and artifacts; a part of the table in test_calls.py."""
 
 from pathlib import Path
 from typing import Any

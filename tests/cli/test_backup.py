@@ -1,4 +1,4 @@
-"""`belvedere backup` and `belvedere restore`, as somebody types them."""
+"""`belvedere backup` and `belvedere restore` on the command line."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`belvedere bench` as a person calls it."""
+"""`belvedere bench` on the command line."""
 
 import json
 from argparse import Namespace

@@ -1,4 +1,4 @@
-"""What each command asks the server for, as a table."""
+"""The requests of each command, as a table."""
 
 import json
 from pathlib import Path
@@ -586,7 +586,7 @@ def test_every_remote_command_is_in_the_table() -> None:
     remote = {
         page.path.removeprefix("belvedere ")
         for page in reference.pages()
-        if any("--server" in each.option_strings for each in page.parser._actions)
+        if any("--server" in action.option_strings for action in page.parser._actions)
     }
     # It asks for a time that nobody can know before.
     texts = {row[0] for row in CALLS} | {"monitor history"}

@@ -1,4 +1,4 @@
-"""`belvedere doctor` as a person calls it."""
+"""`belvedere doctor` on the command line."""
 
 import asyncio
 import json

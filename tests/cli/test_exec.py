@@ -1,4 +1,4 @@
-"""`belvedere exec`: words, places, output by host, and one exit status for all."""
+"""`belvedere exec`: arguments, hosts, output by host, and one exit status for all."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""`belvedere job files --save`: whole under its own name, or not at all."""
+"""`belvedere job files --save`: complete under its own name, or not at all."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The door: versions, helps, unknown words, and one line for whatever went wrong."""
+"""The entry point: versions, help, unknown commands, and errors in one line."""
 
 import shlex
 import subprocess

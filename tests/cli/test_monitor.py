@@ -1,4 +1,4 @@
-"""What `belvedere monitor` says about times, which no table can foresee."""
+"""Times in the output of `belvedere monitor`, which depend on the clock."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Where the server is and who we are: options, environment, login, in this order."""
+"""The server and the credential: from options, environment, login, in this order."""
 
 import json
 import stat
@@ -30,7 +30,7 @@ def test_the_file_is_for_its_owner_only(home: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert json.loads(path.read_text())["token"] == "bvs_login"
-    assert [each.name for each in path.parent.iterdir()] == ["config.json"]
+    assert [file.name for file in path.parent.iterdir()] == ["config.json"]
 
 
 def test_the_environment_wins_over_the_login(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

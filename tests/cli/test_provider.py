@@ -1,4 +1,4 @@
-"""`belvedere provider add`: the client's secret comes by standard input."""
+"""`belvedere provider add`: the client secret is read from standard input."""
 
 from cli.conftest import Belvedere
 from cli.signincalls import FOUND

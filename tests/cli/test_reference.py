@@ -1,4 +1,4 @@
-"""What the documentation is made of."""
+"""The generated reference page."""
 
 import subprocess
 

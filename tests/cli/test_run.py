@@ -1,4 +1,4 @@
-"""Running a task: finding it, following it, and ending as it ended."""
+"""Running a task: finding it, following it, and exiting with its status."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""`belvedere secret`: the value comes by standard input and goes nowhere else."""
+"""`belvedere secret`: the value is read from standard input and shown nowhere."""
 
 from typing import Any
 

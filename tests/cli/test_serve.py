@@ -1,4 +1,4 @@
-"""`up` and `server`: words become settings, and nothing secret can be a word."""
+"""`up` and `server`: options become settings, and no secret is an option."""
 
 import pytest
 
@@ -67,7 +67,7 @@ def test_the_environment_applies_without_an_option(
     ]
 
 
-@pytest.mark.parametrize("each", serve.COMMANDS, ids=lambda each: each.name)
-def test_no_secret_is_an_option(each: command.Command) -> None:
-    options = {action.dest for action in command.command_parser(each.name, each)._actions}
+@pytest.mark.parametrize("row", serve.COMMANDS, ids=lambda row: row.name)
+def test_no_secret_is_an_option(row: command.Command) -> None:
+    options = {action.dest for action in command.command_parser(row.name, row)._actions}
     assert not options.intersection(SECRETS)

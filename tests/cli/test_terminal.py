@@ -1,4 +1,4 @@
-"""What scripts and members wrote does not control the terminal of the person who reads it."""
+"""Texts of scripts and members do not control the terminal of the person who reads them."""
 
 import json
 import os

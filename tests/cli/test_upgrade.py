@@ -1,4 +1,4 @@
-"""`belvedere upgrade --check` as a person calls it."""
+"""`belvedere upgrade --check` on the command line."""
 
 import asyncio
 import json

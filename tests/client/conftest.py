@@ -1,4 +1,4 @@
-"""A server to talk to, and one who talks to it."""
+"""A server and a client of it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Server-sent events: their form, and coming back after a cut without losing one."""
+"""Server-sent events: their format, and reconnecting without losing an event."""
 
 from collections.abc import Iterator
 from itertools import islice

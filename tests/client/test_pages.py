@@ -1,4 +1,4 @@
-"""Lists that come in pages: Link is followed, also behind a page that is empty."""
+"""Lists in pages: Link is followed, also after an empty page."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""https: only a server that a trusted authority vouches for."""
+"""HTTPS: only servers with a certificate of a trusted authority."""
 
 import ipaddress
 import ssl

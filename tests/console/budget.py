@@ -1,4 +1,4 @@
-"""What a browser fetches of the built console, by the notes that the build left."""
+"""What a browser loads of the built console, from the manifest of the build."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""How much a browser fetches before it shows anything, and how much a release carries."""
+"""How much a browser loads before it shows anything, and the size of a release."""
 
 from belvedere.server.console.assets import STATIC, load
 from console import budget

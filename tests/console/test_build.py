@@ -1,4 +1,4 @@
-"""The build hook: it builds what changed, and starts nothing when nothing did."""
+"""The build hook: it builds what changed, and does nothing when nothing changed."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the console is made of: exact versions with their digests, from any registry."""
+"""The packages of the console: exact versions with their digests, from any registry."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def test_versions_are_exact() -> None:
 
 def test_the_lock_names_no_registry() -> None:
     packages = read("package-lock.json")["packages"]
-    inner = {name: each for name, each in packages.items() if name}
+    inner = {name: package for name, package in packages.items() if name}
     assert len(inner) > 100
-    assert [name for name, each in inner.items() if "resolved" in each] == []
-    assert [name for name, each in inner.items() if "integrity" not in each] == []
+    assert [name for name, package in inner.items() if "resolved" in package] == []
+    assert [name for name, package in inner.items() if "integrity" not in package] == []

@@ -1,4 +1,4 @@
-"""A browser on its way to a provider and back, with its cookies."""
+"""A browser that signs in through a provider, with its cookies."""
 
 from dataclasses import dataclass, field
 from typing import Any

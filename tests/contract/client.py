@@ -1,4 +1,4 @@
-"""A client without a network: every request goes straight into the application."""
+"""A client without a network: every request goes directly to the application."""
 
 import asyncio
 import gzip

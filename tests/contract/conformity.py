@@ -1,4 +1,4 @@
-"""Every answer against the server's own description of itself, and against good manners."""
+"""Every response is compared with the OpenAPI document and with general rules of HTTP."""
 
 import re
 from functools import cache
@@ -17,7 +17,7 @@ MANNERS = {
     "referrer-policy": "no-referrer",
     "x-frame-options": "DENY",
 }
-# Refusals of which each door must name its own words; the others are alike everywhere.
+# Refusals that each route declares; the others are the same everywhere.
 NAMED = frozenset({409, 412, 413, 415, 422})
 
 

@@ -1,4 +1,4 @@
-"""A scripted agent: it speaks the protocol into the server's own socket room, without a network."""
+"""A scripted agent that connects to the server's agent endpoint without a network."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""One of everything that a door could name, in both organizations, and texts that open doors."""
+"""One record of every kind in both organizations, and valid credentials for them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -335,7 +335,7 @@ def _definition(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     place.ids["hostgroup"] = host_groups.list_groups(tx, place.by)[0].id
 
 
-# A feature adds what its doors name.
+# A feature adds the records that its routes name.
 MAKERS: tuple[Callable[[Tx, ServerRuntime, OrganizationIds], None], ...] = (
     _running_task,
     _tokens,

@@ -1,4 +1,4 @@
-"""Steps that tests of workflows take: make one, run it, let the reaction look."""
+"""Steps of tests about workflows: create one, run it, run the event consumer."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One row of interface.md played in one URL style, by the lowest level that it lets pass."""
+"""One row of interface.md in one URL style, by the lowest level that is allowed."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

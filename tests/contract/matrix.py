@@ -1,4 +1,4 @@
-"""Who may pass which door: the answer, worked out from a door's declaration and nothing else."""
+"""Who may call which route: the expected status, derived from the declaration of the route only."""
 
 from dataclasses import dataclass
 from enum import StrEnum

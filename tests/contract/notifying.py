@@ -1,4 +1,4 @@
-"""Steps of tests about telling people: run the reaction, carry what is due."""
+"""Steps of tests about notifications: run the event consumer, send what is due."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A database that keeps nothing: every operation runs for real, and is undone."""
+"""A database that stores nothing: every operation runs and is rolled back."""
 
 import asyncio
 from collections.abc import Callable, Sequence

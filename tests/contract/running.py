@@ -1,4 +1,4 @@
-"""Steps that many tests take: create a job, let the agent run it."""
+"""Steps of many tests: create a job, let the agent run it."""
 
 from typing import Any
 

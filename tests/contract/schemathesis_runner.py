@@ -1,5 +1,5 @@
-"""Requests that nobody here thought of: Schemathesis makes them from the OpenAPI document,
-everybody sends them, and every answer is judged."""
+"""Schemathesis generates requests from the OpenAPI document, every principal sends them, and every
+response is checked."""
 
 import asyncio
 import gzip
@@ -76,9 +76,9 @@ class SchemathesisRun:
     """Everybody at one server. What is wrong with its answers is kept, one of each kind."""
 
     def __init__(
-        self, world: World, estate: AllKinds, watch: LogRecorder, runner: asyncio.Runner
+        self, world: World, fixtures: AllKinds, watch: LogRecorder, runner: asyncio.Runner
     ) -> None:
-        self.world, self.estate = world, estate
+        self.world, self.fixtures = world, fixtures
         self._watch = watch
         self._runner = runner
         self._number = itertools.count()
@@ -115,7 +115,7 @@ class SchemathesisRun:
         number = next(self._number)
         client = Client(
             self.world.app,
-            self.estate.tokens[principal.name],
+            self.fixtures.tokens[principal.name],
             # Nobody is held up for what somebody else got wrong.
             address=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}",
             hangs_up=True,

@@ -1,4 +1,4 @@
-"""Fixtures: a server with its people, and a watch over everything that it logs."""
+"""Fixtures: a server with its members, and a check of everything that it logs."""
 
 import logging
 import re

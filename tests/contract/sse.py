@@ -1,4 +1,4 @@
-"""Reading server-sent events from the application, and leaving when one likes."""
+"""Reading server-sent events from the application, and disconnecting at any time."""
 
 import asyncio
 import json

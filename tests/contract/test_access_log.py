@@ -1,4 +1,4 @@
-"""What is logged: the template of the door, the status, the time; never the path or the query.
+"""The access log: route template, status and time; never the path or the query.
 
 Every other test of this folder runs under the same watch (tests/contract/serving.py)."""
 

@@ -1,4 +1,4 @@
-"""One-time links in mails: a look decides nothing, one POST decides once."""
+"""One-time links in mails: a GET decides nothing, one POST decides once."""
 
 import re
 from typing import Any

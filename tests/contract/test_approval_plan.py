@@ -1,4 +1,4 @@
-"""What an approval lets run is shown, and a change of it makes the approval void."""
+"""What an approval allows to run is shown, and a change of it voids the approval."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The audit: filters and export."""
+"""The audit log: filters and export."""
 
 import csv
 import io
@@ -96,9 +96,9 @@ async def test_a_long_export_is_complete(
 @pytest.mark.parametrize(
     "query", ["limit=0", "from=x", "to=x", "after=x", "object_id=x", "user=%00"]
 )
-@pytest.mark.parametrize("door", ["/api/audit", "/api/audit.csv"])
-async def test_it_refuses_a_bad_question(ada: Client, door: str, query: str) -> None:
-    assert (await ada.get(f"{door}?{query}")).status == 400
+@pytest.mark.parametrize("endpoint", ["/api/audit", "/api/audit.csv"])
+async def test_an_invalid_query_is_refused(ada: Client, endpoint: str, query: str) -> None:
+    assert (await ada.get(f"{endpoint}?{query}")).status == 400
 
 
 async def test_it_is_for_admins(world: World, uma: Client, eve: Client) -> None:

@@ -1,4 +1,4 @@
-"""Bodies: what cannot be read is refused with a reason, never with a 5xx, and nothing changes."""
+"""Request bodies: invalid ones are refused with a reason, never with a 5xx, and change nothing."""
 
 import json
 from typing import Any
@@ -68,14 +68,14 @@ async def test_unknown_fields_are_named_on_our_own_routes(world: World, ada: Cli
 
 async def test_the_organization_may_be_named_in_any_body(world: World, ada: Client) -> None:
     task = await world.task()
-    doors: list[tuple[str, str, dict[str, Any]]] = [
+    requests: list[tuple[str, str, dict[str, Any]]] = [
         ("PUT", f"/task/{task}/acl", {"users": ["uma"]}),
         ("PATCH", f"/task/{task}", {"description": "x"}),
         ("PUT", f"/api/task/{task}/timeout", {"timeout": None}),
         ("POST", f"/task/{task}/credentials/rotate", {}),
         ("POST", "/job", {"task": task}),
     ]
-    for method, target, body in doors:
+    for method, target, body in requests:
         own = await ada.request(method, target, {**body, "customer": "ACME"})
         other = await ada.request(method, target, {**body, "customer": "globex"})
         both = await ada.request(method, f"{target}?customer=acme", {**body, "customer": "globex"})
@@ -134,7 +134,7 @@ async def test_json_may_come_under_its_relatives_or_none(world: World, ada: Clie
 
 async def test_a_nul_is_refused_everywhere(world: World, ada: Client) -> None:
     task = await world.task()
-    doors: list[tuple[str, str, dict[str, Any]]] = [
+    requests: list[tuple[str, str, dict[str, Any]]] = [
         ("PATCH", f"/acme/task/{task}", {"name": "a\0b"}),
         ("PATCH", f"/acme/task/{task}", {"description": "a\0b"}),
         ("PATCH", f"/acme/task/{task}", {"env": {"A": "a\0b"}}),
@@ -145,7 +145,7 @@ async def test_a_nul_is_refused_everywhere(world: World, ada: Client) -> None:
         ("PATCH", f"/acme/host/{world.things.hosts['web-1'].host_id}", {"hostname": "a\0b"}),
         ("POST", "/acme/file", {"filename": "a\0b/..", "source": "x"}),
     ]
-    for method, target, body in doors:
+    for method, target, body in requests:
         assert (await ada.request(method, target, body)).status == 400, body
 
 

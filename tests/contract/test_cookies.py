@@ -1,4 +1,4 @@
-"""Signing in, and what a browser's cookie is good for."""
+"""Signing in, and what the cookie of a browser allows."""
 
 from base64 import b64encode
 

@@ -1,4 +1,4 @@
-"""One task or monitor for every host of a tag, in step with the tag and with itself."""
+"""One task or monitor for every host with a tag, kept identical on all of them."""
 
 from typing import Any
 

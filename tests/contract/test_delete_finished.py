@@ -1,4 +1,4 @@
-"""DELETE /job/finished: the history is gone for every reader when it is answered."""
+"""DELETE /job/finished: the history is hidden for every reader when the response is sent."""
 
 import pytest
 

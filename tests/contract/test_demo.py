@@ -1,4 +1,4 @@
-"""The demo: one of everything on the first host, and DELETE /api/demo takes it away again."""
+"""The demo: created on the first host, and removed by DELETE /api/demo."""
 
 from typing import Any
 

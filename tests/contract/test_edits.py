@@ -1,4 +1,4 @@
-"""Edits: If-Match with the version that one has seen; a stale one is 412 and changes nothing."""
+"""Edits: If-Match with a version; an outdated one is 412 and changes nothing."""
 
 from typing import Any
 

@@ -85,20 +85,20 @@ def property_of(world: World, check: Callable[["RunRoutes", asyncio.Runner], Non
     """One server, one agent and one loop for all examples."""
     with asyncio.Runner() as runner:
         agent = world.agent()
-        doors = RunRoutes(world.client("ada"), world.client(), agent)
-        runner.run(doors.make(world))
+        routes = RunRoutes(world.client("ada"), world.client(), agent)
+        runner.run(routes.make(world))
         runner.run(agent.__aenter__())
-        check(doors, runner)
+        check(routes, runner)
         runner.run(agent.leave())
 
 
 def test_it_works(world: World) -> None:
-    def check(doors: RunRoutes, runner: asyncio.Runner) -> None:
+    def check(routes: RunRoutes, runner: asyncio.Runner) -> None:
         @given(ARGUMENTS)
         @settings(max_examples=30)
         def same(arguments: list[str]) -> None:
             async def argvs() -> list[list[str]]:
-                return await doors.argvs(await doors.call_all(arguments))
+                return await routes.argvs(await routes.call_all(arguments))
 
             assert runner.run(argvs()) == [arguments] * 9
 
@@ -108,8 +108,8 @@ def test_it_works(world: World) -> None:
 
 
 def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) -> None:
-    def check(doors: RunRoutes, runner: asyncio.Runner) -> None:
-        task, secret = doors.tasks[1]
+    def check(routes: RunRoutes, runner: asyncio.Runner) -> None:
+        task, secret = routes.tasks[1]
         target = f"/job/secret/{secret}?customer=acme&task={task}"
 
         @given(JSON_VALUES)
@@ -120,8 +120,8 @@ def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) ->
             async def argv() -> list[str]:
                 raw = f'{{"task_arguments": [ {text} ]}}'.encode()
                 kind = {"content-type": "application/json"}
-                response = await doors.stranger.post(target, raw=raw, headers=kind)
-                return (await doors.argvs([response]))[0]
+                response = await routes.stranger.post(target, raw=raw, headers=kind)
+                return (await routes.argvs([response]))[0]
 
             assert runner.run(argv()) == [text]
 
@@ -131,15 +131,15 @@ def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) ->
 
 
 def test_numbers_keep_their_spelling(world: World) -> None:
-    def check(doors: RunRoutes, runner: asyncio.Runner) -> None:
-        task, secret = doors.tasks[4]
+    def check(routes: RunRoutes, runner: asyncio.Runner) -> None:
+        task, secret = routes.tasks[4]
         target = f"/job/secret/{secret}?customer=acme&task={task}"
         raw = b'{"task_arguments": [1.0, -0, 1e5, {"a" : [0.10]}]}'
 
         async def argv() -> list[str]:
             kind = {"content-type": "application/json"}
-            response = await doors.stranger.post(target, raw=raw, headers=kind)
-            return (await doors.argvs([response]))[0]
+            response = await routes.stranger.post(target, raw=raw, headers=kind)
+            return (await routes.argvs([response]))[0]
 
         assert runner.run(argv()) == ["1.0", "-0", "1e5", '{"a":[0.10]}']
 

@@ -1,4 +1,4 @@
-"""/-/events: what happens, live, to those who may see it; resumable."""
+"""/-/events: live events for those who may see them; resumable."""
 
 from collections.abc import Callable
 
@@ -204,7 +204,7 @@ async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
     listen = feed.listen
 
     async def late(listener: Listener) -> Callable[[], None]:
-        """Within the door, before anything is read."""
+        """Inside the handler, before anything is read."""
         clock.move(61)
         return await listen(listener)
 

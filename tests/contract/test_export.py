@@ -1,4 +1,4 @@
-"""What is exported as a recipe can be imported again, and is the same."""
+"""An exported recipe can be imported again, with the same result."""
 
 from typing import Any
 

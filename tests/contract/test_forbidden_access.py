@@ -1,8 +1,8 @@
-"""Cells of the level matrix, by hand: what must never be allowed, whatever the generator says."""
+"""Cells of the access matrix, written by hand: what must never be allowed."""
 
 import pytest
 
-from contract import valid_requests as doors
+from contract import valid_requests
 from contract.client import Client
 from contract.fixtures_all_kinds import AllKinds, settle
 from contract.rollback_database import dry
@@ -61,7 +61,7 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
     ("integration token", "DELETE", "/api/member/{member}", 403),
     ("integration token", "DELETE", "/api/customer", 403),
     ("integration token", "PUT", "/api/session/refresh", 403),
-    # An agent has its own doors and no other.
+    # An agent may call its own routes only.
     ("agent", "GET", "/acme/task", 403),
     # The address is also its question for work, if it has registered over HTTP.
     ("agent", "GET", "/acme/job", 409),
@@ -89,15 +89,15 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
 
 
 async def test_it_works(world: World) -> None:
-    estate: AllKinds = await world.runtime.db.write(
+    fixtures: AllKinds = await world.runtime.db.write(
         settle, world.runtime, world.actors, world.things
     )
     dry(world.runtime)
     wrong = []
     for who, method, path, expected in NEVER:
-        client = Client(world.app, estate.tokens[who], hangs_up=True, check=world.conformity)
-        body = doors.bodies(estate, estate.acme).get(f"{method} {path}", BODY)
-        answer = await client.request(method, path.format(**estate.acme.ids), body)
+        client = Client(world.app, fixtures.tokens[who], hangs_up=True, check=world.conformity)
+        body = valid_requests.bodies(fixtures, fixtures.acme).get(f"{method} {path}", BODY)
+        answer = await client.request(method, path.format(**fixtures.acme.ids), body)
         if answer.status != expected:
             wrong.append(f"{method} {path} as {who}: {answer.status}, not {expected}")
     assert wrong == []

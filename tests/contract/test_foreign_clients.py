@@ -1,4 +1,4 @@
-"""Programs that nobody here wrote: an access token and nothing else, the forms that they send."""
+"""Clients of TheEye: an access token, and the forms that they send."""
 
 import base64
 from typing import Any

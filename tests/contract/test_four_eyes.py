@@ -1,4 +1,4 @@
-"""Who may decide an approval: named in every way there is, and another than who asked."""
+"""Who may decide an approval: named in every possible way, and not the person who started it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A host whose disk is full gets no work, says why, and goes on by itself."""
+"""A host whose disk is full gets no work, says why, and resumes by itself."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How many ended jobs are kept: the organization's default, a task's own limits, what is gone."""
+"""How many ended jobs are kept: the organization's default, limits of a task, removed jobs."""
 
 import pytest
 
@@ -48,8 +48,8 @@ async def test_jobs_that_a_person_removed_are_counted_for_those_who_see_the_task
     async with world.agent() as agent:
         await run(uma, agent, task_id)
         await run(ada, agent, hidden)
-    for each in (task_id, hidden):
-        await ada.delete(f"/acme/task/{each}/job")
+    for deleted_id in (task_id, hidden):
+        await ada.delete(f"/acme/task/{deleted_id}/job")
     assert (await uma.get(f"/acme/job/removed?task={task_id}")).json["count"] == 1
     assert (await vic.get(f"/acme/job/removed?task={hidden}")).json["count"] == 0
     assert (await vic.get("/acme/job/removed")).json["count"] == 0

@@ -1,4 +1,4 @@
-"""Recipes that the original system exported become tasks and workflows."""
+"""TheEye recipes become tasks and workflows."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Everybody's inbox: GET /notification, and who is told of what."""
+"""The inbox of each member: GET /notification, and who is notified of what."""
 
 from typing import Any
 

@@ -405,10 +405,10 @@ async def test_writing_needs_admin(
 
 async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> None:
     indicator = await create_indicator(ada)
-    doors = [(method, path, body) for method, path, body in WRITES if "{id}" in path]
-    doors += [("GET", "/acme/indicator/{id}", {}), ("DELETE", "/acme/indicator/{id}", {})]
-    doors += [("GET", f"/acme/indicator/{{id}}/{sub}", {}) for sub in ("history", "badge.svg")]
-    for method, path, body in doors:
+    requests = [(method, path, body) for method, path, body in WRITES if "{id}" in path]
+    requests += [("GET", "/acme/indicator/{id}", {}), ("DELETE", "/acme/indicator/{id}", {})]
+    requests += [("GET", f"/acme/indicator/{{id}}/{sub}", {}) for sub in ("history", "badge.svg")]
+    for method, path, body in requests:
         items = []
         for indicator_id in (indicator["id"], MISSING):
             target = path.replace("{id}", indicator_id).replace("/acme", "/globex")

@@ -1,4 +1,4 @@
-"""Jobs that wait for a person's values, and jobs that wait for their files: input and synced."""
+"""Jobs that wait for input from a person, and jobs that wait for their files."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the server hands to a machine that shall become a host."""
+"""What the server provides for a new host."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Every row of interface.md's tables, in both URL styles, by the lowest level that it lets pass."""
+"""Every row of interface.md's tables, in both URL styles, by the lowest level that is allowed."""
 
 import ast
 from pathlib import Path
@@ -30,11 +30,11 @@ def test_every_row_is_played() -> None:
 
 
 def test_every_row_is_a_route_with_the_level_of_the_interface() -> None:
-    doors = {f"{route.method} {route.path}": route for route in ROUTES}
-    assert {row: doors[row].level for row in ROWS} == ROWS
-    assert {doors[row].style for row in ROWS} == {"both"}
+    routes = {f"{route.method} {route.path}": route for route in ROUTES}
+    assert {row: routes[row].level for row in ROWS} == ROWS
+    assert {routes[row].style for row in ROWS} == {"both"}
     # Original clients compare with 200 and send fields that we do not know.
-    assert all(doors[row].from_interface for row in ROWS)
+    assert all(routes[row].from_interface for row in ROWS)
 
 
 @pytest.mark.parametrize("text", ELSEWHERE)
@@ -53,7 +53,7 @@ def test_what_is_no_endpoint_is_tested_elsewhere(text: str) -> None:
 async def test_a_broken_row_is_noticed(
     world: World, monkeypatch: pytest.MonkeyPatch, row: str
 ) -> None:
-    """The door of one style is walled up: its scene fails, that of the other style does not."""
+    """Without the route of one style, its case fails and that of the other style does not."""
     match, walled = Router.match, True
 
     def match_other(table: Router, method: str, path: bytes) -> RouteMatch:

@@ -10,7 +10,7 @@ import pytest
 
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
-from contract import valid_requests as doors
+from contract import valid_requests
 from contract.client import Client
 from contract.fixtures_all_kinds import AllKinds, settle
 from contract.matrix import PRINCIPALS, PathOwner, Principal
@@ -28,7 +28,7 @@ VALUES: tuple[Any, ...] = (
     *([], {}, [None], [[]], [{}], ["\0"], {"": ""}, {"\0": "\0"}, {"id": None}, {"id": "\0"}),
     *([{"type": "input", "label": "\0"}], [{"type": "select"}], [1e308], ["a"] * 2_000),
 )
-# Headers that are read, each with a door that reads it.
+# Headers that are read, each with a route that reads it.
 HEADERS = (
     ("if-match", "PATCH /task/{id}"),
     ("idempotency-key", "POST /job"),
@@ -46,7 +46,7 @@ HEADERS = (
 )
 # What stands in a path without being an id.
 FREE = ("{secret}", "{title}", "{token}", "{hostname}", "{name}")
-# One door of each kind takes the parameters that all of them read.
+# One route of each kind takes the parameters that all of them read.
 COMMON = {
     "GET /task": ("customer", "access_token"),
     "POST /job": ("customer", "lifecycle", "task", "task_arguments[]"),
@@ -57,8 +57,8 @@ COMMON = {
 class Fuzz:
     """Requests that are right but for one thing."""
 
-    def __init__(self, world: World, estate: AllKinds, share: int) -> None:
-        self._world, self._estate = world, estate
+    def __init__(self, world: World, fixtures: AllKinds, share: int) -> None:
+        self._world, self._fixtures = world, fixtures
         self._share, self._turn = share, 0
         self._number = 0
         self.faults: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Fuzz:
         self._number += 1
         return Client(
             self._world.app,
-            self._estate.tokens[principal.name],
+            self._fixtures.tokens[principal.name],
             address=f"172.17.{self._number // 250}.{self._number % 250}",
             hangs_up=True,
             check=self._world.conformity,
@@ -79,12 +79,12 @@ class Fuzz:
         return values[self._turn % self._share :: self._share]
 
     def target(self, route: Route, principal: Principal) -> str:
-        return doors.address(
-            route, self._estate, self._world.actors, principal, PathOwner.OWN, v1=False
+        return valid_requests.address(
+            route, self._fixtures, self._world.actors, principal, PathOwner.OWN, v1=False
         )
 
     def body(self, route: Route) -> Any:
-        return doors.bodies(self._estate, self._estate.acme).get(door(route), {})
+        return valid_requests.bodies(self._fixtures, self._fixtures.acme).get(name_of(route), {})
 
     async def request(self, route: Route, target: str, body: Any, **headers: str) -> None:
         for principal in principals_for(route):
@@ -101,11 +101,11 @@ class Fuzz:
             await client.request(route.method, target, raw=raw, headers={**kind, **headers})
         except AssertionError as fault:
             text = f"{target[-80:]} {raw[:80]!r} {headers}: {str(fault)[:300]}"
-            self.faults.setdefault(f"{door(route)}: {str(fault)[-80:-40]}", text)
+            self.faults.setdefault(f"{name_of(route)}: {str(fault)[-80:-40]}", text)
 
 
 def principals_for(route: Route) -> list[Principal]:
-    """Who gets furthest; at some doors an agent is led to a verb of its own."""
+    """The principal with most access; some routes run another operation for an agent."""
     name = {"agent": "agent", "owner": "owner", "anonymous": "anonymous"}.get(route.level, "admin")
     names = (name, "agent") if route.also_agent else (name,)
     return [principal for principal in PRINCIPALS if principal.name in names]
@@ -117,14 +117,14 @@ def principal_for(route: Route) -> Principal:
 
 @pytest.fixture
 def fuzz(world: World, quick_passwords: None, engine: str) -> Fuzz:
-    estate = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
+    fixtures = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
     # Both engines have the same checks before the database, which refuse most of the values.
-    return Fuzz(world, estate, share=4 if engine == "postgres" else 1)
+    return Fuzz(world, fixtures, share=4 if engine == "postgres" else 1)
 
 
-def door(route: Route) -> str:
+def name_of(route: Route) -> str:
     return f"{route.method} {route.path}"
 
 
@@ -134,7 +134,7 @@ def names_of(route: Route) -> Iterator[str]:
         if name == "where[field]":
             yield from ("where[name]", "where[creation_date][$gt]", "where[id][$in][]")
         yield name.replace("field", "id")
-    yield from COMMON.get(door(route), ())
+    yield from COMMON.get(name_of(route), ())
 
 
 @pytest.mark.limit(120)
@@ -173,7 +173,7 @@ async def test_fields_of_bodies(fuzz: Fuzz) -> None:
 
 async def test_headers(fuzz: Fuzz) -> None:
     texts = [text for text in TEXTS if all(31 < ord(letter) < 256 for letter in text)]
-    by_name = {door(route): route for route in ROUTES}
+    by_name = {name_of(route): route for route in ROUTES}
     for name, at in HEADERS:
         target = fuzz.target(by_name[at], principal_for(by_name[at]))
         for text in texts:

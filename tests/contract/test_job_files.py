@@ -1,4 +1,4 @@
-"""Files that a job left: listed, fetched, bounded, gone with it."""
+"""Artifacts of a job: listed, downloaded, limited, deleted with the job."""
 
 import hashlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""Routes of the original around a job: what went in, what came out, and what is not over."""
+"""Routes of TheEye for a job: input, output, result, and open jobs."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""GET /job/{id}/script, and the place in a queue."""
+"""GET /job/{id}/script, and the position in a queue."""
 
 from typing import Any
 

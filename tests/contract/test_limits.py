@@ -1,4 +1,4 @@
-"""How often one may be wrong: 20 times a minute and address, counted on the clock."""
+"""Limits on failed attempts: 20 per minute and address, by the clock."""
 
 from contract.client import Client
 from contract.world import World

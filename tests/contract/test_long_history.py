@@ -1,4 +1,4 @@
-"""What the server does by itself, every few seconds, must not read years of history for it."""
+"""Periodic work of the server must not read years of history."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Every door, every principal, every kind of id: the answer is the one that the door declares."""
+"""Every route, every principal, every kind of id: the status is the one that the route declares."""
 
 import random
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from belvedere.db import Tx
 from belvedere.jobs.output import artifacts
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
-from contract import valid_requests as doors
+from contract import valid_requests
 from contract.client import Client, Response
 from contract.fixtures_all_kinds import AllKinds, settle
 from contract.matrix import MAKES, OK, PRINCIPALS, PathOwner, Principal, expected_status, is_by_link
@@ -35,8 +35,8 @@ class Cell:
 
     def __str__(self) -> str:
         style = "V1" if self.v1 else "V2"
-        door = f"{self.route.method} {self.route.path}"
-        return f"{door} ({style}) as {self.principal.name}, {self.which} id"
+        endpoint = f"{self.route.method} {self.route.path}"
+        return f"{endpoint} ({style}) as {self.principal.name}, {self.which} id"
 
 
 def cells() -> Iterator[Cell]:
@@ -57,23 +57,25 @@ class MatrixWorld:
     def __init__(self, world: World) -> None:
         self.world = world
         self.actors = world.actors
-        self.estate: AllKinds = world.runtime.db.write_blocking(
+        self.fixtures: AllKinds = world.runtime.db.write_blocking(
             settle, world.runtime, world.actors, world.things
         )
-        for place in (self.estate.acme, self.estate.globex):
+        for place in (self.fixtures.acme, self.fixtures.globex):
             job_id = place.ids["job"]
             fence = world.runtime.db.write_blocking(_fence, job_id)
-            world.runtime.logs.write_blocking(artifacts.close, fence, job_id, [[doors.FILE, 0]])
+            world.runtime.logs.write_blocking(
+                artifacts.close, fence, job_id, [[valid_requests.FILE, 0]]
+            )
         dry(world.runtime)
-        places = (self.estate.acme, self.estate.globex)
-        self.bodies = {place.name: doors.bodies(self.estate, place) for place in places}
+        places = (self.fixtures.acme, self.fixtures.globex)
+        self.bodies = {place.name: valid_requests.bodies(self.fixtures, place) for place in places}
         self._number = 0
 
     async def request(self, cell: Cell) -> Response:
         self._number += 1
         client = Client(
             self.world.app,
-            self.estate.tokens[cell.principal.name],
+            self.fixtures.tokens[cell.principal.name],
             # Nobody is held up for what somebody else got wrong.
             address=f"172.16.{self._number // 250}.{self._number % 250}",
             hangs_up=True,
@@ -81,9 +83,9 @@ class MatrixWorld:
             # As the console's own pages send it; without it a sign-in asks first.
             headers={"Sec-Fetch-Site": "same-origin"},
         )
-        here, _ = doors.home(self.estate, cell.principal)
-        target = doors.address(
-            cell.route, self.estate, self.actors, cell.principal, cell.which, v1=cell.v1
+        here, _ = valid_requests.home(self.fixtures, cell.principal)
+        target = valid_requests.address(
+            cell.route, self.fixtures, self.actors, cell.principal, cell.which, v1=cell.v1
         )
         body = self.bodies[here.name].get(f"{cell.route.method} {cell.route.path}", {})
         return await client.request(cell.route.method, target, body)
@@ -119,7 +121,7 @@ async def test_it_works(matrix_world: MatrixWorld) -> None:
 
 @only_postgres
 async def test_a_sample_says_the_same_on_postgresql(matrix_world: MatrixWorld) -> None:
-    """The doors are the same code; the sample is for what the verbs behind them ask."""
+    """The routes are the same code; the sample is for the checks of their operations."""
     texts = await mismatches(matrix_world, random.Random(7).sample(list(cells()), 700))
     assert not texts, "\n".join(texts[:40])
 
@@ -148,12 +150,12 @@ def _comparable(answer: Response) -> tuple[int, dict[str, str], bytes]:
 @only_sqlite
 async def test_nothing_of_acme_reaches_another_organization(matrix_world: MatrixWorld) -> None:
     canaries = [
-        *matrix_world.estate.acme.ids.values(),
+        *matrix_world.fixtures.acme.ids.values(),
         "secret-of-web-1",
         "secret of web-1",
         "@acme.test",
     ]
-    canaries.remove(matrix_world.estate.acme.ids["file"])
+    canaries.remove(matrix_world.fixtures.acme.ids["file"])
     eve = next(
         principal for principal in PRINCIPALS if principal.name == "admin of another organization"
     )
@@ -170,14 +172,14 @@ async def test_nothing_of_acme_reaches_another_organization(matrix_world: Matrix
 
 @only_sqlite
 def test_every_route_that_reads_a_body_is_tested_with_one(world: World) -> None:
-    estate = MatrixWorld(world).estate
-    texts = set(doors.bodies(estate, estate.acme))
+    fixtures = MatrixWorld(world).fixtures
+    texts = set(valid_requests.bodies(fixtures, fixtures.acme))
     reading = {f"{route.method} {route.path}" for route in ROUTES if route.body is not None}
     assert texts == reading
 
 
 @only_sqlite
 def test_every_id_in_a_path_is_the_id_of_something_we_have(world: World) -> None:
-    estate = MatrixWorld(world).estate
-    nouns = {doors.noun(route) for route in ROUTES if "{id}" in route.path}
-    assert nouns <= {*estate.acme.ids, "session", "notification", "view", "invitation"}
+    fixtures = MatrixWorld(world).fixtures
+    nouns = {valid_requests.noun(route) for route in ROUTES if "{id}" in route.path}
+    assert nouns <= {*fixtures.acme.ids, "session", "notification", "view", "invitation"}

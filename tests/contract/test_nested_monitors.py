@@ -1,4 +1,4 @@
-"""/monitor/nested: monitors of monitors under the original's own address."""
+"""/monitor/nested: groups of monitors under TheEye's path."""
 
 from contract.client import Client
 from contract.world import World

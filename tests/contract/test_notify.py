@@ -1,4 +1,4 @@
-"""Channels, rules and messages: who may make them, what they say, what goes out, what is dead."""
+"""Channels, rules and messages: who may create them, what is sent, what failed for good."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Signing in at a provider: who gets in, and everything that somebody could try."""
+"""Sign-in through a provider: who may sign in, and attacks on it."""
 
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -93,9 +93,9 @@ async def test_the_sign_in_page_learns_what_there_is(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
     provider_id = await add(world)
-    door = {"id": provider_id, "name": "Example ID", "begin": f"/-/oidc/{provider_id}/begin"}
+    entry = {"id": provider_id, "name": "Example ID", "begin": f"/-/oidc/{provider_id}/begin"}
     methods = (await anonymous.get("/api/auth/methods?customer=ACME")).json
-    assert methods == {"password": True, "providers": [door]}
+    assert methods == {"password": True, "providers": [entry]}
     # There are two organizations: without a name nothing is told, and nothing of unknown ones.
     for query in ("", "?customer=globex", "?customer=nobody", "?customer=%00"):
         record = (await anonymous.get(f"/api/auth/methods{query}")).json
@@ -103,7 +103,7 @@ async def test_the_sign_in_page_learns_what_there_is(
     await world.runtime.db.write(
         lambda tx: tx.execute("update customers set enabled = 0 where name = 'globex'")
     )
-    assert (await anonymous.get("/api/auth/methods")).json["providers"] == [door]
+    assert (await anonymous.get("/api/auth/methods")).json["providers"] == [entry]
     await world.client("olga").patch(f"/api/provider/{provider_id}", {"enabled": False})
     assert (await anonymous.get("/api/auth/methods")).json["providers"] == []
     assert (await anonymous.get(f"/-/oidc/{provider_id}/begin")).status == 404

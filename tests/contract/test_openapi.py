@@ -1,4 +1,4 @@
-"""The interface's own description: whole, well-formed, and the one that the answers keep to."""
+"""The OpenAPI document: complete, valid, and true for the responses."""
 
 import json
 import re
@@ -150,10 +150,10 @@ async def test_bodies_that_pass_are_bodies_that_are_described(
     world: World, document: dict[str, Any]
 ) -> None:
     """The other half, answers that are as described, is checked with every answer of this room."""
-    estate = await world.runtime.db.write(settle, world.runtime, world.actors, world.things)
+    fixtures = await world.runtime.db.write(settle, world.runtime, world.actors, world.things)
     checker = Checker(document)
-    for door, body in bodies(estate, estate.acme).items():
-        method, path = door.split(" ")
+    for endpoint, body in bodies(fixtures, fixtures.acme).items():
+        method, path = endpoint.split(" ")
         operation = document["paths"][path][method.lower()]
         schema = operation["requestBody"]["content"]["application/json"]["schema"]
-        assert list(checker.faults(body, schema)) == [], door
+        assert list(checker.faults(body, schema)) == [], endpoint

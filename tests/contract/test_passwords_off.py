@@ -1,4 +1,4 @@
-"""An organization that takes no passwords: members come through its provider, or not at all."""
+"""An organization without passwords: members sign in only through its provider."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""A person's own settings, and the profile that carries them."""
+"""A person's own settings, and the profile that contains them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Providers through the doors: made, changed, deleted, and by whom."""
+"""Endpoints of providers: create, change, delete, and who may do it."""
 
 from functools import partial
 from typing import Any

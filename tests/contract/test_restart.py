@@ -1,4 +1,4 @@
-"""Running an ended job again, and settling one whose end nobody knows."""
+"""Running an ended job again, and resolving a job whose outcome is unknown."""
 
 from typing import Any
 

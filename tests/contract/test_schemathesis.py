@@ -1,5 +1,5 @@
-"""Schemathesis at every door, as everybody: no 5xx, no answer that is not described, and nobody
-passes without the right to."""
+"""Schemathesis on every route, as every principal: no 5xx, no undescribed response, no access
+without permission."""
 
 import asyncio
 import zlib
@@ -14,7 +14,7 @@ from schemathesis import Case, GenerationMode
 
 from belvedere.rest.route import Reply, Route
 from belvedere.server.routes import ROUTES
-from contract import valid_requests as doors
+from contract import valid_requests
 from contract.fixtures_all_kinds import settle
 from contract.matrix import PRINCIPALS, PathOwner, Principal
 from contract.rollback_database import dry
@@ -23,7 +23,7 @@ from contract.serving import LogRecorder
 from contract.world import World
 
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
-BY_DOOR = {f"{route.method} {route.path}": route for route in ROUTES}
+BY_ENDPOINT = {f"{route.method} {route.path}": route for route in ROUTES}
 # Most requests name what is there; None is a path that was made up.
 PLACES = (PathOwner.OWN, PathOwner.OWN, PathOwner.OWN, PathOwner.OTHER, PathOwner.MISSING, None)
 KINDS = ("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x")
@@ -34,15 +34,15 @@ TYPES = (*[None] * len(KINDS), *KINDS)
 @pytest.fixture
 def swarm(world: World, watch: LogRecorder, quick_passwords: None) -> Iterator[SchemathesisRun]:
     """In a world that keeps nothing, so that every request finds the same."""
-    estate = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
+    fixtures = world.runtime.db.write_blocking(settle, world.runtime, world.actors, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
     with asyncio.Runner() as runner:
-        yield SchemathesisRun(world, estate, watch, runner)
+        yield SchemathesisRun(world, fixtures, watch, runner)
 
 
 def people(route: Route) -> list[Principal]:
-    """A door that is open to anybody does not look at who comes."""
+    """An anonymous route does not depend on the principal."""
     names = ("anonymous", "admin") if route.level == "anonymous" else None
     return [principal for principal in PRINCIPALS if names is None or principal.name in names]
 
@@ -51,12 +51,14 @@ def run_operation(
     swarm: SchemathesisRun, operation: Any, mode: GenerationMode, examples: int
 ) -> None:
     v1 = operation.path.startswith("/{customer}/")
-    door = f"{operation.method.upper()} {operation.path.removeprefix('/{customer}')}"
-    route = BY_DOOR[door]
-    good = doors.bodies(swarm.estate, swarm.estate.acme).get(door)
+    endpoint = f"{operation.method.upper()} {operation.path.removeprefix('/{customer}')}"
+    route = BY_ENDPOINT[endpoint]
+    good = valid_requests.bodies(swarm.fixtures, swarm.fixtures.acme).get(endpoint)
 
     def address(principal: Principal, which: PathOwner) -> str:
-        return doors.address(route, swarm.estate, swarm.world.actors, principal, which, v1=v1)
+        return valid_requests.address(
+            route, swarm.fixtures, swarm.world.actors, principal, which, v1=v1
+        )
 
     @settings(
         max_examples=examples,
@@ -92,7 +94,7 @@ def run_operation(
     try:
         run_case()
     except Unsatisfiable:
-        # A door that takes nothing cannot be asked wrongly.
+        # A route without parameters and body has no invalid requests.
         assert mode is NEGATIVE
 
 
@@ -104,7 +106,7 @@ def ask_all(
         if operation.path.startswith("/{customer}/") in styles:
             run_operation(swarm, operation, mode, examples)
     assert not swarm.faults, "\n".join(swarm.faults.values())
-    # Else nothing was behind the doors.
+    # Otherwise no request reached an operation.
     assert swarm.statuses[200] > swarm.statuses.total() / 20, swarm.statuses
 
 

@@ -1,5 +1,5 @@
-"""Schemathesis goes on from what it was answered: it makes things, changes them, and asks for what
-is gone."""
+"""Schemathesis continues from earlier responses: it creates records, changes them, and requests
+deleted ones."""
 
 import asyncio
 import shutil
@@ -24,7 +24,7 @@ from belvedere.db.migrate import open_database
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
-from contract import valid_requests as doors
+from contract import valid_requests
 from contract.fixtures_all_kinds import settle
 from contract.matrix import PRINCIPALS
 from contract.schemathesis_runner import SchemathesisRun, letter_of, mend
@@ -76,12 +76,12 @@ class StoryRunner:
         mark = f"{story.steps} {case.operation.label} {len(str(case.body))}"
         number = zlib.crc32(mark.encode())
         principal = PEOPLE[number % len(PEOPLE)]
-        here, _there = doors.home(self.swarm.estate, principal)
+        here, _there = valid_requests.home(self.swarm.fixtures, principal)
         for named in (case.query, case.path_parameters):
             if "customer" in named:
                 named["customer"] = here.name
         if number % 3:
-            good = doors.bodies(self.swarm.estate, here)
+            good = valid_requests.bodies(self.swarm.fixtures, here)
             mend(case, good.get(case.operation.label.replace("/{customer}", "")), number)
         return self.swarm.send(case, letter_of(case), principal, None)
 
@@ -124,7 +124,7 @@ def story_runner(
     database_url: str,
 ) -> Iterator[StoryRunner]:
     runtime = world.runtime
-    estate = runtime.db.write_blocking(settle, runtime, world.actors, world.things)
+    fixtures = runtime.db.write_blocking(settle, runtime, world.actors, world.things)
     if engine == "sqlite":
         keep_files(tmp_path)
         copies = partial(files, tmp_path)
@@ -135,7 +135,7 @@ def story_runner(
         copies = partial(databases, database_url)
     with asyncio.Runner() as runner:
         yield StoryRunner(
-            SchemathesisRun(world, estate, watch, runner), world, copies, settings, keys
+            SchemathesisRun(world, fixtures, watch, runner), world, copies, settings, keys
         )
 
 

@@ -1,4 +1,4 @@
-"""Lists and searches of people never hold up what the server and its agents need."""
+"""Lists and searches of people never delay what the server and its agents need."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""A second factor through the doors: set up, asked for at sign-in, required, reset."""
+"""Endpoints of second factors: set-up, sign-in with a code, requirement, reset."""
 
 from base64 import b64encode
 from typing import Any

@@ -1,4 +1,4 @@
-"""POST /job/secret/{secret}: every encoding, and one refusal for everything that does not fit."""
+"""POST /job/secret/{secret}: every encoding, and the same refusal for every invalid request."""
 
 from urllib.parse import quote, urlencode
 

@@ -1,4 +1,4 @@
-"""Secrets and variables: set and listed by admins, given to scripts, seen by nobody again."""
+"""Secrets and variables: set and listed by admins, passed to scripts, never shown again."""
 
 import logging
 from typing import Any

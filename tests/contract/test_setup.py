@@ -1,4 +1,4 @@
-"""A server that belongs to nobody yet."""
+"""A server without an organization."""
 
 import asyncio
 import re

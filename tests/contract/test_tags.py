@@ -1,4 +1,4 @@
-"""GET /tag: every tag that stands on something."""
+"""GET /tag: every tag that is in use."""
 
 from contract.client import Client
 from contract.flowing import create_workflow

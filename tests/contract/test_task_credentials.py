@@ -1,4 +1,4 @@
-"""The secret key of a task: read by admins, changed at will, never inside a record."""
+"""The secret key of a task: read by admins, rotated, never part of a record."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The timeout of a task: set when it is made, changed by one door only."""
+"""The timeout of a task: set when it is created, changed by one route only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Task rows of interface.md, and the making, changing and deleting of decisions.md."""
+"""The Task rows of interface.md, and the operations of decisions.md."""
 
 from typing import Any
 

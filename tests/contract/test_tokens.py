@@ -1,4 +1,4 @@
-"""Where a credential may stand, and what happens to one that is not good."""
+"""Where a request may have its credential, and what happens with an invalid one."""
 
 from contract.client import Client
 from contract.world import World

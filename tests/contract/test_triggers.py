@@ -1,4 +1,4 @@
-"""What starts a task besides people: `triggers` of a task, GET /event, and what then happens."""
+"""What starts a task besides people: `triggers` of a task, GET /event, and the jobs that follow."""
 
 from typing import Any
 

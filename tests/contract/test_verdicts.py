@@ -1,4 +1,4 @@
-"""How the end of a script shows in the record: state, trigger_name, output, result."""
+"""How the end of a script is shown in the record: state, trigger_name, output, result."""
 
 from typing import Any
 

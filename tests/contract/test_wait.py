@@ -1,4 +1,4 @@
-"""wait_result: the answer is the ended job, or 202 with the job as it stands."""
+"""wait_result: the response is the ended job, or 202 with the job in its current state."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What came in through a webhook: kept, told apart by its own id, and run once more."""
+"""Deliveries of a webhook: stored, identified by their own id, and replayed."""
 
 from typing import Any
 

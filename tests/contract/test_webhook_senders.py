@@ -1,4 +1,4 @@
-"""Stripe and Slack at the door: secrets that they chose, deliveries told apart, a question."""
+"""Stripe and Slack as senders: secrets that they chose, ids of deliveries, challenges."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Calls that prove themselves by a signature, and two secrets while one is being changed."""
+"""Signed calls, and two valid secrets while one is being rotated."""
 
 import hashlib
 import hmac

@@ -420,7 +420,7 @@ async def test_a_body_over_the_limit_is_refused(ada: Client) -> None:
 async def test_levels(world: World, ada: Client) -> None:
     hook = await create_webhook(ada)
     target = f"/acme/webhook/{hook['id']}"
-    doors = [
+    requests = [
         ("POST", "/acme/webhook", {"name": "x"}),
         ("PUT", target, {"name": "x"}),
         ("PATCH", target, {"name": "x"}),
@@ -433,7 +433,7 @@ async def test_levels(world: World, ada: Client) -> None:
         ("POST", f"{target}/delivery/{MISSING}/replay", {}),
     ]
     for who in ("max", "uma", "vic", "web-1", ""):
-        for method, path, body in doors:
+        for method, path, body in requests:
             refused = await world.client(who).request(method, path, body)
             assert refused.status == (401 if who == "" else 403), (who, method, path)
     for who, status in (("vic", 200), ("uma", 200), ("web-1", 403), ("", 401)):

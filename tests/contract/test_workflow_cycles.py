@@ -1,4 +1,4 @@
-"""Workflows whose edges lead round, over HTTP."""
+"""Workflows with cycles, over HTTP."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Running workflows: by token, by secret in every encoding, and what becomes of their jobs."""
+"""Running workflows: by token, by secret in every encoding, and the jobs that follow."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""What starts a workflow besides people, and what a workflow's end starts."""
+"""What starts a workflow besides people, and what the end of a workflow starts."""
 
 from typing import Any
 

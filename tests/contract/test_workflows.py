@@ -1,4 +1,4 @@
-"""Workflows: making, changing, deleting and looking at them, their keys and their ACL."""
+"""Workflows: create, change, delete and show them, their keys and their ACL."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Requests that would pass: for every door the address and a body that fits."""
+"""Valid requests: for every route a path and a body that it accepts."""
 
 import re
 from typing import Any
@@ -9,36 +9,36 @@ from contract.fixtures_all_kinds import LOGO, WHO, AllKinds, OrganizationIds
 from contract.matrix import PathOwner, Principal
 from people import PASSWORD, Actors
 
-# What the job of each place has left.
+# The artifact of the job of each organization.
 FILE = "report.txt"
 MISSING, MALFORMED = "0" * 24, "z" * 24
 
 
 def noun(route: Route) -> str:
-    """What the id in a door's path is the id of."""
+    """The kind of record that the id in the path belongs to."""
     before = route.path.partition("/{id}")[0].split("/")[-1]
     return {"script": "file", "scheduler": "schedule", "oidc": "provider"}.get(before, before)
 
 
-def home(estate: AllKinds, principal: Principal) -> tuple[OrganizationIds, OrganizationIds]:
-    """The organization of whoever asks, and the other one."""
+def home(fixtures: AllKinds, principal: Principal) -> tuple[OrganizationIds, OrganizationIds]:
+    """The organization of the principal, and the other one."""
     if principal.name.endswith("organization"):
-        return estate.globex, estate.acme
-    return estate.acme, estate.globex
+        return fixtures.globex, fixtures.acme
+    return fixtures.acme, fixtures.globex
 
 
 def address(
     route: Route,
-    estate: AllKinds,
+    fixtures: AllKinds,
     actors: Actors,
     principal: Principal,
     which: PathOwner,
     *,
     v1: bool,
 ) -> str:
-    """The path, and what must stand in the query."""
-    here, there = home(estate, principal)
-    stranger = actors.ada if here is estate.globex else actors.eve
+    """The path, and the required query."""
+    here, there = home(fixtures, principal)
+    stranger = actors.ada if here is fixtures.globex else actors.eve
     # Sessions are the one thing that belongs to a person, not to the organization.
     actor: Actor = getattr(actors, WHO.get(principal.name, "ada"))
 
@@ -69,8 +69,8 @@ def address(
     return f"{path}?q=x" if path.endswith("/search") else path
 
 
-def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
-    """For every door that reads a body, one that it accepts."""
+def bodies(fixtures: AllKinds, here: OrganizationIds) -> dict[str, Any]:
+    """For every route with a body, one that it accepts."""
     login = {"email": "uma@acme.test", "password": PASSWORD}
     file = {"filename": "a.sh", "source": "x"}
     acl = {"users": ["uma"], "action": "add"}
@@ -79,20 +79,20 @@ def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
         "POST /api/auth/login": login,
         "POST /api/auth/login/local": login,
         "POST /api/auth/login/second-factor": {
-            "ticket": estate.texts["ticket"],
-            "code": estate.texts["code"],
+            "ticket": fixtures.texts["ticket"],
+            "code": fixtures.texts["code"],
         },
-        "POST /api/auth/login/second-factor/setup": {"ticket": estate.texts["setup"]},
+        "POST /api/auth/login/second-factor/setup": {"ticket": fixtures.texts["setup"]},
         "POST /api/auth/second-factor": {"password": PASSWORD},
         "PUT /api/auth/second-factor": {"code": "000000"},
         "POST /api/auth/second-factor/recovery-codes": {"password": PASSWORD},
         "POST /api/auth/second-factor/disable": {"password": PASSWORD},
         "POST /api/auth/password/recover": {"email": "uma@acme.test"},
-        "PUT /api/auth/password/reset": {"token": estate.texts["reset"], "password": PASSWORD},
+        "PUT /api/auth/password/reset": {"token": fixtures.texts["reset"], "password": PASSWORD},
         "POST /api/auth/password/change": {"current": PASSWORD, "password": PASSWORD},
-        "POST /api/auth/link": {"token": estate.texts["invitation"]},
-        "POST /api/auth/invitation": {"token": estate.texts["invitation"], "password": PASSWORD},
-        "POST /api/session/invitation": {"id": estate.texts["member"]},
+        "POST /api/auth/link": {"token": fixtures.texts["invitation"]},
+        "POST /api/auth/invitation": {"token": fixtures.texts["invitation"], "password": PASSWORD},
+        "POST /api/session/invitation": {"id": fixtures.texts["member"]},
         "PUT /api/first-steps": {"visible": False},
         "PUT /api/session/preferences": {"settings": {"theme": "dark"}},
         "POST /api/member": {"user": {"email": "another@elsewhere.test"}},
@@ -100,7 +100,7 @@ def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
         "POST /api/token": {"name": "new"},
         "POST /api/enrolment": {},
         "PUT /api/customer": {"name": "renamed"},
-        "PUT /api/customer/owner": {"member_id": estate.texts["member"]},
+        "PUT /api/customer/owner": {"member_id": fixtures.texts["member"]},
         "POST /api/provider": {
             "name": "new",
             "issuer": "https://id.example.com",
@@ -114,7 +114,7 @@ def bodies(estate: AllKinds, here: OrganizationIds) -> dict[str, Any]:
             "password": PASSWORD,
         },
         "POST /-/enrol": {
-            "token": estate.texts["enrolment"],
+            "token": fixtures.texts["enrolment"],
             "hostname": "new-1",
             "fingerprint": "machine-of-new-1",
         },

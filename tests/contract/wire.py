@@ -1,4 +1,4 @@
-"""HTTP over a real socket: the server listens, and a client keeps its connections open."""
+"""HTTP over a real socket, with connections that stay open."""
 
 import asyncio
 import contextlib

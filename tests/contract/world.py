@@ -1,4 +1,4 @@
-"""What the contract tests stand on: the cast with its tokens and hosts, in a furnished house."""
+"""The server of the contract tests, with its members, their tokens and hosts."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The ground that the other tests stand on."""
+"""The fixtures that other tests rely on."""
 
 from belvedere.db import Database, Tx
 from manual_clock import ManualClock

@@ -1,4 +1,5 @@
-"""A PostgreSQL that vanishes without a word: a proxy that swallows everything stands for it."""
+"""A PostgreSQL that disappears without closing connections, simulated by a proxy that drops
+everything."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A database of an older version keeps what it holds when it is brought up to date."""
+"""A database of an older version keeps its data when it is upgraded."""
 
 from pathlib import Path
 

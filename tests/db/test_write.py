@@ -1,4 +1,4 @@
-"""Verbs on both engines: what is kept, what is told, what a fault leaves behind."""
+"""Operations on both engines: what is stored, what is signalled, and what an error leaves."""
 
 import asyncio
 import contextlib

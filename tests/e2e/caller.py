@@ -1,4 +1,4 @@
-"""A client that goes on asking while everything around it dies, and remembers what it was told."""
+"""A client that keeps sending requests while processes are killed, and records the responses."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""A certificate that nobody vouches for, as people make one for a server of their own."""
+"""A self-signed certificate, as people create one for their own server."""
 
 import datetime
 from ipaddress import IPv4Address

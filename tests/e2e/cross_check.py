@@ -1,4 +1,4 @@
-"""Ledger, interface and events side by side: whatever they say of a job must be one story."""
+"""Compares what scripts recorded, the API and the events: they must agree about every job."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -29,20 +29,20 @@ class Evidence:
         return any(begin - SLACK <= died_at <= end + SLACK for died_at in deaths)
 
 
-def check(world: World, asked: list[JobAttempt], path: Path, evidence: Evidence) -> Counter[str]:
-    """How many jobs ended how; an assertion tells the first one whose story does not hold."""
+def check(world: World, requests: list[JobAttempt], path: Path, evidence: Evidence) -> Counter[str]:
+    """How many jobs ended how; fails for the first job whose attempts and runs do not match."""
     runs = ledger.read(path)
-    job_ids = {each.job_id for each in asked}
-    assert len(job_ids) == len(asked), "one job answers for two keys"
+    job_ids = {attempt.job_id for attempt in requests}
+    assert len(job_ids) == len(requests), "one job answers for two keys"
     assert not world.api.get("/schedule"), "a schedule starts jobs that nobody requested"
     stored = {job["id"] for job in all_jobs(world)}
     assert stored == job_ids, f"only stored: {stored - job_ids}; only requested: {job_ids - stored}"
     assert set(runs) <= job_ids
     ends: Counter[str] = Counter()
-    for each in asked:
-        job = world.job(each.job_id)
+    for attempt in requests:
+        job = world.job(attempt.job_id)
         ends[f"{job['lifecycle']}/{job['state']}"] += 1
-        _check(world, each, job, runs.get(each.job_id, []), evidence)
+        _check(world, attempt, job, runs.get(attempt.job_id, []), evidence)
     return ends
 
 
@@ -50,11 +50,13 @@ def all_jobs(world: World) -> list[Job]:
     return world.api.read_list("/job", {"limit": 1_000})
 
 
-def _check(world: World, asked: JobAttempt, job: Job, runs: list[Run], evidence: Evidence) -> None:
-    pair = (asked, job, runs)
+def _check(
+    world: World, requests: JobAttempt, job: Job, runs: list[Run], evidence: Evidence
+) -> None:
+    pair = (requests, job, runs)
     fences = [attempt["fence"] for attempt in job["attempts"] if attempt["state"] != "returned"]
     ran = [run.fence for run in runs]
-    assert len(fences) <= 1 + asked.retries, pair
+    assert len(fences) <= 1 + requests.retries, pair
     # Each attempt at most once, and nothing that is no attempt.
     assert ran == [fence for fence in fences if fence in ran], pair
     if job["ran"] == "no":
@@ -62,24 +64,24 @@ def _check(world: World, asked: JobAttempt, job: Job, runs: list[Run], evidence:
     match job["lifecycle"], job["state"]:
         case "finished", "normal" | "failure":
             assert ran[-1:] == fences[-1:] and job["ran"] == "yes", pair
-            assert job["result"]["code"] == asked.code, pair
-            assert (job["state"] == "failure") == (asked.code != 0), pair
-            _check_output(world, asked, job)
+            assert job["result"]["code"] == requests.code, pair
+            assert (job["state"] == "failure") == (requests.code != 0), pair
+            _check_output(world, requests, job)
         case "canceled", "canceled":
             # Before its first attempt, or while it waited for another.
-            assert asked.wants_cancel and (asked.retries or job["ran"] == "no"), pair
+            assert requests.wants_cancel and (requests.retries or job["ran"] == "no"), pair
         case "terminated", "canceled":
-            assert asked.wants_cancel, pair
+            assert requests.wants_cancel, pair
         case "terminated", "lost":
             # Of a job with several attempts an earlier one may have run for certain.
-            assert job["ran"] == "maybe" or (asked.retries and job["ran"] == "yes"), pair
+            assert job["ran"] == "maybe" or (requests.retries and job["ran"] == "yes"), pair
             assert job["reason"] == "keeper_lost" and evidence.explains(job), pair
         case _:
             raise AssertionError(pair)
 
 
-def _check_output(world: World, asked: JobAttempt, job: Job) -> None:
-    expected, result = ledger.output(asked.lines), job["result"]
+def _check_output(world: World, requests: JobAttempt, job: Job) -> None:
+    expected, result = ledger.output(requests.lines), job["result"]
     assert result["log_bytes"] == len(expected), job
     assert result["log_sha256"] == ledger.digest(expected), job
     assert world.log(job["id"]) == expected, job

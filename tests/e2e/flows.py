@@ -1,5 +1,5 @@
-"""A person who starts scripts, approvals and workflows and decides approvals while the server dies,
-and remembers what was answered."""
+"""A person who starts scripts, approvals and workflows and decides approvals while the server is
+killed, and records the responses."""
 
 import random
 import threading

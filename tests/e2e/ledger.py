@@ -1,4 +1,4 @@
-"""What the scripts of a crash test write down themselves, beside everything that we say of them."""
+"""What the scripts of a crash test record themselves, independently of the product."""
 
 import hashlib
 from collections import defaultdict

@@ -1,4 +1,5 @@
-"""Those who use the product while its processes die: two callers and somebody who watches."""
+"""Clients that use the product while its processes are killed: two callers and a reader of the
+event stream."""
 
 from e2e import ledger
 from e2e.caller import Caller, JobAttempt

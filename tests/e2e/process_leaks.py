@@ -1,4 +1,4 @@
-"""Which processes belong to a folder of a test, however they try to hide."""
+"""Which processes belong to a folder of a test, whatever they do to hide."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""A wire between two programs that a test can cut, silence and mend."""
+"""A TCP connection between two programs that a test can cut, silence and restore."""
 
 import asyncio
 import contextlib
@@ -66,7 +66,7 @@ class Proxy:
 
     async def _stop(self) -> None:
         # Who was let in a moment ago has perhaps not begun: it must not call the other side now,
-        # and would be left open if the server closed before it was through the door.
+        # and would be left open if the server closed before it was accepted.
         self._is_cut = True
         while len(asyncio.all_tasks()) > 1:
             await self._hang_up()

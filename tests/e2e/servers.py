@@ -1,4 +1,4 @@
-"""Several servers on one database, with an agent that hangs on one of them."""
+"""Several servers on one database, with an agent that is connected to one of them."""
 
 import secrets
 from collections.abc import Iterator

@@ -250,7 +250,7 @@ def test_an_invited_person_may_run_what_the_acl_allows(runtime: Installation) ->
     assert uma.run("login", "--link", stdin=f"{link}another long password\n").returncode == 0
     assert uma.json("task", "list") == []
     assert runtime.run("acl", "add", "shared", "uma@acme.example").returncode == 0
-    assert [each["name"] for each in uma.json("task", "list")] == ["shared"]
+    assert [task["name"] for task in uma.json("task", "list")] == ["shared"]
     assert uma.run("run", "shared", "--follow").stdout == "for all\n"
     assert uma.run("run", "hidden").returncode == 1
     assert "admin" in uma.run("token", "create", "mine").stderr

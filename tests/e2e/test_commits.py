@@ -1,5 +1,5 @@
-"""PostgreSQL goes away in the middle: nobody can know whether a COMMIT happened whose answer was
-lost, but keys, fences and journals find out."""
+"""PostgreSQL is lost during a COMMIT whose response is lost: idempotency keys, fences and journals
+show whether it happened."""
 
 from collections.abc import Iterator
 from pathlib import Path

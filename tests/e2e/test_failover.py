@@ -152,7 +152,7 @@ def test_streams_and_consumers_go_on(postgres_pair: PostgresPair, world: World) 
     until(lambda: watcher.has_heard(job), 30)
     watcher.leave()
     watcher.check(job)
-    assert {each["lifecycle"] for each in world.api.get("/job")} <= set(FINAL)
+    assert {job["lifecycle"] for job in world.api.get("/job")} <= set(FINAL)
 
 
 def test_a_task_that_was_changed_in_vain_runs_as_the_standby_knows_it(

@@ -1,4 +1,4 @@
-"""Files that a script leaves, from its folder to the person's own."""
+"""Artifacts of a script, from its folder to the person who downloads them."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A second host by one pasted line: the script, the single file, and the agent in it."""
+"""A second host by one pasted command: the script, the single file, and the agent in it."""
 
 import os
 import shlex

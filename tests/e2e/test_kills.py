@@ -70,12 +70,12 @@ def _open(world: World) -> list[object]:
 def _stuck(world: World) -> str:
     """Everything that may tell why a job does not end."""
     programs = {"server": world.server, **world.agents}
-    logs = [f"{name}:\n{each.read_log()[-3_000:]}" for name, each in programs.items()]
+    logs = [f"{name}:\n{program.read_log()[-3_000:]}" for name, program in programs.items()]
     return "\n".join((str(_open(world)[:2]), str(world.hosts()), *logs))
 
 
-def _compare_events(world: World, watcher: Watcher, asked: list[JobAttempt]) -> None:
-    jobs = [world.job(each.job_id) for each in asked]
+def _compare_events(world: World, watcher: Watcher, requests: list[JobAttempt]) -> None:
+    jobs = [world.job(attempt.job_id) for attempt in requests]
     until(lambda: watcher.fault or all(map(watcher.has_heard, jobs)), 20)
     watcher.leave()
     assert watcher.fault is None

@@ -1,4 +1,5 @@
-"""Signals may be lost and servers may be many: jobs start, stop and are reported all the same."""
+"""Signals may be lost, also with several servers: jobs start, stop and are reported all the
+same."""
 
 import signal
 import sys
@@ -190,8 +191,8 @@ def test_an_agent_may_hop_between_servers(empty_pair: ServerPair, rounds: int) -
         empty_pair.gate.lead_to((empty_pair.world.server, empty_pair.far)[number % 2].url)
         empty_pair.gate.drop()
     job_attempts = crowd.finish()
-    for each in job_attempts:
-        empty_pair.world.wait_ended(each.job_id, 60)
+    for attempt in job_attempts:
+        empty_pair.world.wait_ended(attempt.job_id, 60)
     truth.check(empty_pair.world, job_attempts, crowd.ledger, Evidence({}))
     crowd.watcher.leave()
     empty_pair.world.doctor()

@@ -1,4 +1,4 @@
-"""Signing in at a real provider: another process, real HTTP, through the guarded worker."""
+"""Sign-in through a real provider: another process, real HTTP, through the egress worker."""
 
 import json
 import os
@@ -107,22 +107,28 @@ def test_it_works(local_world: World) -> None:
         more = {"client_secret": SECRET, "level": "user", "domains": ["acme.test"]}
         response = owner.post("/api/provider", {**body, **more})
         with local_world.client("") as stranger:
-            (door,) = stranger.get("/api/auth/methods")["providers"]
-        assert (door["id"], door["name"]) == (response["id"], "Ours")
+            (entry,) = stranger.get("/api/auth/methods")["providers"]
+        assert (entry["id"], entry["name"]) == (response["id"], "Ours")
         ada = Browser()
-        end = ada.go(f"{local_world.url}{door['begin']}?to=/ui/{CUSTOMER}/jobs")
+        end = ada.go(f"{local_world.url}{entry['begin']}?to=/ui/{CUSTOMER}/jobs")
         assert end == f"{local_world.url}/ui/{CUSTOMER}/jobs"
-        assert ada.been == [door["begin"], "/realm/authorize", f"/-/oidc/{response['id']}/callback"]
+        assert ada.been == [
+            entry["begin"],
+            "/realm/authorize",
+            f"/-/oidc/{response['id']}/callback",
+        ]
         token = ada.cookies[urlsplit(local_world.url).netloc]["belvedere"]
         with local_world.client(token) as client:
             who = client.get("/api/session/profile")
             assert (who["email"], who["credential"], who["name"]) == (ADA["email"], "user", "Ada")
         provider.knows(sub="s-eve", email="eve@evil.test")
         assert (
-            Browser().go(f"{local_world.url}{door['begin']}").endswith("?problem=email_not_allowed")
+            Browser()
+            .go(f"{local_world.url}{entry['begin']}")
+            .endswith("?problem=email_not_allowed")
         )
         provider.knows(sub="s-eve")
-        assert Browser().go(f"{local_world.url}{door['begin']}").endswith("?problem=subject_bound")
+        assert Browser().go(f"{local_world.url}{entry['begin']}").endswith("?problem=subject_bound")
         owner.delete(f"/api/provider/{response['id']}")
         with local_world.client(token) as client, pytest.raises(Problem) as caught:
             client.get("/api/session/profile")

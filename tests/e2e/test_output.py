@@ -1,4 +1,4 @@
-"""What scripts print, through the whole product: every byte, live and afterwards, or counted."""
+"""Output of scripts through the whole product: every byte, live and afterwards, or counted."""
 
 import hashlib
 import itertools

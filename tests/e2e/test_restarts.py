@@ -1,4 +1,5 @@
-"""Agents, servers and wires come and go while scripts run: the scripts do not notice."""
+"""Agents, servers and connections fail and return while scripts run: the scripts are not
+affected."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a release carries: the whole product with its console, and installing it needs no Node."""
+"""The content of a release: the whole product with its console; installing needs no Node."""
 
 import ast
 import gzip

@@ -1,4 +1,4 @@
-"""A workflow of real scripts goes on while its server is killed at every commit of it."""
+"""A workflow of real scripts continues while its server is killed at each of its commits."""
 
 from pathlib import Path
 from typing import Any

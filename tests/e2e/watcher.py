@@ -1,4 +1,4 @@
-"""Somebody who follows the event stream while everything around it dies."""
+"""A reader of the event stream while processes are killed."""
 
 import json
 import threading
@@ -65,6 +65,6 @@ class Watcher(threading.Thread):
     def check(self, job: dict[str, Any]) -> None:
         """Every version of the job was told once, and the last one says what the record says."""
         items = sorted(self.jobs[job["id"]], key=lambda event: int(event["version"]))
-        assert [each["version"] for each in items] == list(range(1, job["version"] + 1)), items
+        assert [item["version"] for item in items] == list(range(1, job["version"] + 1)), items
         last = items[-1]
         assert (last["lifecycle"], last["state"]) == (job["lifecycle"], job["state"]), items

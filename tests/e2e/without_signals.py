@@ -1,4 +1,4 @@
-"""The program without any signals: whatever happens then, happens by polling."""
+"""The program without any signals: everything works by polling."""
 
 import sys
 

@@ -1,4 +1,5 @@
-"""Questions to other servers: the answer comes back, whatever it is, and only from where it may."""
+"""Requests to other servers: the response is returned, whatever it is, and only from allowed
+addresses."""
 
 import threading
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""The worker against receivers that listen: what goes out, what never does, and what is killed."""
+"""The worker against real receivers: what is sent, what never is, and what is killed."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""The log's rows: what is told, and what is left of it when it is forgotten."""
+"""The rows of the event log: what is appended, and what is left after a deletion."""
 
 import pytest
 

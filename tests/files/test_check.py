@@ -1,4 +1,4 @@
-"""Scripts that parse, scripts that do not, and scripts that want to hurt."""
+"""Scripts that parse, scripts that do not, and hostile scripts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Connections, beats and silence."""
+"""Connections, heartbeats and time-outs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Indicators of acme, made in one line."""
+"""Indicators of acme."""
 
 from collections.abc import Callable
 from typing import Any

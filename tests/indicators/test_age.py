@@ -1,4 +1,4 @@
-"""What time does to indicators."""
+"""Indicators over time: stale values and thinning."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The picture of an indicator."""
+"""The badge of an indicator."""
 
 import xml.dom.minidom
 

@@ -1,4 +1,4 @@
-"""Counting on from many sides at once."""
+"""Concurrent changes of a counter."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Values that are more than a line: charts are checked, html is made harmless."""
+"""Values that are more than a line: charts are validated, HTML is sanitized."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""A workshop for every test."""
+"""The steps for every test."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A host of acme, tasks on it, and short words for what happens to their jobs."""
+"""A host of acme, tasks on it, and short methods for what happens to their jobs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Cancelling: what waits ends at once, what runs is stopped by its agent."""
+"""Cancelling: a waiting job ends at once, a running one is stopped by its agent."""
 
 import pytest
 
@@ -78,7 +78,7 @@ def test_a_cancelled_wait_for_a_retry_says_that_it_ran(steps: JobSteps) -> None:
 
 
 @pytest.mark.parametrize("ending", ["exit", "timeout", "unknown", "error"])
-def test_it_refuses_to_cancel_what_is_over(steps: JobSteps, ending: str) -> None:
+def test_an_ended_job_cannot_be_cancelled(steps: JobSteps, ending: str) -> None:
     job = steps.assign()
     steps.end(job.fence, ending)
     before = steps.job(job.id)

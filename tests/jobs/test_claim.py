@@ -1,4 +1,4 @@
-"""Handing ready jobs to the agent of their host."""
+"""Assigning ready jobs to the agent of their host."""
 
 from belvedere.db import Tx
 from belvedere.hosts import service as host_service
@@ -40,7 +40,7 @@ def test_fences_grow_for_ever(steps: JobSteps) -> None:
     assert all(fence >> 40 == 1 for fence in fences)
 
 
-def test_no_fence_comes_twice_when_attempts_are_forgotten(steps: JobSteps) -> None:
+def test_no_fence_is_used_twice_after_attempts_are_deleted(steps: JobSteps) -> None:
     jobs = [steps.assign() for _ in range(3)]
     for job in reversed(jobs):
         steps.end(job.fence)
@@ -67,7 +67,7 @@ RAISED = {
 }
 
 
-def test_what_is_reserved_and_not_written_is_not_reserved_again(steps: JobSteps) -> None:
+def test_reserved_fences_are_not_reserved_again(steps: JobSteps) -> None:
     def reserve(tx: Tx) -> list[int]:
         return [*reserve_fences(tx, 2), *reserve_fences(tx, 1)]
 
@@ -75,7 +75,7 @@ def test_what_is_reserved_and_not_written_is_not_reserved_again(steps: JobSteps)
     assert steps.db.write_blocking(reserve) == [first + 1, first + 2, first + 3]
 
 
-def test_the_oldest_come_first(steps: JobSteps) -> None:
+def test_the_oldest_jobs_come_first(steps: JobSteps) -> None:
     task_id = steps.task()
     ids = [steps.create(task_id).id for _ in range(5)]
     steps.connect(slots=3)
@@ -153,7 +153,7 @@ def test_a_disabled_organization_runs_nothing(steps: JobSteps) -> None:
 # What may be claimed.
 
 
-def test_what_is_on_hold_syncing_or_over_stays(steps: JobSteps) -> None:
+def test_jobs_on_hold_syncing_or_ended_are_not_claimed(steps: JobSteps) -> None:
     task_id = steps.task()
     steps.create(task_id, lifecycle="onhold")
     steps.create(task_id, lifecycle="syncing")

@@ -1,4 +1,4 @@
-"""A job's events add up to its row; whatever does not fit is told."""
+"""The events of a job match its row; every difference is reported."""
 
 import json
 from typing import Any
@@ -54,7 +54,7 @@ def test_all_that_can_happen_adds_up(steps: JobSteps) -> None:
     assert check(steps) == []
 
 
-def test_it_looks_at_a_batch_behind_an_id(steps: JobSteps) -> None:
+def test_a_batch_begins_after_an_id(steps: JobSteps) -> None:
     first, second = steps.create().id, steps.create().id
     steps.db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
     assert len(steps.db.write_blocking(consistency.check, "", 1)) == 1

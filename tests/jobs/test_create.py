@@ -1,4 +1,4 @@
-"""Making jobs."""
+"""Creating jobs."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def test_it_works(steps: JobSteps) -> None:
     assert steps.kinds(job.id) == ["created"]
 
 
-def test_it_takes_over_what_the_task_says(steps: JobSteps) -> None:
+def test_a_job_copies_the_definition_of_its_task(steps: JobSteps) -> None:
     job = steps.create(steps.task(timeout=5_000, concurrency=2, expires=60_000, notify=False))
     assert (job.timeout, job.concurrency, job.notify) == (5_000, 2, 0)
     assert job.expires_at == job.created_at + 60_000
@@ -128,7 +128,7 @@ def test_another_organization_does_not_find_the_task(steps: JobSteps) -> None:
     assert refusal.value.code == "task_not_found"
 
 
-def test_the_acl_says_who_may_run(steps: JobSteps) -> None:
+def test_the_acl_decides_who_may_run(steps: JobSteps) -> None:
     task_id = steps.task()
     with pytest.raises(NotFound):
         steps.create(task_id, actor=steps.actors.uma)
@@ -176,7 +176,7 @@ def test_a_wrong_secret_and_a_missing_task_look_the_same(steps: JobSteps) -> Non
 # Sets.
 
 
-def test_a_refused_one_harms_no_other(steps: JobSteps) -> None:
+def test_a_refused_job_does_not_affect_others(steps: JobSteps) -> None:
     task_id = steps.task()
     expected = [
         JobRequest(steps.actors.ada, task_id, None),

@@ -87,7 +87,7 @@ def test_it_refuses_to_finish_a_job_twice(steps: JobSteps) -> None:
     assert steps.job(job.id) == before
 
 
-def test_the_same_report_twice_in_one_set_counts_once(steps: JobSteps) -> None:
+def test_the_same_report_twice_in_one_batch_counts_once(steps: JobSteps) -> None:
     job = steps.assign()
     twice = [ReceivedReport(steps.host_id, job.fence, Report("exit", code=code)) for code in (0, 1)]
     outcomes = steps.db.write_blocking(finish, twice)
@@ -180,7 +180,7 @@ def test_a_retry_reaches_its_verdict_even_if_it_waited_longer_than_the_queue_all
     assert stored_job.expires_at >= stored_job.not_before_at + 2_000
 
 
-def test_however_steep_its_delay_a_retry_comes_within_a_day(steps: JobSteps) -> None:
+def test_a_retry_is_delayed_by_at_most_a_day(steps: JobSteps) -> None:
     task_id = steps.task(retry={"times": 100, "delay": 1_000, "backoff": 10.0})
     job = steps.assign(task_id)
     steps.db.write_blocking(
@@ -271,7 +271,7 @@ def test_a_script_that_was_cancelled_before_it_began_never_ran(steps: JobSteps) 
 # Lost, and found again.
 
 
-def test_a_lost_job_becomes_what_it_was(steps: JobSteps) -> None:
+def test_a_lost_job_gets_its_reported_outcome(steps: JobSteps) -> None:
     job = steps.lose()
     assert (job.reason, job.trigger_name, job.ran) == ("keeper_lost", "lost", "maybe")
     steps.clock.move(60)
@@ -322,7 +322,7 @@ def test_a_lost_job_is_not_retried_by_its_late_result(steps: JobSteps) -> None:
     assert steps.status(job.id) == "finished/failure"
 
 
-def test_with_on_lost_another_attempt_follows_and_the_old_result_comes_too_late(
+def test_with_on_lost_another_attempt_follows_and_the_old_result_is_too_late(
     steps: JobSteps,
 ) -> None:
     job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))

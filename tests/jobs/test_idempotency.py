@@ -28,7 +28,7 @@ def test_it_works(steps: JobSteps) -> None:
     assert again.arguments == first.arguments
 
 
-def test_twice_in_one_set_is_still_one_job(steps: JobSteps) -> None:
+def test_the_same_key_twice_in_one_batch_is_one_job(steps: JobSteps) -> None:
     task_id = steps.task()
     answers = steps.db.write_blocking(create, [keyed_request(steps, task_id) for _ in range(3)])
     created_jobs = [answer for answer in answers if isinstance(answer, CreatedJob)]

@@ -111,9 +111,7 @@ def test_it_writes_the_events_of_two_transitions(
     assert items == [("job.created", "ready", 1), ("job.assigned", "assigned", 2)]
 
 
-def test_it_is_the_very_row_that_two_writes_would_leave(
-    steps: JobSteps, claim_server: ClaimServer
-) -> None:
+def test_the_row_equals_that_of_two_writes(steps: JobSteps, claim_server: ClaimServer) -> None:
     task_id = steps.task()
     new_job = claim_server.create(task_id)
     claim_server.links.remove(cast(Any, claim_server.link))
@@ -138,7 +136,7 @@ def test_it_ends_like_any_other(steps: JobSteps, claim_server: ClaimServer) -> N
 # Who comes first.
 
 
-def test_an_older_one_that_waits_is_not_overtaken(steps: JobSteps) -> None:
+def test_an_older_waiting_job_is_not_overtaken(steps: JobSteps) -> None:
     task_id = steps.task()
     first = steps.create(task_id)
     office = ClaimServer(steps, steps.db, slots=1)
@@ -150,7 +148,7 @@ def test_an_older_one_that_waits_is_not_overtaken(steps: JobSteps) -> None:
     check_consistent(steps)
 
 
-def test_older_ones_and_the_new_one_fill_the_places_in_order(steps: JobSteps) -> None:
+def test_older_jobs_and_the_new_one_fill_the_slots_in_order(steps: JobSteps) -> None:
     task_id = steps.task()
     old = [steps.create(task_id).id for _ in range(2)]
     office = ClaimServer(steps, steps.db, slots=3)
@@ -159,7 +157,7 @@ def test_older_ones_and_the_new_one_fill_the_places_in_order(steps: JobSteps) ->
     assert steps.status(ids[1]) == "ready/in_progress"
 
 
-def test_one_that_may_not_start_yet_is_no_reason_to_wait(steps: JobSteps) -> None:
+def test_a_job_that_may_not_start_yet_does_not_block_others(steps: JobSteps) -> None:
     task_id = steps.task()
     office = ClaimServer(steps, steps.db, slots=1)
     later = office.create(task_id, delay=60_000)
@@ -230,7 +228,7 @@ def test_an_older_session_gets_nothing(steps: JobSteps, claim_server: ClaimServe
 # What goes wrong.
 
 
-def test_a_refused_one_harms_no_other(steps: JobSteps, claim_server: ClaimServer) -> None:
+def test_a_refused_job_does_not_affect_others(steps: JobSteps, claim_server: ClaimServer) -> None:
     good, bad, other = claim_server.request(steps.task(), "0" * 24, steps.task(name="other"))
     assert isinstance(bad, Refused)
     assert claim_server.link.job_ids == [good.job.id, other.job.id]
@@ -253,7 +251,7 @@ def test_agents_of_two_hosts_get_different_fences(
     check_consistent(steps)
 
 
-def test_a_key_that_comes_twice_in_one_set_gives_one_order(
+def test_a_repeated_key_in_one_batch_gives_one_order(
     steps: JobSteps, claim_server: ClaimServer
 ) -> None:
     task_id, once = steps.task(), IdempotencyKey("POST /job", "k", "same")
@@ -293,7 +291,9 @@ async def _run_write(db: Database, verb: Any) -> None:
     await db.write(verb)
 
 
-def test_a_lone_verb_that_fails_leaves_nothing(steps: JobSteps, claim_server: ClaimServer) -> None:
+def test_a_single_operation_that_fails_leaves_nothing(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
     expected = JobRequest(steps.actors.ada, steps.task(), None)
 
     def create_and_refuse(tx: Tx) -> None:

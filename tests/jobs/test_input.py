@@ -1,4 +1,4 @@
-"""Values for a job on hold, and the word that everything a job needs is there."""
+"""Input for a job on hold, and the report that the files of a job are complete."""
 
 import pytest
 

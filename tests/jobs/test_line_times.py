@@ -1,4 +1,4 @@
-"""When which lines of a log were written."""
+"""The times at which lines of a log were written."""
 
 import asyncio
 from types import SimpleNamespace
@@ -49,7 +49,7 @@ def test_older_pieces_do_not_know(logs: Database) -> None:
     assert times(logs) == LineTimes([], None)
 
 
-def test_many_marks_come_in_pages(logs: Database, monkeypatch: Any) -> None:
+def test_many_marks_are_returned_in_pages(logs: Database, monkeypatch: Any) -> None:
     monkeypatch.setattr(log_lines, "MAX_MARKS", 2)
     for n in range(3):
         add(logs, n, n, b"\n")

@@ -1,4 +1,4 @@
-"""Output of scripts by byte offset, the middle cut when it is long."""
+"""Output of scripts by byte offset; the middle of a long output is removed."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -51,7 +51,7 @@ def test_what_was_there_already_is_skipped(logs: Database) -> None:
     assert log(logs).lines_seen == 3
 
 
-def test_pieces_of_one_set_follow_each_other(logs: Database) -> None:
+def test_pieces_of_one_batch_are_appended_in_order(logs: Database) -> None:
     pieces = [
         LogPiece(FENCE, JOB, 0, 0, b"a\n"),
         LogPiece(8, JOB, 0, 0, b"x"),
@@ -93,7 +93,7 @@ def test_the_tail_is_the_end_of_the_stored_log(logs: Database) -> None:
     assert logs.write_blocking(joblog.tail, 999, 8) == b""
 
 
-def test_the_middle_goes_head_and_tail_stay(
+def test_the_middle_is_removed_and_both_ends_stay(
     logs: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(joblog, "MAX_KEPT_BYTES", 100)
@@ -111,7 +111,7 @@ def test_the_middle_goes_head_and_tail_stay(
     assert add(logs, 0, stream) == len(stream)
 
 
-def test_what_comes_behind_a_lost_piece_is_refused(logs: Database) -> None:
+def test_a_piece_after_a_lost_one_is_refused(logs: Database) -> None:
     """The piece before it was sent and could not be stored: this is no gap of the agent's own."""
     behind = [
         LogPiece(FENCE, JOB, 4, 1, b"two\n", after=4),

@@ -71,7 +71,7 @@ def test_lines_are_found_across_a_gap(logs: Database) -> None:
     assert lines == [0, 0, 7, 7, 900_000, 900_007, 900_007, 2_000_000]
 
 
-def test_marks_of_a_long_line_in_many_chunks_come_in_pages(logs: Database) -> None:
+def test_marks_of_a_long_line_in_many_chunks_are_returned_in_pages(logs: Database) -> None:
     """All chunks of a page may begin on the same line, so its only mark is that line's."""
     count = 3 * log_lines.MAX_MARK_CHUNKS
     pieces = [LogPiece(FENCE, JOB, n, 0, b"x") for n in range(count)]

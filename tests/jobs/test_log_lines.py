@@ -1,4 +1,4 @@
-"""Walking through a log piece by piece says the same as looking at all of it."""
+"""Reading a log in pieces gives the same lines as reading all of it."""
 
 import hypothesis
 import hypothesis.strategies as st
@@ -34,7 +34,7 @@ def test_it_works() -> None:
     st.lists(st.integers(0, 90), max_size=8),
     st.text(alphabet="abA\u00e4", min_size=1, max_size=3),
 )
-def test_it_finds_what_is_there_wherever_it_was_cut(
+def test_a_match_is_found_wherever_the_log_is_split(
     text: str, cuts: list[int], wanted: str
 ) -> None:
     data = text.encode()
@@ -51,7 +51,7 @@ def test_it_finds_what_is_there_wherever_it_was_cut(
     st.lists(st.integers(0, 90), max_size=8),
     st.integers(0, 90),
 )
-def test_it_goes_on_from_any_byte(text: str, cuts: list[int], since: int) -> None:
+def test_reading_continues_from_any_byte(text: str, cuts: list[int], since: int) -> None:
     data = text.encode()
     looking = LogSearch("a", 1_000, since)
     actual_chunks = chunks(data, cuts)
@@ -96,7 +96,7 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
     assert len(looking.hits.lines[0].text) == MAX_HIT_BYTES
 
 
-def test_what_is_missing_ends_a_line() -> None:
+def test_a_gap_ends_a_line() -> None:
     looking = LogSearch("ab", 10)
     looking.feed(Chunk(0, 0, 3, b"xxa"))
     looking.feed(Chunk(100, 7, 5, b"b\nab\n"))

@@ -1,4 +1,4 @@
-"""Any sequence of verbs on real jobs, step by step against the reference model."""
+"""Random sequences of operations on real jobs, compared with the reference model."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""The whole table of moves: what each trigger may do, and that everything else is refused."""
+"""The complete table of transitions: what each trigger may do, and that everything else is
+refused."""
 
 import itertools
 from typing import Any

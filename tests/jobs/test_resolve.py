@@ -1,4 +1,4 @@
-"""A person says how a job ended that cannot tell any more."""
+"""A person sets the outcome of a job that is lost."""
 
 import pytest
 
@@ -103,7 +103,7 @@ def test_it_refuses_a_job_that_waits(steps: JobSteps, lifecycle: str) -> None:
         steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, "success", "")
 
 
-def test_it_refuses_what_is_over_or_resolved(steps: JobSteps) -> None:
+def test_an_ended_or_resolved_job_is_refused(steps: JobSteps) -> None:
     ended = steps.assign()
     steps.end(ended.fence, "timeout")
     resolved = steps.lose()

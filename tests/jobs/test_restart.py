@@ -1,4 +1,4 @@
-"""Running an ended job once more."""
+"""Running an ended job again."""
 
 import msgspec
 import pytest

@@ -61,7 +61,7 @@ def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(steps: JobSteps)
     assert (stored_job.state, stored_job.ran) == ("lost", "maybe")
 
 
-def test_an_attempt_of_before_goes_on_when_the_journal_has_it(steps: JobSteps) -> None:
+def test_an_earlier_attempt_continues_if_the_journal_has_it(steps: JobSteps) -> None:
     job = steps.assign()
     restore_database(steps)
     assert reunite(steps, JournaledAttempt(job.fence, "live", job.id)).live == [job.fence]
@@ -269,8 +269,10 @@ def test_a_script_whose_fence_another_host_got_is_not_stopped(steps: JobSteps) -
     restore_database(steps)
     fence = steps.db.write_blocking(restored.last_hello, other).restored_fence
     entries = [JournaledAttempt(job.fence, "live", "f" * 24)]
-    reunion = steps.db.write_blocking(resync.resync_host, other, "journal-2", entries, 0, fence)
-    assert reunion.stop == []
+    resync_result = steps.db.write_blocking(
+        resync.resync_host, other, "journal-2", entries, 0, fence
+    )
+    assert resync_result.stop == []
 
 
 def test_a_job_that_expired_before_its_agent_reconnected_may_have_run(steps: JobSteps) -> None:

@@ -1,4 +1,4 @@
-"""What a returning agent's journal proves about the jobs of its host."""
+"""What the journal of a reconnecting agent proves about the jobs of its host."""
 
 import run_timeouts
 from belvedere.base.clock import DAY
@@ -20,7 +20,7 @@ def test_it_works(steps: JobSteps) -> None:
 # Never accepted.
 
 
-def test_an_order_that_was_never_accepted_goes_back(steps: JobSteps) -> None:
+def test_an_order_that_was_never_accepted_is_requeued(steps: JobSteps) -> None:
     job = steps.assign()
     steps.connect({})
     stored_job = steps.job(job.id)
@@ -90,7 +90,7 @@ def _lose_all(steps: JobSteps) -> None:
     assert run_timeouts.lose_overdue(steps.db) > 0
 
 
-def test_a_lost_one_that_was_never_accepted_did_not_run(steps: JobSteps) -> None:
+def test_a_lost_job_that_was_never_accepted_did_not_run(steps: JobSteps) -> None:
     """It is over and stays so; but whoever looks knows that it can be run again."""
     task_id = steps.task()
     job, stored_job, started = (steps.assign(task_id) for _ in range(3))
@@ -174,7 +174,7 @@ def test_an_unaccepted_job_to_be_cancelled_is_cancelled(steps: JobSteps) -> None
 # Still held.
 
 
-def test_a_live_one_is_reachable_again(steps: JobSteps) -> None:
+def test_a_live_job_is_reachable_again(steps: JobSteps) -> None:
     job = steps.assign()
     steps.clock.move(31)
     run_timeouts.mark_silent(steps.db)
@@ -192,7 +192,7 @@ def test_a_running_job_to_be_cancelled_is_listed(steps: JobSteps) -> None:
     assert steps.status(job.id) == "assigned/in_progress"
 
 
-def test_one_that_ended_waits_for_its_report(steps: JobSteps) -> None:
+def test_an_ended_attempt_waits_for_its_report(steps: JobSteps) -> None:
     job = steps.assign()
     resync_result = steps.connect({job.fence: "ended"})
     assert (resync_result.live, resync_result.stop) == ([job.fence], [])
@@ -242,7 +242,7 @@ def test_a_superseded_attempt_is_stopped(steps: JobSteps) -> None:
     assert (resync_result.stop, resync_result.live) == ([job.fence], [again.job.fence])
 
 
-def test_a_lost_one_may_still_come_true(steps: JobSteps) -> None:
+def test_a_lost_job_may_still_get_its_result(steps: JobSteps) -> None:
     job = steps.lose()
     resync_result = steps.connect({job.fence: "live"})
     assert (resync_result.stop, resync_result.live) == ([], [])

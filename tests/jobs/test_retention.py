@@ -1,4 +1,4 @@
-"""Forgetting old jobs."""
+"""Deleting old jobs."""
 
 from collections.abc import Sequence
 
@@ -62,7 +62,7 @@ def test_a_task_that_no_longer_runs_grows_old_too(steps: JobSteps) -> None:
     assert list_ids(steps) == []
 
 
-def test_each_task_is_looked_at_once_however_much_it_keeps(
+def test_each_task_is_checked_once_however_many_jobs_it_keeps(
     steps: JobSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look counts what a task keeps: one per slice of history would be a walk for each."""
@@ -91,7 +91,7 @@ def test_each_task_is_looked_at_once_however_much_it_keeps(
     assert looked == tasks
 
 
-def test_many_tasks_are_looked_at_a_few_at_a_time(
+def test_many_tasks_are_checked_in_batches(
     steps: JobSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "MAX_OBJECTS", 2)
@@ -134,7 +134,7 @@ def test_jobs_that_end_long_after_they_were_created_are_trimmed(steps: JobSteps)
     assert list_ids(steps) == [job.id for job in jobs[-2:]]
 
 
-def test_a_look_begins_behind_the_events_of_the_last(
+def test_a_pass_begins_after_the_events_of_the_last(
     steps: JobSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     end_job(steps, steps.task())

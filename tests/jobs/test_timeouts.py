@@ -1,4 +1,4 @@
-"""What time does to jobs: nothing waits for ever, and nothing is guessed."""
+"""Jobs and time: nothing waits for ever, and no outcome is guessed."""
 
 import pytest
 

@@ -113,7 +113,7 @@ def test_the_six_words_count_bare_and_in_an_object(word: str, state: str) -> Non
         '{"state": "failure"} trailing',
     ],
 )
-def test_anything_else_says_nothing_about_the_state(line: str) -> None:
+def test_other_lines_do_not_set_the_state(line: str) -> None:
     assert verdict(line).state == "normal"
 
 
@@ -207,7 +207,7 @@ def test_the_output_keeps_strings_and_writes_the_rest_as_json(
     "line",
     ["[NaN]", "[Infinity]", "[-Infinity]", '{"output": [NaN]}', "[" * 5_000, '{"a":' * 3_000],
 )
-def test_what_is_not_json_is_no_output_and_no_fault(line: str) -> None:
+def test_a_line_that_is_not_json_is_no_output_and_no_error(line: str) -> None:
     assert verdict(line) == verdict("")
 
 
@@ -288,7 +288,7 @@ def test_a_retry_may_follow_a_bad_end_only() -> None:
         (Report("canceled", reason="not_started"), False),
     ],
 )
-def test_only_a_certain_word_says_that_nothing_ran(report: Report, ran: bool) -> None:
+def test_only_certain_endings_mean_that_nothing_ran(report: Report, ran: bool) -> None:
     assert has_run(report) is ran
 
 
@@ -320,7 +320,7 @@ def test_the_result_shows_how_it_ended() -> None:
     }
 
 
-def test_the_result_of_what_could_not_start_says_why() -> None:
+def test_the_result_of_a_failed_start_has_the_reason() -> None:
     result = result_of(Report("error", reason="no_interpreter", message="There is no perl."))
     assert (result["reason"], result["message"]) == ("no_interpreter", "There is no perl.")
     assert not result["killed"]

@@ -67,7 +67,7 @@ def test_nobody_else_may_decide(steps: JobSteps) -> None:
     assert steps.status(job.id) == "onhold/in_progress"
 
 
-def test_the_one_who_started_it_may_be_the_approver(steps: JobSteps) -> None:
+def test_the_starter_may_be_the_approver(steps: JobSteps) -> None:
     job = create_waiting(steps, approvers=[], approvals_target="initiator")
     with pytest.raises(Forbidden):
         steps.db.write_blocking(votes.approve, steps.actors.max, job.id)

@@ -37,7 +37,7 @@ def list_cost(tx: Tx, steps: JobSteps) -> int:
     return sum(cost(tx, item) for item in reads)
 
 
-def test_it_costs_the_same_however_many_wait(steps: JobSteps) -> None:
+def test_the_cost_does_not_depend_on_the_number_of_waiting_jobs(steps: JobSteps) -> None:
     task_id = steps.task()
     add_ready(steps, FEW, task_id)
     few = steps.db.write_blocking(list_cost, steps)

@@ -1,4 +1,4 @@
-"""An agent of the original system, as agent-protocol.md describes it: one request after another.
+"""A TheEye agent, as agent-protocol.md describes it: one request after another.
 
 It runs nothing. What it sends is what the real one was seen to send.
 """

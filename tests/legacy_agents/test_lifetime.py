@@ -1,4 +1,4 @@
-"""The whole life of an agent that nobody here wrote, over a real socket, to its sudden death."""
+"""The whole life of a TheEye agent over a real socket, to its sudden end."""
 
 import asyncio
 from typing import Any

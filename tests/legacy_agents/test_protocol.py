@@ -1,4 +1,4 @@
-"""Every request of the original system's agent, and its weaknesses guarded on our side."""
+"""Every request of a TheEye agent, and what the server does about its weaknesses."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""A tower: a host whose agent is connected."""
+"""A host whose agent is connected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A host of acme with its agent connected, and short words for what is done with its monitors."""
+"""A host of acme with its agent connected, and short methods for its monitors."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""What agents are told to check."""
+"""The configuration that agents get."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Maintenance windows: once and every week, by the clock of a place."""
+"""Maintenance windows: once and every week, in a time zone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What agents report, counted once and in order."""
+"""Samples of agents, counted once and in order."""
 
 import json
 from typing import Any

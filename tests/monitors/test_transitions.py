@@ -1,4 +1,4 @@
-"""Monitors do not lie (P11): states and events over any series of what is seen and not seen."""
+"""Monitors do not lie (P11): states and events over any series of results and missing results."""
 
 from hypothesis import given
 from hypothesis import strategies as st

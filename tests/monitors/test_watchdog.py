@@ -1,4 +1,4 @@
-"""What the server sees by itself."""
+"""What the server notices without a result."""
 
 import pytest
 

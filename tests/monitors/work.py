@@ -1,4 +1,4 @@
-"""How much a verb reads, counted by the database itself."""
+"""How much an operation reads, counted by the database itself."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The outbox: each message is one server's at a time, and nobody's for ever."""
+"""The outbox: each message belongs to one server at a time, and to none for ever."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Monitors with a past."""
+"""Monitors with a history."""
 
 from collections.abc import Sequence
 from typing import Any

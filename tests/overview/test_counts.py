@@ -1,4 +1,4 @@
-"""Badges, and what waits for me."""
+"""Counts for the navigation, and pending decisions."""
 
 from typing import Any
 

@@ -54,7 +54,7 @@ async def test_a_gap_is_seen(world: World, vic: Client) -> None:
     assert line["beats"] == "n-n-"
 
 
-async def test_what_is_checked_seldom_has_beats_too(world: World, vic: Client) -> None:
+async def test_a_rare_check_has_a_check_strip_too(world: World, vic: Client) -> None:
     daily = await monitor(world, looptime=DAY)
     hourly = await monitor(world, "hourly", looptime=HOUR)
     await check(world, daily, ["normal", "failure", "normal"], every=DAY)
@@ -62,7 +62,7 @@ async def test_what_is_checked_seldom_has_beats_too(world: World, vic: Client) -
     assert [line["beats"] for line in await lines(vic, "sort[name]=1")] == ["fn", "nfn"]
 
 
-async def test_an_old_one_is_drawn_by_the_hour(world: World, vic: Client) -> None:
+async def test_an_old_monitor_is_drawn_by_the_hour(world: World, vic: Client) -> None:
     shop = await monitor(world, "shop", "ping", target="example.com", looptime=HOUR)
     await check(world, shop, ["normal"] * 48, every=HOUR, measured={"ms": 3.0})
     (line,) = await lines(vic)
@@ -77,7 +77,7 @@ async def test_what_it_never_measured_is_not_drawn(world: World, vic: Client) ->
     assert (line["beats"], line["uptime_day"]) == ("", None)
 
 
-async def test_the_worst_come_first(world: World, vic: Client) -> None:
+async def test_the_worst_states_come_first(world: World, vic: Client) -> None:
     for name, state, severity in (
         ("fine", "normal", "HIGH"),
         ("bad", "failure", "LOW"),
@@ -94,7 +94,7 @@ async def test_the_worst_come_first(world: World, vic: Client) -> None:
     assert page == ["bad", "silent"]
 
 
-async def test_it_can_be_narrowed(world: World, vic: Client) -> None:
+async def test_the_list_can_be_filtered(world: World, vic: Client) -> None:
     await monitor(world, "Shop of acme", tags=["web", "money"])
     await monitor(world, "mail")
     assert [line["name"] for line in await lines(vic, "where[tags]=money")] == ["Shop of acme"]
@@ -113,5 +113,5 @@ async def test_an_acl_hides_it(world: World, vic: Client, uma: Client, eve: Clie
 
 
 @pytest.mark.parametrize("query", ["where[nothing]=1", "skip=-1", "sort[rank]=2", "after=x"])
-async def test_it_refuses_a_bad_question(vic: Client, query: str) -> None:
+async def test_an_invalid_query_is_refused(vic: Client, query: str) -> None:
     assert (await vic.get(f"/-/board/monitors?{query}")).status == 400

@@ -64,7 +64,7 @@ async def test_deleted_history_is_not_shown(world: World, ada: Client, clock: Ma
     assert line["runs"] == []
 
 
-async def test_tasks_are_narrowed_by_tag(world: World, uma: Client) -> None:
+async def test_tasks_are_filtered_by_tag(world: World, uma: Client) -> None:
     await world.task("one", tags=["a", "b"])
     await world.task("two")
     assert [line["name"] for line in await lines(uma, "tasks", "where[tags]=b")] == ["one"]
@@ -93,7 +93,7 @@ async def test_steps_show_only_to_who_sees_all(world: World, ada: Client, vic: C
     assert await lines(vic, "workflows") == []
 
 
-async def test_a_host_shows_how_busy_it_is(world: World, vic: Client) -> None:
+async def test_a_host_shows_its_utilization(world: World, vic: Client) -> None:
     stats = await monitor(world, "stats", "dstat")
     await check(
         world,

@@ -1,4 +1,4 @@
-"""Finding things by name, tag and id."""
+"""Searching by name, tag and id."""
 
 from typing import Any
 
@@ -116,7 +116,7 @@ async def test_scripts_are_for_managers(world: World) -> None:
     assert await names(world.client("max"), "lynx.sh") == [("script", "lynx.sh")]
 
 
-async def test_it_says_what_may_be_run(world: World) -> None:
+async def test_results_show_what_may_be_run(world: World) -> None:
     await world.task("open", acl=["uma", "vic"])
     body = {}
     for who in ("vic", "uma", "max", "ada"):
@@ -140,7 +140,7 @@ async def test_no_more_than_asked(world: World, uma: Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "q=", "q=%20", "q=a&limit=0", "q=a&limit=101", "q=a&kind=x"])
-async def test_it_refuses_a_bad_question(uma: Client, query: str) -> None:
+async def test_an_invalid_query_is_refused(uma: Client, query: str) -> None:
     assert (await uma.get(f"/-/search?{query}")).code == "bad_query"
 
 

@@ -1,4 +1,4 @@
-"""Egress workers that ask a provider in this very process."""
+"""Egress workers that call a provider in this process."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""ID tokens: each of the things that must be right, wrong once."""
+"""ID tokens: each claim that must be right, wrong once."""
 
 import base64
 import hashlib

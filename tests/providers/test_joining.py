@@ -1,4 +1,4 @@
-"""Who comes in through a provider, when several come at once."""
+"""Who joins through a provider, when several do so at once."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What may be said of a provider, and where somebody goes afterwards."""
+"""The fields of a provider, and where a person is redirected afterwards."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Fields of query strings and forms: whatever is written, they are what urllib reads."""
+"""Fields of query strings and forms: the same values as urllib reads."""
 
 from urllib.parse import parse_qsl
 

@@ -67,7 +67,7 @@ def test_it_finds_a_numbered_field() -> None:
     assert conditions(**{"where[values.12]": "a"}) == (Condition("values.12", "$eq", ("a",)),)
 
 
-def test_it_ignores_what_is_not_ours() -> None:
+def test_other_parameters_are_ignored() -> None:
     query = {"wherever": ["1"], "where": ["1"], "populate[host]": ["1"], "x[$gt]": ["1"]}
     assert read(query, TASKS) == Listing(of=TASKS)
 
@@ -90,7 +90,7 @@ def test_it_ignores_what_is_not_ours() -> None:
         ("where[acl][$lt]", "unknown_operator"),
     ],
 )
-def test_it_names_what_is_not_declared(name: str, code: str) -> None:
+def test_an_undeclared_field_is_named(name: str, code: str) -> None:
     with pytest.raises(Invalid) as refusal:
         read({name: ["1"]}, TASKS)
     assert refusal.value.code == code

@@ -1,4 +1,4 @@
-"""The headers of a list's answer."""
+"""The headers of the response with a list."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""One file and its fields out of multipart/form-data."""
+"""A file and its fields in multipart/form-data."""
 
 import hypothesis
 import hypothesis.strategies as st
@@ -31,7 +31,7 @@ def test_it_works() -> None:
 
 
 @hypothesis.given(data=st.binary(max_size=3_000))
-def test_any_bytes_come_through_unchanged(data: bytes) -> None:
+def test_any_bytes_are_passed_unchanged(data: bytes) -> None:
     hypothesis.assume(b"--frontier" not in data)
     assert read(TYPE, form(file(data))).content == data
 
@@ -59,7 +59,7 @@ def test_a_name_loses_folders_and_tricks(text: str, actual_text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "folder/", "\0", "é" * 128])
-def test_a_name_that_is_none_is_refused(name: str) -> None:
+def test_an_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(Invalid):
         clean_name(name)
 

@@ -1,4 +1,4 @@
-"""Saved views: kept, shared, changed, dropped."""
+"""Saved views: create, share, change, delete."""
 
 from typing import Any
 

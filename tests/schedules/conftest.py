@@ -1,4 +1,4 @@
-"""Schedules of acme on a clock that stands still, and a way to let time pass."""
+"""Schedules of acme with a manual clock."""
 
 from collections.abc import Callable
 from typing import Any
@@ -68,7 +68,7 @@ def pass_time(db: Database, clock: ManualClock, seconds: float) -> None:
 
 
 def lines(db: Database, row: ScheduleRow) -> list[ScheduleRun]:
-    """The ledger, oldest first."""
+    """The run history, oldest first."""
     listing = filters.read({}, run_history.RUNS)
     return db.write_blocking(run_history.select_page, row.customer_id, row.id, listing)[::-1]
 

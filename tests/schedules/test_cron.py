@@ -1,4 +1,4 @@
-"""What cron texts say."""
+"""Cron expressions."""
 
 from datetime import datetime, timedelta
 
@@ -80,7 +80,7 @@ def test_nonsense_is_refused(text: str) -> None:
         cron.parse(text)
 
 
-def test_what_never_comes_is_found_out() -> None:
+def test_an_expression_that_never_matches_is_detected() -> None:
     assert cron.parse("0 0 30 feb *").after(START) is None
 
 

@@ -1,4 +1,4 @@
-"""What becomes of each nominal instant: once, or missed with a reason."""
+"""Each scheduled time runs once, or is missed with a reason."""
 
 import json
 
@@ -141,7 +141,7 @@ def test_half_a_minute_late_is_on_time(db: Database, clock: ManualClock, make: M
     assert run_lines(db, row) == [("09:10:00", "started", None, 1)]
 
 
-def test_a_year_of_seconds_is_one_line(db: Database, clock: ManualClock, make: Make) -> None:
+def test_a_year_of_missed_seconds_is_one_row(db: Database, clock: ManualClock, make: Make) -> None:
     row = make("* * * * * *")
     pass_time(db, clock, 365 * 24 * HOUR_S)
     (gap, *starts) = lines(db, row)

@@ -1,4 +1,4 @@
-"""Several servers on one PostgreSQL: each nominal instant has one job, whoever is first."""
+"""Several servers on one PostgreSQL: each scheduled time has one job, whichever server is first."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Credentials that must be seen nowhere, in every place where people write them."""
+"""Credentials that must not appear anywhere, in every place where people enter them."""
 
 from typing import Any
 

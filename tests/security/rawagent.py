@@ -1,4 +1,4 @@
-"""An agent on a real socket that does what no agent of ours does: it sends and does not read."""
+"""A hostile agent on a real socket: it sends and does not read."""
 
 import asyncio
 import base64

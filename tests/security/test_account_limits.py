@@ -1,4 +1,4 @@
-"""What one organization or provider does must not stop or betray people of another."""
+"""One organization or provider must not block people of another or reveal anything about them."""
 
 import msgspec
 import pytest

@@ -1,5 +1,5 @@
-"""What an e-mail address says about its owner: nothing to inviters, nothing by looking alike, and
-after an upgrade not more than before."""
+"""What an e-mail address reveals about its owner: nothing to inviters, nothing by similar letters,
+and after an upgrade not more than before."""
 
 import json
 import re

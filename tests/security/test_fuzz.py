@@ -1,4 +1,5 @@
-"""Made-up input for every parser that strangers and members reach: docs/contributing/fuzzing.md.
+"""Generated input for every parser that anonymous clients and members reach:
+docs/contributing/fuzzing.md.
 
 Each target has its few seconds in `make test`, always with the same seeds, and minutes of other
 seeds in `make prove`.

@@ -1,4 +1,4 @@
-"""An agent of the original system that sends too much, too often, or for jobs that are over."""
+"""A TheEye agent that sends too much, too often, or for jobs that have ended."""
 
 import asyncio
 from typing import Any

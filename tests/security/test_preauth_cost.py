@@ -1,4 +1,4 @@
-"""What anybody can make the server spend: every anonymous route, at every documented limit.
+"""What an anonymous client can cost the server: every anonymous route, at every documented limit.
 
 The routes come from the table, so a new anonymous route is covered without a change here. Costs
 are processor time of the event loop's thread, compared with a plain request of the same run.

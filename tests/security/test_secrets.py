@@ -1,4 +1,4 @@
-"""Credentials in web requests: seen by nobody, kept through edits, replaced by references."""
+"""Credentials in web requests: shown to nobody, kept through edits, replaced by references."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The server that the tests of this folder talk to."""
+"""The server of the tests in this folder."""
 
 from contract.serving import (
     ada,

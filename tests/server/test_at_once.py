@@ -1,4 +1,5 @@
-"""Between wire and link without a turn of the loop: the same words, order and ends."""
+"""Frames between socket and connection without an iteration of the loop: the same messages, order
+and ends."""
 
 import asyncio
 import json
@@ -154,7 +155,7 @@ async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
         assert pipe.said == [[1], [1, 2, 3]]
 
 
-async def test_no_order_overtakes_what_is_under_way(world: World) -> None:
+async def test_no_order_overtakes_earlier_messages(world: World) -> None:
     """The agent takes nothing for a while: what comes meanwhile waits in its order."""
     pipe = Pipe()
     async with connect_agent(world, pipe) as link:

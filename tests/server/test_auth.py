@@ -1,4 +1,4 @@
-"""What a request says about who asks and where: read once, whatever it holds."""
+"""The credential and the organization that a request names."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ NAMES = st.sampled_from([None, "", "acme", "ACME", "Acme", "globex", "straße", 
 
 
 @given(AUTHORIZATION | st.none(), st.lists(st.sampled_from(TOKENS), min_size=1) | st.none())
-def test_one_token_is_shown_or_none(said: str | None, asked: list[str] | None) -> None:
+def test_a_request_has_one_token_or_none(said: str | None, asked: list[str] | None) -> None:
     headers = {} if said is None else {b"authorization": said.encode("latin-1")}
     query = {} if asked is None else {"access_token": asked}
     text = authentication.bearer(headers)

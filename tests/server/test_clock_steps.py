@@ -1,4 +1,4 @@
-"""Somebody sets the server's clock: nothing stops, ends or starts because of it."""
+"""The server's clock is set: nothing stops, ends or starts because of it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -69,7 +69,7 @@ async def schedule(world: World, **fields: Any) -> Any:
 
 
 async def runs(world: World, item: Any) -> list[Any]:
-    """The ledger in the order of decisions."""
+    """The run history in the order of decisions."""
     records = (await world.client("token").get(f"/acme/schedule/{item['id']}/run?limit=1000")).json
     return sorted(records, key=lambda run: (run["date"], run["nominal"]))
 
@@ -112,7 +112,7 @@ async def test_a_long_interval_keeps_its_remaining_time(world: World, server: Se
     assert await runs(world, new_schedule) == []
 
 
-async def test_an_interval_with_a_date_goes_on_after_its_first_run(
+async def test_an_interval_with_a_date_continues_after_its_first_run(
     world: World, server: Server
 ) -> None:
     await server.follow()
@@ -128,7 +128,7 @@ async def test_an_interval_with_a_date_goes_on_after_its_first_run(
     assert len(actual_runs) in (9, 10) and {run["state"] for run in actual_runs} == {"started"}
 
 
-async def test_a_date_that_has_not_come_is_a_date(world: World, server: Server) -> None:
+async def test_a_future_date_stays_unchanged(world: World, server: Server) -> None:
     await server.follow()
     new_schedule = await schedule(world, repeatEvery="1h", runDate="2027-03-02T12:00:00Z")
     await server.set_clock(-3_600)
@@ -193,7 +193,7 @@ async def test_no_cron_instant_is_started_twice_and_none_waits(
     ]
 
 
-async def test_an_hour_that_comes_again_starts_nothing_again(world: World, server: Server) -> None:
+async def test_a_repeated_hour_starts_nothing_again(world: World, server: Server) -> None:
     await server.follow()
     new_schedule = await schedule(world, repeatEvery="*/10 * * * *")
     await server.run(3_600, every=30)

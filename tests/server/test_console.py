@@ -1,4 +1,5 @@
-"""The console's door: its page for every address, its files for ever, and nothing of the disk."""
+"""The endpoint of the console: its page for every address, its cached files, and no other files of
+the disk."""
 
 import gzip
 import re
@@ -121,7 +122,7 @@ async def test_other_files_are_revalidated(browser: Client) -> None:
         ("", ""),
     ],
 )
-async def test_it_is_packed_as_the_browser_likes(
+async def test_it_is_compressed_as_the_browser_accepts(
     browser: Client, accepted: str, given: str
 ) -> None:
     file = await browser.get("/ui/assets/main-C0ffee.js", headers={"accept-encoding": accepted})
@@ -185,7 +186,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("path", HOSTILE)
-async def test_it_has_nothing_for_who_looks_around(browser: Client, path: str) -> None:
+async def test_other_files_cannot_be_read(browser: Client, path: str) -> None:
     missing = await browser.get(path)
     assert missing.status == 404, missing.body
     assert "set-cookie" not in missing.headers
@@ -207,7 +208,7 @@ async def test_no_answer_lets_a_foreign_script_in(browser: Client) -> None:
     assert "script-src" not in POLICY and "default-src 'self';" in POLICY
 
 
-async def test_it_is_only_to_look_at(browser: Client) -> None:
+async def test_only_get_and_head_are_allowed(browser: Client) -> None:
     for method in ("POST", "PUT", "DELETE"):
         refused = await browser.request(method, "/ui/theme.js")
         assert (refused.status, refused.headers["allow"]) == (405, "GET")

@@ -64,7 +64,7 @@ REQUESTS = {
 
 
 @pytest.mark.parametrize("how", REQUESTS)
-async def test_it_is_what_uvicorn_says(how: str) -> None:
+async def test_bytes_equal_those_of_uvicorn(how: str) -> None:
     app = App()
     async with serving(app) as port:
         theirs = await read_until_closed(port, REQUESTS[how].replace(b"%s", b"/theirs"))

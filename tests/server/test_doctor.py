@@ -1,4 +1,4 @@
-"""The doctor sees what is wrong, says what to do, and touches nothing."""
+"""`doctor` finds problems, says what to do, and changes nothing."""
 
 import asyncio
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_a_job_that_contradicts_its_events_is_a_problem(
     assert job_id in problem
 
 
-def test_it_looks_at_every_job_of_several_batches(
+def test_every_job_of_several_batches_is_checked(
     settings: Settings, db: Database, bench_fixture: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data, "BATCH", 2)
@@ -97,7 +97,7 @@ def test_it_looks_at_every_job_of_several_batches(
     assert [job_id for job_id in job_ids if not any(job_id in line for line in problems)] == []
 
 
-def test_it_counts_what_nobody_would_read(
+def test_further_faults_are_only_counted(
     settings: Settings, db: Database, bench_fixture: Fixture
 ) -> None:
     for _ in range(12):

@@ -1,4 +1,4 @@
-"""The agent inside the server: what becomes of its failures. tests/e2e/test_up.py has the rest."""
+"""The agent inside the server: how its failures are handled. tests/e2e/test_up.py has the rest."""
 
 import asyncio
 from typing import Any
@@ -13,11 +13,11 @@ async def test_an_internal_error_is_logged_and_retried(
 ) -> None:
     tries: asyncio.Queue[Any] = asyncio.Queue()
 
-    async def stumble(app: Any) -> None:
+    async def fail(app: Any) -> None:
         await tries.put(app)
         raise ZeroDivisionError("our own")
 
-    monkeypatch.setattr(local_agent, "_run", stumble)
+    monkeypatch.setattr(local_agent, "_run", fail)
     monkeypatch.setattr(local_agent, "BACK_OFF_S", (0.0,))
     monkeypatch.setattr("os.umask", lambda _: 0)
     app: Any = object()

@@ -1,4 +1,4 @@
-"""Programs that listen on Redis hear of the ends of jobs; a Redis that is down disturbs nobody."""
+"""Ends of jobs are published on Redis; a Redis that is down affects nothing else."""
 
 import asyncio
 import contextlib

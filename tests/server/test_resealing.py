@@ -1,4 +1,4 @@
-"""The installation's key is changed: nothing is lost, whenever it breaks off."""
+"""Rotation of the installation's key: nothing is lost, whenever it is interrupted."""
 
 from pathlib import Path
 from typing import Any
@@ -149,7 +149,7 @@ def test_an_old_key_stays_until_the_new_seals_are_durable(
     )
 
 
-def test_a_key_that_comes_while_others_are_dropped_stays(
+def test_a_key_that_is_added_while_others_are_dropped_stays(
     server_folder: ServerFolder, actors: Actors
 ) -> None:
     """Two operators at once, whose verbs share a transaction."""

@@ -1,4 +1,4 @@
-"""The agents' door: who may open it, and that nothing said there reaches what is not one's own."""
+"""The agent endpoint: who may connect, and that messages affect only the agent's own records."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ async def test_a_page_in_a_browser_does_not_open_it(world: World) -> None:
     assert await close_code(agent) == 4401
 
 
-async def test_there_is_one_such_route(world: World) -> None:
+async def test_there_is_one_agent_route(world: World) -> None:
     agent = world.agent()
     await agent.knock(b"/acme/-/agent")
     assert await agent.hangs_up() == 4404
@@ -315,7 +315,7 @@ async def test_what_was_acknowledged_is_durable(world: World, ada: Client) -> No
         assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b"abc"
 
 
-async def test_output_behind_what_could_not_be_stored_comes_again(
+async def test_output_after_a_failed_write_is_sent_again(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One write fails while the next piece and the end are on their way: nothing is missing."""
@@ -358,7 +358,7 @@ async def test_a_job_that_was_never_accepted_is_assigned_again(world: World, ada
     assert (ended["state"], ended["attempt_count"]) == ("normal", 1)
 
 
-async def test_a_job_in_the_journal_goes_on(world: World, ada: Client) -> None:
+async def test_a_job_in_the_journal_continues(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         order = await agent.order()
@@ -393,7 +393,7 @@ async def test_the_refusal_has_a_message(world: World) -> None:
     assert not agent.has_heard(Welcome) and not agent.has_heard(Ack)
 
 
-async def test_a_want_while_nothing_is_owed_harms_nothing(world: World) -> None:
+async def test_an_unneeded_blob_request_is_ignored(world: World) -> None:
     async with world.agent() as agent:
         await agent.send_messages(*[BlobRequest("0" * 64)] * 50)
         await agent.beat()

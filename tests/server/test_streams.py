@@ -1,4 +1,4 @@
-"""Streams end when nobody reads them, also when the end comes together with something to say."""
+"""Streams end when their reader disconnects, also if an event arrives at the same time."""
 
 import asyncio
 from collections.abc import AsyncGenerator, MutableMapping
@@ -78,7 +78,7 @@ async def test_a_deleted_middle_part_ends_the_stream() -> None:
     assert (b"".join(socket.sent), socket.is_ended) == (b"one", True)
 
 
-async def test_a_cancel_that_comes_with_an_event_is_not_lost() -> None:
+async def test_a_cancellation_at_the_time_of_an_event_is_not_lost() -> None:
     """asyncio.wait_for of Python 3.11 would return the event and forget the cancel."""
     backlog = Backlog()
     waits = asyncio.ensure_future(event_stream._next_batch(backlog))

@@ -1,4 +1,4 @@
-"""The route table: no request matches two doors, no organization is called like a door."""
+"""The route table: no request matches two routes, and no organization has the name of a route."""
 
 import itertools
 from dataclasses import replace
@@ -127,7 +127,7 @@ def test_segments_are_read_after_they_are_cut() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"*", b"", b"job"])
-def test_what_is_no_path_is_not_found(raw: bytes) -> None:
+def test_an_invalid_path_is_not_found(raw: bytes) -> None:
     """`OPTIONS *` is HTTP, and so is any other method before it."""
     with pytest.raises(NotFound):
         TABLE.match("GET", raw)

@@ -43,24 +43,26 @@ def other_world(
 
 
 @asynccontextmanager
-async def doorbells(*houses: ServerRuntime) -> AsyncIterator[None]:
-    bells = [connect_notifier(runtime) for runtime in houses]
+async def notifiers(*runtimes: ServerRuntime) -> AsyncIterator[None]:
+    connected = [connect_notifier(runtime) for runtime in runtimes]
     try:
         async with asyncio.timeout(30):
-            for bell, other in zip(bells, reversed(houses), strict=True):
+            for notifier, other in zip(connected, reversed(runtimes), strict=True):
                 task = asyncio.create_task(other.signals.wait(log_written("test"), 30))
                 while not (await asyncio.wait([task], timeout=0.01))[0]:
-                    # Nobody hears it as long as nobody listens.
-                    assert bell is not None
-                    bell.notify({log_written("test")})
+                    # It is lost as long as the other server does not listen.
+                    assert notifier is not None
+                    notifier.notify({log_written("test")})
         yield
     finally:
-        await asyncio.gather(*(asyncio.to_thread(bell.stop) for bell in bells if bell is not None))
+        await asyncio.gather(
+            *(asyncio.to_thread(notifier.stop) for notifier in connected if notifier is not None)
+        )
 
 
 @asynccontextmanager
 async def polling(runtime: ServerRuntime) -> AsyncIterator[None]:
-    """The loops that stand in for a doorbell that is away, as the server runs them."""
+    """The loops that replace lost notifications, as the server runs them."""
     expected = (loops.signal_waiting_hosts, loops.send_cancels)
     tasks = [
         asyncio.create_task(loops.run(loop, runtime))
@@ -75,9 +77,9 @@ async def polling(runtime: ServerRuntime) -> AsyncIterator[None]:
 
 
 async def test_it_works(world: World, other_world: World) -> None:
-    """A job created on one server runs through an agent on the other, woken by the doorbell."""
+    """A job created on one server runs through an agent on the other, woken by a notification."""
     ada, task = world.client("ada"), await world.task()
-    async with doorbells(world.runtime, other_world.runtime), other_world.agent() as agent:
+    async with notifiers(world.runtime, other_world.runtime), other_world.agent() as agent:
         job = await create(ada, task)
         order = await agent.order()
         assert order.job_id == job["id"]
@@ -86,7 +88,7 @@ async def test_it_works(world: World, other_world: World) -> None:
     assert (record["state"], record["result"]["log"]) == ("normal", "over there\n")
 
 
-async def test_without_a_doorbell_work_starts_all_the_same(
+async def test_without_notifications_work_starts_by_polling(
     world: World, other_world: World
 ) -> None:
     ada, task = world.client("ada"), await world.task()
@@ -95,15 +97,15 @@ async def test_without_a_doorbell_work_starts_all_the_same(
         assert (await agent.order()).job_id == job["id"]
 
 
-@pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
+@pytest.mark.parametrize("notifies", [True, False], ids=["notify", "polling"])
 async def test_waiting_for_a_result_crosses_servers(
-    world: World, other_world: World, rings: bool, monkeypatch: pytest.MonkeyPatch
+    world: World, other_world: World, notifies: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, task = world.client("ada"), await world.task()
-    if rings:
+    if notifies:
         monkeypatch.setattr(wait, "POLL_S", 3_600.0)
     either = (
-        doorbells(world.runtime, other_world.runtime) if rings else polling(other_world.runtime)
+        notifiers(world.runtime, other_world.runtime) if notifies else polling(other_world.runtime)
     )
     async with other_world.agent() as agent, either:
         target = "/acme/job?wait_result=true&wait_timeout=60"
@@ -114,11 +116,11 @@ async def test_waiting_for_a_result_crosses_servers(
     assert (done.status, done.json["result"]["code"]) == (200, 4)
 
 
-@pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
-async def test_a_cancel_crosses_servers(world: World, other_world: World, rings: bool) -> None:
+@pytest.mark.parametrize("notifies", [True, False], ids=["notify", "polling"])
+async def test_a_cancel_crosses_servers(world: World, other_world: World, notifies: bool) -> None:
     ada, task = world.client("ada"), await world.task()
     either = (
-        doorbells(world.runtime, other_world.runtime) if rings else polling(other_world.runtime)
+        notifiers(world.runtime, other_world.runtime) if notifies else polling(other_world.runtime)
     )
     async with other_world.agent() as agent, either:
         job = await create(ada, task)
@@ -130,7 +132,7 @@ async def test_a_cancel_crosses_servers(world: World, other_world: World, rings:
 async def test_events_cross_servers(world: World, other_world: World) -> None:
     ada, task = world.client("ada"), await world.task()
     async with (
-        doorbells(world.runtime, other_world.runtime),
+        notifiers(world.runtime, other_world.runtime),
         Stream(other_world.client("ada"), "/-/events") as far,
     ):
         job = await create(ada, task)
@@ -139,7 +141,7 @@ async def test_events_cross_servers(world: World, other_world: World) -> None:
 
 async def test_a_log_is_followed_across_servers(world: World, other_world: World) -> None:
     ada, task = world.client("ada"), await world.task()
-    async with doorbells(world.runtime, other_world.runtime), other_world.agent() as agent:
+    async with notifiers(world.runtime, other_world.runtime), other_world.agent() as agent:
         job = await create(ada, task)
         order = await agent.order()
         async with Stream(ada, f"/acme/job/{job['id']}/log?follow=true") as stream:
@@ -154,7 +156,7 @@ async def test_a_revoked_token_is_dead_on_both_at_once(world: World, other_world
     token = (await ada.post("/api/token", {"name": "doomed"})).json
     here = Client(world.app, token["token"], check=world.conformity)
     far = Client(other_world.app, token["token"], check=world.conformity)
-    async with doorbells(world.runtime, other_world.runtime):
+    async with notifiers(world.runtime, other_world.runtime):
         assert [(await item.get("/acme/task")).status for item in (here, far)] == [200, 200]
         rang = asyncio.create_task(other_world.runtime.signals.wait(ACCESS_CHANGED, 5))
         await asyncio.sleep(0)
@@ -176,7 +178,7 @@ async def test_a_revoked_token_is_dead_within_a_second_without_a_doorbell(
     assert (await far.get("/acme/task")).status == 401
 
 
-async def test_one_key_on_two_servers_makes_one_job(world: World, other_world: World) -> None:
+async def test_one_key_on_two_servers_creates_one_job(world: World, other_world: World) -> None:
     task, key = await world.task(), {"idempotency-key": "k"}
     clients = (world.client("uma"), other_world.client("uma"))
     answers = await asyncio.gather(

@@ -76,7 +76,7 @@ async def test_it_works(world: World, clock: ManualClock, watch: ManualMonotonic
     assert (await show(ada, job["id"]))["state"] == "lost"
 
 
-async def test_a_clock_set_forward_judges_nobody(
+async def test_a_clock_set_forward_marks_no_host(
     world: World, clock: ManualClock, watch: ManualMonotonic
 ) -> None:
     ada, task = world.client("ada"), await world.task(timeout=60_000)
@@ -106,7 +106,7 @@ async def test_a_silent_host_is_unreachable_although_the_clock_was_set_back(
         assert await state(world) == "unreachable"
 
 
-def test_the_shared_clock_goes_on_by_itself() -> None:
+def test_the_shared_clock_continues_without_readings() -> None:
     clock = SharedClock()
     assert clock.is_due()
     assert abs(clock() - wall()) < 60_000
@@ -117,7 +117,7 @@ def test_the_shared_clock_goes_on_by_itself() -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-async def test_servers_on_one_database_have_its_time(db: Database) -> None:
+async def test_servers_on_one_database_use_its_time(db: Database) -> None:
     """However wrong the clock of the machine is."""
     clock = SharedClock()
     db.clock = clock

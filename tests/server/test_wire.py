@@ -1,4 +1,4 @@
-"""The WebSocket under the agents' door, spoken to by the library that everybody uses."""
+"""The WebSocket of the agent endpoint, with `websockets` as the client."""
 
 import asyncio
 import subprocess
@@ -34,7 +34,7 @@ class Echo:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.scopes.append(scope)
         await receive()
-        if scope["raw_path"] != b"/door":
+        if scope["raw_path"] != b"/agent":
             refusal = {"type": "websocket.close", "code": self.refusal, "reason": "not here"}
             await send(refusal)
             return
@@ -67,7 +67,7 @@ both = pytest.mark.parametrize("ws", [AgentWebSocket, "auto"], ids=["own", "libr
 async def serving(app: Any, ws: Any = AgentWebSocket) -> AsyncIterator[tuple[str, uvicorn.Server]]:
     app = app if ws is AgentWebSocket else plain.with_statuses(app)
     async with run_uvicorn(app, ws=ws, ws_max_size=LONGEST) as (port, server):
-        yield f"ws://127.0.0.1:{port}/door", server
+        yield f"ws://127.0.0.1:{port}/agent", server
 
 
 @asynccontextmanager
@@ -90,7 +90,7 @@ async def test_it_works(ws: Any) -> None:
             await socket.send(item)
             assert await socket.recv() == item * 2
         scope = app.scopes[0]
-        assert (scope["path"], scope["query_string"], scope["scheme"]) == ("/door", b"a=1", "ws")
+        assert (scope["path"], scope["query_string"], scope["scheme"]) == ("/agent", b"a=1", "ws")
         assert scope["client"][0] == "127.0.0.1"
         assert "x-own" in {name.decode() for name, _ in scope["headers"]}
 
@@ -135,7 +135,7 @@ async def test_a_handshake_that_is_none(head: str, status: bytes) -> None:
         port = int(url.split(":")[2].partition("/")[0])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         text = (
-            f"GET /door HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n{head}"
+            f"GET /agent HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n{head}"
         )
         writer.write(text.encode("latin-1") + b"\r\n\r\n")
         answer = await reader.read()
@@ -196,7 +196,7 @@ async def test_broken_frames_end_the_connection(ws: Any, frame: bytes, code: int
         assert (await app.left.get())["type"] == "websocket.disconnect"
 
 
-async def test_nobody_is_read_faster_than_the_app_takes_it() -> None:
+async def test_frames_are_read_no_faster_than_the_app_handles_them() -> None:
     async with talking() as (socket, app, server):
         app.awake.clear()
         sending = asyncio.create_task(_flood(socket))
@@ -218,7 +218,7 @@ async def _flood(socket: ClientConnection) -> None:
 
 
 @both
-async def test_a_server_that_stops_says_so(ws: Any) -> None:
+async def test_a_stopping_server_sends_a_close_frame(ws: Any) -> None:
     async with talking(ws) as (socket, _, server):
         server.should_exit = True
         with pytest.raises(ConnectionClosed) as closed:

@@ -73,7 +73,7 @@ class Transport(asyncio.Transport):
             world.push(self._there_at, self.keeper, (self._deliver, (bytes(data),)))
 
     def _deliver(self, data: bytes) -> None:
-        if self.keeper.door.agent is self:
+        if self.keeper.socket.agent is self:
             self.keeper.hear(data)
 
     def arrive(self, data: bytes) -> None:
@@ -92,8 +92,8 @@ class Transport(asyncio.Transport):
             self.process.world.push(at, self.process, (self.protocol.connection_lost, (None,)))
 
     def close(self) -> None:
-        if self.keeper.door.agent is self:
-            self.keeper.door.drop()
+        if self.keeper.socket.agent is self:
+            self.keeper.socket.drop()
 
 
 async def connect_keeper(_: Any) -> KeeperClient:
@@ -114,7 +114,7 @@ async def connect_keeper(_: Any) -> KeeperClient:
             raise KeeperFailed(str(fault)) from None
         host.keeper = keeper
     transport = Transport(process, keeper)
-    keeper.door.accept(transport)
+    keeper.socket.accept(transport)
     return transport.protocol
 
 

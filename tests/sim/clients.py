@@ -1,4 +1,4 @@
-"""People and programs that ask the servers: they create, retry, cancel, resolve and restart."""
+"""Clients of the servers: they create, retry, cancel, resolve and restart."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Who acts right now: patched functions of the product are called without a word about where."""
+"""Which simulated process is running: patched functions of the product do not know it."""
 
 import asyncio
 import itertools

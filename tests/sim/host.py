@@ -1,4 +1,4 @@
-"""A simulated machine: its disk, its clock, its processes, and the wire to the servers."""
+"""A simulated machine: its disk, clock, processes and connections to the servers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -149,7 +149,7 @@ class KeeperProcess(Process):
     def __init__(self, host: Host) -> None:
         super().__init__(host.world, f"keeper of {host.name}")
         self.host = host
-        self.door = SimDoor(self)
+        self.socket = SimControlSocket(self)
         self._wakes_at: Micros = -1
         self._heard: list[dict[str, Any]] = []
         self._keeper: Keeper | None = None
@@ -159,9 +159,9 @@ class KeeperProcess(Process):
         start."""
         with self._acting():
             journal = Journal(STATE.journal)
-            ledger, _ = recovery.recover(STATE, journal)
-            self._keeper = assemble(self.host, journal, ledger, self.door)
-            self.world.note("keeper", self.host.name, len(ledger.entries))
+            journal_state, _ = recovery.recover(STATE, journal)
+            self._keeper = assemble(self.host, journal, journal_state, self.socket)
+            self.world.note("keeper", self.host.name, len(journal_state.entries))
 
     @contextmanager
     def _acting(self) -> Iterator[None]:
@@ -181,7 +181,7 @@ class KeeperProcess(Process):
 
     def die(self) -> None:
         self.kill()
-        self.door.drop()
+        self.socket.drop()
 
     def hear(self, line: bytes) -> None:
         self._heard += wire.JsonLines().feed(line)
@@ -232,12 +232,12 @@ class KeeperProcess(Process):
         return len(self._keeper._journal_state.entries)
 
     def hang_up(self, agent: Process) -> None:
-        if self.door.agent is not None and self.door.agent.process is agent:
-            self.door.drop()
+        if self.socket.agent is not None and self.socket.agent.process is agent:
+            self.socket.drop()
             self.world.after(1, self.turn, of=self)
 
 
-class SimDoor:
+class SimControlSocket:
     """In the place of agent/keeper/control_socket.py: one agent at a time, the newest wins."""
 
     def __init__(self, keeper: KeeperProcess) -> None:

@@ -1,4 +1,4 @@
-"""Where every simulated story begins: an organization, two hosts, tasks of all tempers."""
+"""The initial state of every simulation: an organization, two hosts, tasks of all kinds."""
 
 from dataclasses import dataclass
 from functools import cache

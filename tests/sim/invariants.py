@@ -1,4 +1,4 @@
-"""What really happened, and the promises it is held against."""
+"""What really happened, compared with the promises."""
 
 import json
 from collections.abc import Iterable

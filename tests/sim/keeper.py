@@ -50,9 +50,9 @@ class SimScript:
 class SimScripts:
     """In the place of agent/keeper/script_runner.py."""
 
-    def __init__(self, host: "Host", ledger: JournalState) -> None:
+    def __init__(self, host: "Host", journal_state: JournalState) -> None:
         self._host = host
-        self._journal_state = ledger
+        self._journal_state = journal_state
         self._kept: dict[int, SimScript] = {}
         self.inline = 0
 
@@ -169,15 +169,15 @@ class SimScripts:
             self._host.disk.spooled.pop(fence, None)
 
 
-def assemble(host: "Host", journal: Any, ledger: JournalState, door: Any) -> Keeper:
+def assemble(host: "Host", journal: Any, journal_state: JournalState, socket: Any) -> Keeper:
     """The real keeper without its sockets, signals and processes."""
     keeper = Keeper.__new__(Keeper)
     # The real one is random. Not from the journal, which may be rolled back.
     keeper._id = f"keeper-{host.world.now}"
     keeper._journal = journal
-    keeper._journal_state = ledger
-    keeper._socket = door
-    keeper._scripts = SimScripts(host, ledger)  # type: ignore[assignment]
+    keeper._journal_state = journal_state
+    keeper._socket = socket
+    keeper._scripts = SimScripts(host, journal_state)  # type: ignore[assignment]
     keeper._groups = host  # type: ignore[assignment]  # asked only for its `containment`
     keeper._todo = []
     keeper._write_at = NEVER

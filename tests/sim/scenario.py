@@ -1,4 +1,5 @@
-"""One seed, one story: people ask, things break, then everything heals and is judged."""
+"""One seed, one simulation: clients send requests, faults happen, then everything recovers and is
+checked."""
 
 import logging
 from collections.abc import Callable

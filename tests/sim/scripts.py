@@ -1,4 +1,4 @@
-"""Scripts on simulated hosts: what they really did is the truth that verdicts must meet."""
+"""Scripts on simulated hosts: what they really did is compared with the verdicts."""
 
 import signal
 from collections.abc import Callable

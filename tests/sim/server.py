@@ -1,4 +1,4 @@
-"""A simulated server: the real links, socket, loops and verbs, over a virtual database."""
+"""A simulated server: the real connections, loops and operations, over a virtual database."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Which faults a seed has: each story draws some of them and how often they come."""
+"""Which faults a seed has: each simulation draws some of them and their frequency."""
 
 from dataclasses import dataclass, fields
 from random import Random

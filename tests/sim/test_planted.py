@@ -1,4 +1,4 @@
-"""Faults planted into the product: each must be caught, or the simulator proves nothing."""
+"""Faults planted into the product: each must be detected, or the simulator proves nothing."""
 
 from collections.abc import Callable
 from typing import Any

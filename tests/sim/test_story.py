@@ -1,4 +1,4 @@
-"""Stories of seeds: the real server and the real agent against each other, with faults."""
+"""Simulations by seed: the real server and the real agent against each other, with faults."""
 
 import os
 import subprocess

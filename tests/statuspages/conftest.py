@@ -1,4 +1,4 @@
-"""The same server that the contract tests talk to."""
+"""The server of the contract tests."""
 
 from contract.serving import ada, anonymous, eve, http_transport, runtime, settings, uma, vic, world
 

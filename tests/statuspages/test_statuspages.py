@@ -1,4 +1,4 @@
-"""Status pages: made by admins, seen by everybody, leaking nothing."""
+"""Status pages: created by admins, visible to everybody, without internal data."""
 
 from typing import Any
 

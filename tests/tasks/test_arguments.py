@@ -1,4 +1,4 @@
-"""Fitting values to definitions, all or nothing."""
+"""Validating values against definitions, all or nothing."""
 
 import base64
 import json

@@ -219,7 +219,7 @@ def test_only_admins_change_and_only_their_own(
 ) -> None:
     task = make()
 
-    def doors(actor: Actor, task_id: str) -> list[Any]:
+    def operations(actor: Actor, task_id: str) -> list[Any]:
         return [
             lambda: patch(db, actor, task_id, name="x"),
             lambda: db.write_blocking(service.set_timeout, actor, task_id, 5),
@@ -229,13 +229,13 @@ def test_only_admins_change_and_only_their_own(
         ]
 
     for actor in (actors.max, actors.uma, actors.vic):
-        for door in doors(actor, task.id):
+        for operation in operations(actor, task.id):
             with pytest.raises(Forbidden):
-                door()
+                operation()
     for actor, task_id in ((actors.eve, task.id), (actors.ada, MISSING)):
-        for door in doors(actor, task_id):
+        for operation in operations(actor, task_id):
             with pytest.raises(NotFound) as refusal:
-                door()
+                operation()
             assert refusal.value.message == "There is no such task."
 
 

@@ -1,4 +1,4 @@
-"""Making tasks."""
+"""Creating tasks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a definition may say."""
+"""Valid and invalid definitions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The sample tasks: they can be made, and their scripts do what they say."""
+"""The sample tasks: they can be created, and their scripts do what they say."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Who sees which tasks, and which of them a list names."""
+"""Who sees which tasks, and which of them a list contains."""
 
 import pytest
 

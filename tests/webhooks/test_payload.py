@@ -1,4 +1,5 @@
-"""From a body to arguments: every element as it was written, checked against a second way."""
+"""From a body to arguments: every element as it was written, compared with a second
+implementation."""
 
 import json
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Stripe and Slack: their signatures, ids and questions. The digests were made with openssl."""
+"""Stripe and Slack: their signatures, ids and challenges. The digests were made with openssl."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Signatures, against values that were worked out elsewhere."""
+"""Signatures, compared with values that were calculated elsewhere."""
 
 from collections.abc import Mapping, Sequence
 

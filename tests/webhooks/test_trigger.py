@@ -1,4 +1,4 @@
-"""Many calls at once: each all or nothing, none twice, none lost."""
+"""Concurrent calls: each all or nothing, none twice, none lost."""
 
 import asyncio
 from collections.abc import Callable

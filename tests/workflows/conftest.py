@@ -1,4 +1,4 @@
-"""A yard for every test."""
+"""The steps for every test."""
 
 import pytest
 

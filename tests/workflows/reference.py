@@ -1,4 +1,4 @@
-"""The rule of workflows told once more, as tokens that walk along the edges.
+"""The rules of workflows implemented once more, as tokens that move along the edges.
 
 Slow and plain on purpose, and written without looking at `rule.py`: every end sends a
 token along each edge that it opens, and the token knows all that it descends from; a node with

@@ -1,4 +1,4 @@
-"""A workflow goes on: what follows from the ends of its jobs."""
+"""Workflows continue after the ends of their jobs."""
 
 from typing import Any
 

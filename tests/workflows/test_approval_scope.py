@@ -1,4 +1,4 @@
-"""What an approval in a workflow lets run."""
+"""What an approval in a workflow allows to run."""
 
 from typing import Any
 

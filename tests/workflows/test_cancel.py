@@ -1,4 +1,4 @@
-"""Cancelling a workflow's job: all of its steps, and only then the whole."""
+"""Cancelling the job of a workflow: all of its steps, then the job itself."""
 
 import pytest
 

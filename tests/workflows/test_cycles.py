@@ -1,4 +1,4 @@
-"""Edges that lead back: a node begins again, as often as the bound allows."""
+"""Cycles: a node starts again, as often as the limit allows."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""The rule against a reference: random graphs, random ends, in every order."""
+"""The decision against the reference: random graphs, random ends, in every order."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Each step is taken once: with two servers, repeated events, and after any crash."""
+"""Each step runs once: with two servers, repeated events, and after any crash."""
 
 import random
 from collections.abc import Callable

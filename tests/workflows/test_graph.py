@@ -1,4 +1,4 @@
-"""What a graph must be, and how each fault is told."""
+"""Valid graphs, and the error for each fault."""
 
 from typing import Any
 

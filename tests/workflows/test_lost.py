@@ -1,4 +1,4 @@
-"""At a lost job a workflow waits: for the truth, for a person, at most so long."""
+"""A workflow waits for the outcome of a lost job: its report, a person, or the time limit."""
 
 from belvedere.base.clock import DAY
 from belvedere.jobs.lifecycle import actions

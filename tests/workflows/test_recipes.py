@@ -1,4 +1,4 @@
-"""Recipes of the original system, as it writes them."""
+"""TheEye recipes, as TheEye writes them."""
 
 import base64
 from typing import Any

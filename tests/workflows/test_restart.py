@@ -1,4 +1,4 @@
-"""Going on from the steps that failed, as a new job."""
+"""Resuming from the failed steps, as a new job."""
 
 import pytest
 

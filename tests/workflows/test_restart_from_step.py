@@ -1,4 +1,4 @@
-"""Running a chosen step of a finished workflow job again, and all that follows it."""
+"""Running a chosen step of a finished workflow job again, and all steps after it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Old jobs of workflows go with their steps; what is under way stays."""
+"""Old jobs of workflows are deleted with their steps; unfinished ones stay."""
 
 from belvedere.jobs.history import limits, retention
 from workflows.workflow_steps import WorkflowSteps

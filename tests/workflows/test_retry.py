@@ -1,4 +1,4 @@
-"""A node tries its task again, as a new job with the same values."""
+"""A node retries its task, as a new job with the same values."""
 
 from belvedere.jobs.lifecycle import actions
 from workflows.workflow_steps import WorkflowSteps

@@ -1,4 +1,4 @@
-"""Workflows of acme, what their jobs do, and a reaction that is called by hand."""
+"""Workflows of acme, what their jobs do, and the event consumer as a method."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What is made up and thrown at parsers: docs/contributing/fuzzing.md."""
+"""Generated input for parsers: docs/contributing/fuzzing.md."""

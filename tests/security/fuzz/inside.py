@@ -1,4 +1,4 @@
-"""What members write: filters, cron texts, patterns; and what scripts print."""
+"""Input of members: filters, cron expressions, patterns; and the output of scripts."""
 
 import re
 import sqlite3

@@ -1,4 +1,4 @@
-"""What strangers send: frames, JSON, the arguments of a run."""
+"""Input of anonymous clients: frames, JSON, the arguments of a run."""
 
 import json
 from typing import Any

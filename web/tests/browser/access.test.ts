@@ -67,7 +67,7 @@ test('a member is invited, signs in with the link, and gets another level', asyn
   const dialog = page.getByRole('dialog', { name: 'One-time link' })
   const link = await dialog.locator('code').innerText()
   await dialog.getByRole('button', { name: 'Close' }).click()
-  const guest = await world.stranger()
+  const guest = await world.anonymousPage()
   await guest.goto(link)
   await guest.getByRole('textbox', { name: 'New password' }).fill('a password that is long')
   expect(guest.url()).not.toContain('bvl_')

@@ -66,7 +66,7 @@ test('the runs of a workflow can be loaded beyond the first page', async () => {
   await page.getByRole('combobox', { name: 'Run' }).click()
   await page.getByRole('option', { name: 'Older runs…' }).click()
   await page.waitForURL(/\/jobs$/)
-  await goesOn(page, 'Runs', 51)
+  await expectMoreRows(page, 'Runs', 51)
 })
 
 test('the messages of channels can be loaded beyond the first page', async () => {
@@ -74,7 +74,7 @@ test('the messages of channels can be loaded beyond the first page', async () =>
   const { id } = await world.api('POST', '/notify/channel', { name: 'nowhere', url })
   for (let n = 0; n < 51; n++) await world.api('POST', `/notify/channel/${id}/test`)
   const page = await world.page('/settings/notifications')
-  await goesOn(page, 'Messages', 51)
+  await expectMoreRows(page, 'Messages', 51)
 })
 
 test('the run history of a schedule can be loaded beyond the first page', async () => {
@@ -100,7 +100,7 @@ test('the run history of a schedule can be loaded beyond the first page', async 
     await route.fulfill({ json })
   })
   await page.goto(world.at(`/schedules/${id}`))
-  await goesOn(page, 'Run history', 101)
+  await expectMoreRows(page, 'Run history', 101)
   // The server accepts the query.
   expect(new Set(answers)).toEqual(new Set([200]))
 })
@@ -163,7 +163,7 @@ test('the monitor filter of the dashboard is kept in the address', async () => {
   await page.waitForURL(({ search }) => search === '')
 })
 
-async function goesOn(page: Page, list: string, all: number): Promise<void> {
+async function expectMoreRows(page: Page, list: string, all: number): Promise<void> {
   const part = page.getByRole('region', { name: list })
   const rows = part.getByRole('listitem')
   const more = part.getByRole('button', { name: 'Show more' })

@@ -175,7 +175,7 @@ test('the wall shows indicators, and a phone does not scroll sideways', async ()
     ['/wall', 390],
     ['/', 390],
   ] as const) {
-    const page = await world.stranger({ width, height: 900, scheme: 'dark' })
+    const page = await world.anonymousPage({ width, height: 900, scheme: 'dark' })
     await page.request.post(`${world.url}/api/auth/login`, { data: OWNER })
     await page.goto(world.at(path))
     await tile(page, 'Duty').frameLocator('iframe').getByText('Grace').waitFor()

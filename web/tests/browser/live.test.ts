@@ -16,7 +16,7 @@ test('changes made elsewhere appear without a reload', async () => {
 })
 
 test('changes made while the stream is still opening are not missed', async () => {
-  const page = await world.stranger()
+  const page = await world.anonymousPage()
   let letIn = () => {}
   const opened = new Promise<void>((done) => (letIn = done))
   await page.route('**/-/events*', async (route) => {
@@ -65,7 +65,7 @@ test('two tabs share one stream, and the second takes over from the first', asyn
 })
 
 test('where streams are buffered the page polls', async () => {
-  const page = await world.stranger()
+  const page = await world.anonymousPage()
   await page.route('**/-/events*', (route) => route.abort())
   await page.request.post(`${world.url}/api/auth/login`, {
     data: OWNER,

@@ -28,7 +28,7 @@ test('a check that cannot connect says so', async () => {
 
   const parts = [{ name: 'Mail', monitor_id: id }]
   await world.api('POST', '/statuspage', { title: 'Acme', slug: 'acme', parts })
-  const visitor = await world.stranger()
+  const visitor = await world.anonymousPage()
   await visitor.goto(`${world.url}/ui/status/acme`)
   // One minute of data is not enough for an uptime of 90 days.
   await visitor.getByText(/^0 % in 24 h · 0 % since /).waitFor()

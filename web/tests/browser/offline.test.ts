@@ -68,7 +68,7 @@ test('the wall and the status page do not look healthy', async () => {
   await page.goto(world.at('/wall'))
   await page.getByRole('alert').filter({ hasText: '1 host is offline' }).waitFor()
   expect(await page.getByText('All up and running').count()).toBe(0)
-  const visitor = await world.stranger()
+  const visitor = await world.anonymousPage()
   await visitor.goto(`${world.url}/ui/status/acme`)
   await visitor.locator('.status-banner[data-look="lost"]').waitFor()
 })

@@ -21,8 +21,8 @@ afterAll(async () => {
 })
 
 /** A person without a session who opens the jobs and chooses the provider. */
-async function comes(): Promise<Page> {
-  const page = await world.stranger()
+async function signInThroughProvider(): Promise<Page> {
+  const page = await world.anonymousPage()
   await page.goto(world.at('/jobs'))
   await page.getByRole('link', { name: 'Sign in with Our directory' }).click()
   return page
@@ -50,7 +50,7 @@ test('an owner adds a provider, and its secret is never shown again', async () =
 })
 
 test('a person signs in through the provider and reaches the requested page', async () => {
-  const page = await comes()
+  const page = await signInThroughProvider()
   await page.waitForURL(world.at('/jobs'))
   const who = page.getByRole('button', { name: /Account$/ })
   await expect.poll(() => who.innerText()).toMatch(/^grace\s+user/)
@@ -63,7 +63,7 @@ test('a person signs in through the provider and reaches the requested page', as
 
 test('a link from elsewhere asks before it leads to the provider', async () => {
   const [provider] = await world.api<{ id: string }[]>('GET', '/api/provider')
-  const page = await world.stranger()
+  const page = await world.anonymousPage()
   const target = encodeURIComponent(new URL(world.at('/jobs')).pathname)
   await page.goto(new URL(`/-/oidc/${provider!.id}/begin?to=${target}`, world.at('/')).href)
   await page.getByRole('button', { name: 'Sign in with Our directory' }).click()
@@ -72,13 +72,15 @@ test('a link from elsewhere asks before it leads to the provider', async () => {
 })
 
 test('other accounts are told why they cannot sign in', async () => {
-  await provider.knows({ sub: 's-eve', email: 'eve@evil.test' })
-  const page = await comes()
+  await provider.setAccount({ sub: 's-eve', email: 'eve@evil.test' })
+  const page = await signInThroughProvider()
   await page.getByText('E-mail addresses of your domain are not allowed.').waitFor()
   await page.goto(world.at('/jobs'))
   await page.waitForURL(/\/ui\/login/)
-  await provider.knows({ ...GRACE, sub: 's-somebody-else' })
-  await (await comes()).getByText('This e-mail address belongs to another account').waitFor()
+  await provider.setAccount({ ...GRACE, sub: 's-somebody-else' })
+  await (await signInThroughProvider())
+    .getByText('This e-mail address belongs to another account')
+    .waitFor()
 })
 
 /** The dialog with the stored provider. */
@@ -104,8 +106,8 @@ test('a change of the name keeps the secret, another issuer needs its own', asyn
   await form.waitFor({ state: 'hidden' })
   expect((await stored()).name).toBe('Our directory 2')
   await world.api('PATCH', `/api/provider/${(await stored()).id}`, { name: 'Our directory' })
-  await provider.knows(GRACE)
-  await (await comes()).waitForURL(world.at('/jobs'))
+  await provider.setAccount(GRACE)
+  await (await signInThroughProvider()).waitForURL(world.at('/jobs'))
   await other.stop()
 })
 
@@ -131,14 +133,14 @@ test('a disabled provider cannot be used to sign in', async () => {
   await form.getByRole('switch', { name: 'Enabled' }).uncheck()
   await form.getByRole('button', { name: /^(Create|Save)$/ }).click()
   await form.waitFor({ state: 'hidden' })
-  const stranger = await world.stranger()
+  const visitor = await world.anonymousPage()
   const [answer] = await Promise.all([
-    stranger.waitForResponse(/\/api\/auth\/methods/),
-    stranger.goto(world.at('/jobs')),
+    visitor.waitForResponse(/\/api\/auth\/methods/),
+    visitor.goto(world.at('/jobs')),
   ])
   expect((await answer.json()).providers).toEqual([])
-  await stranger.getByRole('button', { name: 'Sign in' }).waitFor()
-  expect(await stranger.getByRole('link', { name: /Our directory/ }).count()).toBe(0)
+  await visitor.getByRole('button', { name: 'Sign in' }).waitFor()
+  expect(await visitor.getByRole('link', { name: /Our directory/ }).count()).toBe(0)
 })
 
 test('a provider is deleted after a confirmation', async () => {

@@ -176,7 +176,7 @@ test('the list of jobs shows arguments and origins, and filters by search with c
   await page.waitForURL(new RegExp(`task=${deploy.id}`))
 })
 
-test('the palette selects the first result, knows actions, job ids and what was opened', async () => {
+test('the palette selects the first result, and finds actions, job ids and recent pages', async () => {
   const page = await world.page(`/tasks/${deploy.id}`)
   await page.getByRole('heading', { name: 'Deploy shop' }).first().waitFor()
   await press(page, 'g', 'h')

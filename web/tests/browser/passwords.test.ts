@@ -33,17 +33,17 @@ test('passwords cannot be turned off before sign-in through the provider has wor
 })
 
 test('an owner turns passwords off, and the sign-in page asks for none', async () => {
-  const page = await world.stranger()
+  const page = await world.anonymousPage()
   await page.goto(world.at('/settings/security'))
   await page.getByRole('link', { name: 'Sign in with Our directory' }).click()
   await page.waitForURL(world.at('/settings/security'))
   await page.getByRole('switch', SWITCH).click({ force: true })
   await page.getByRole('dialog').getByRole('button', { name: 'Turn off passwords' }).click()
   await expect.poll(() => page.getByRole('switch', SWITCH).isChecked()).toBe(false)
-  const stranger = await world.stranger()
-  await stranger.goto(world.at('/jobs'))
-  await stranger.getByRole('link', { name: 'Sign in with Our directory' }).waitFor()
-  expect(await stranger.getByLabel('E-mail or user name').count()).toBe(0)
+  const visitor = await world.anonymousPage()
+  await visitor.goto(world.at('/jobs'))
+  await visitor.getByRole('link', { name: 'Sign in with Our directory' }).waitFor()
+  expect(await visitor.getByLabel('E-mail or user name').count()).toBe(0)
   const refused = await fetch(`${world.url}/api/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -53,7 +53,7 @@ test('an owner turns passwords off, and the sign-in page asks for none', async (
 })
 
 test('an invited person is led to the provider, and that accepts the invitation', async () => {
-  const owner = await world.stranger()
+  const owner = await world.anonymousPage()
   await owner.goto(world.at('/people'))
   await owner.getByRole('link', { name: 'Sign in with Our directory' }).click()
   await owner.waitForURL(world.at('/people'))
@@ -62,8 +62,8 @@ test('an invited person is led to the provider, and that accepts the invitation'
     headers: { origin: world.url },
   })
   const { invitation } = await response.json()
-  await provider.knows({ sub: 's-nora', email: 'nora@example.org', name: 'Nora' })
-  const page = await world.stranger()
+  await provider.setAccount({ sub: 's-nora', email: 'nora@example.org', name: 'Nora' })
+  const page = await world.anonymousPage()
   await page.goto(invitation.link)
   await page.getByText('This accepts the invitation.').waitFor()
   expect(await page.getByLabel(/password/i).count()).toBe(0)

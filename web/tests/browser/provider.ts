@@ -28,12 +28,12 @@ export class Provider {
     })
     const provider = new Provider(child)
     // It prints its address after the first account.
-    provider.issuer = await provider.knows(first)
+    provider.issuer = await provider.setAccount(first)
     return provider
   }
 
   /** The account that signs in next. */
-  async knows(account: Account): Promise<string> {
+  async setAccount(account: Account): Promise<string> {
     this.child.stdin!.write(`${JSON.stringify({ email_verified: true, ...account })}\n`)
     return (await this.answers.next()).value
   }

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 test('a wrong password is refused with a message', async () => {
-  const page = await world.stranger()
+  const page = await world.anonymousPage()
   await page.goto(`${world.url}/`)
   await page.getByLabel('E-mail or user name').fill(OWNER.email)
   await page.getByRole('textbox', { name: 'Password' }).fill('wrong')
@@ -19,7 +19,7 @@ test('a wrong password is refused with a message', async () => {
 })
 
 test('a deep link leads to the sign-in page and back', async () => {
-  const page = await world.stranger()
+  const page = await world.anonymousPage()
   await page.goto(world.at('/jobs?state=failure'))
   await page.getByLabel('E-mail or user name').fill(OWNER.email)
   await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password)

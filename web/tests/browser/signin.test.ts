@@ -35,7 +35,7 @@ async function enter(page: Page, world: World, password = OWNER.password): Promi
 
 test('an empty server is set up with the code from its log', async () => {
   const world = await start({ unclaimed: true })
-  const page = await world.stranger()
+  const page = await world.anonymousPage()
   await page.goto(`${world.url}/`)
   await page.waitForURL(/\/ui\/setup/)
   await page.getByLabel('Code from the server’s log').fill('wrong')
@@ -69,7 +69,7 @@ test('a second factor is set up and required, and a recovery code replaces it', 
   const codes = await list.allInnerTexts()
   expect(codes).toHaveLength(10)
   await page.getByRole('button', { name: 'I have saved them' }).click()
-  const other = await world.stranger()
+  const other = await world.anonymousPage()
   await enter(other, world)
   await other.getByLabel('Code from your app').fill('000000')
   await other.getByRole('button', { name: 'Continue' }).click()

@@ -25,16 +25,16 @@ test('an admin creates a status page, and anyone can read it', async () => {
   await page.getByRole('heading', { name: 'Share' }).waitFor()
   const markdown = await page.locator('.copy-field code', { hasText: '[![Acme is up]' }).innerText()
 
-  const stranger = await world.stranger()
-  await stranger.goto(`${world.url}/ui/status/acme`)
-  await stranger.getByRole('heading', { level: 1, name: 'Acme is up' }).waitFor()
-  await stranger.getByRole('img', { name: 'Web shop: the last 90 days' }).waitFor()
-  expect(await stranger.locator('.status-days > span').count()).toBe(90)
+  const visitor = await world.anonymousPage()
+  await visitor.goto(`${world.url}/ui/status/acme`)
+  await visitor.getByRole('heading', { level: 1, name: 'Acme is up' }).waitFor()
+  await visitor.getByRole('img', { name: 'Web shop: the last 90 days' }).waitFor()
+  expect(await visitor.locator('.status-days > span').count()).toBe(90)
   // Internal names are not shown to the public.
-  const text = await stranger.locator('body').innerText()
+  const text = await visitor.locator('body').innerText()
   expect(text).not.toContain('This server')
   const badge = /\]\((\S+badge\.svg)\)/.exec(markdown)![1]!
-  expect(await (await stranger.request.get(badge)).text()).toContain('<svg')
+  expect(await (await visitor.request.get(badge)).text()).toContain('<svg')
 })
 
 // A PNG of one pixel.
@@ -60,36 +60,34 @@ test('an admin posts an incident, and visitors read it and subscribe', async () 
   await page.locator('input[type=file]').setInputFiles(logo)
   await page.getByRole('img', { name: 'Logo of Acme is up' }).waitFor()
 
-  const stranger = await world.stranger()
+  const visitor = await world.anonymousPage()
   await until(
     async () => (await (await fetch(`${world.url}/-/status/acme`)).text()).includes('Fixed.'),
     'the incident',
   )
-  await stranger.goto(`${world.url}/ui/status/acme`)
-  const posts = stranger.getByRole('region', { name: 'Past incidents' })
+  await visitor.goto(`${world.url}/ui/status/acme`)
+  const posts = visitor.getByRole('region', { name: 'Past incidents' })
   await posts.getByText('Fixed.').waitFor()
   expect(await posts.innerText()).toContain('<b>into it</b>')
-  await stranger.getByRole('img', { name: 'Logo of Acme is up' }).waitFor()
-  const feed = await stranger.getByRole('link', { name: 'RSS feed' }).getAttribute('href')
-  const text = await (await stranger.request.get(new URL(feed!, world.url).href)).text()
+  await visitor.getByRole('img', { name: 'Logo of Acme is up' }).waitFor()
+  const feed = await visitor.getByRole('link', { name: 'RSS feed' }).getAttribute('href')
+  const text = await (await visitor.request.get(new URL(feed!, world.url).href)).text()
   expect(text).toContain('Payments are slow: resolved')
   expect(text).toContain('<rss version="2.0"')
   // Feed readers find the feeds by the address of the page.
-  const feeds = await stranger
+  const feeds = await visitor
     .locator('head link[rel=alternate]')
     .evaluateAll((links) => links.map((link) => (link as HTMLLinkElement).href))
   expect(feeds).toEqual(['atom', 'rss'].map((kind) => `${world.url}/-/status/acme/feed.${kind}`))
-  const atom = await stranger.getByRole('link', { name: 'Atom feed' }).getAttribute('href')
+  const atom = await visitor.getByRole('link', { name: 'Atom feed' }).getAttribute('href')
   expect(new URL(atom!, world.url).href).toBe(feeds[0])
-  await picture(stranger, 'status-public')
-  await stranger.getByLabel('E-mail address').fill('reader@example.com')
-  await stranger.getByRole('button', { name: 'Subscribe' }).click()
-  await stranger
-    .getByText('To confirm, open the link in the e-mail to reader@example.com')
-    .waitFor()
-  await stranger.goto(`${world.url}/ui/status/acme?confirm=wrong`)
-  await stranger.getByRole('button', { name: 'Confirm subscription' }).click()
-  await stranger.getByText('The link is not valid').waitFor()
+  await picture(visitor, 'status-public')
+  await visitor.getByLabel('E-mail address').fill('reader@example.com')
+  await visitor.getByRole('button', { name: 'Subscribe' }).click()
+  await visitor.getByText('To confirm, open the link in the e-mail to reader@example.com').waitFor()
+  await visitor.goto(`${world.url}/ui/status/acme?confirm=wrong`)
+  await visitor.getByRole('button', { name: 'Confirm subscription' }).click()
+  await visitor.getByText('The link is not valid').waitFor()
   await page.reload()
   await page.getByText('reader@example.com').waitFor()
   await picture(page, 'status-edit')
@@ -103,9 +101,9 @@ test('a disabled or unknown status page says so', async () => {
   await page.getByText('Saved', { exact: true }).waitFor()
   // The server caches public responses for some seconds.
   await until(async () => (await fetch(`${world.url}/-/status/acme`)).status === 404, 'its end')
-  const stranger = await world.stranger()
-  await stranger.goto(`${world.url}/ui/status/acme`)
-  await stranger.getByText('Status page not found').waitFor()
+  const visitor = await world.anonymousPage()
+  await visitor.goto(`${world.url}/ui/status/acme`)
+  await visitor.getByText('Status page not found').waitFor()
 })
 
 test('no page logged an error or called another host', () => {

@@ -82,7 +82,7 @@ export class World {
   }
 
   /** A separate browser window without a session. */
-  async stranger(look: Look = {}): Promise<Page> {
+  async anonymousPage(look: Look = {}): Promise<Page> {
     const {
       width = 1440,
       height = 900,
@@ -109,7 +109,7 @@ export class World {
 
   /** A signed-in page of the organization. */
   async page(path = '/', { as = OWNER, ...look }: Look & { as?: Person } = {}): Promise<Page> {
-    const page = await this.stranger(look)
+    const page = await this.anonymousPage(look)
     const answer = await page.request.post(`${this.url}/api/auth/login`, { data: as })
     if (!answer.ok()) throw new Error(`sign-in failed: ${answer.status()} ${await answer.text()}`)
     await page.goto(this.at(path))
@@ -129,7 +129,7 @@ export class World {
     page.on('request', (request) => {
       const url = request.url()
       if (!url.startsWith(this.url) && !url.startsWith('data:') && !url.startsWith('blob:'))
-        this.pageErrors.push(`left the house: ${url}`)
+        this.pageErrors.push(`request to another host: ${url}`)
     })
   }
 
