@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 DEPLOY = Path(__file__).parents[2] / "deploy"
 # How many numbers the full version of an image has: PostgreSQL counts major.minor.
 NUMBERS = {"python": 3, "postgres": 2}
@@ -40,9 +42,12 @@ def test_the_image_of_the_server_is_built_from_a_full_version() -> None:
         assert is_full(argument.partition("=")[2]), argument
 
 
-def test_images_of_the_compose_file_are_full_versions() -> None:
-    settings = [*lines("compose.yaml", "image: "), *lines("compose.yaml", "PYTHON_IMAGE: ")]
-    assert len(settings) == 2
+@pytest.mark.parametrize(
+    ("name", "count"), [("compose.yaml", 2), ("compose-three-servers.yaml", 3)]
+)
+def test_images_of_the_compose_files_are_full_versions(name: str, count: int) -> None:
+    settings = [*lines(name, "image: "), *lines(name, "PYTHON_IMAGE: ")]
+    assert len(settings) == count
     for text in settings:
         setting = SETTING.fullmatch(text)
         assert setting is not None, f"{text}: name it by a variable, which can hold a digest"

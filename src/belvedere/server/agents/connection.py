@@ -87,10 +87,8 @@ class AgentConnection:
         self.customer_id = actor.customer_id
         self.address = actor.address
         self.session, self.is_closing = 0, False
-        # Whether the agent follows `Reconnect`.
-        self.moves = False
-        # Why the disk of the host takes no work; empty: it does.
-        self.disk = ""
+        # Whether the agent follows `Reconnect`; why its disk takes no work, empty: it does.
+        self.moves, self.disk = False, ""
         # Time of the last frame, by the clocks of event loop and server; whether to store it.
         self.last_frame_at, self.seen_at, self.is_heard = 0.0, 0, False
         # The highest fence whose script has certainly started here, and the highest one recorded.
