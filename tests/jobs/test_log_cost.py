@@ -13,9 +13,19 @@ from statements import RecordingTx, cost
 
 FENCE, JOB = 7, "a" * 24
 LINES, SHORT, LINE = 2_000, 100, b"a line\n"
+
+
+def search_step(tx: Any, line: int) -> None:
+    """One turn of a search that continues at this line."""
+    search = log_lines.LogSearch("no such text", 10, line * len(LINE))
+    log_lines._begin(tx, FENCE, search, line * len(LINE))
+    log_lines._search_step(tx, FENCE, search)
+
+
 READS: dict[str, Callable[[Any, int], object]] = {
     "chunks": lambda tx, line: joblog.chunks(tx, FENCE, line * len(LINE), 4),
     "lines": lambda tx, line: log_lines._lines(tx, FENCE, line, 3),
+    "search": search_step,
     "times": lambda tx, line: log_lines._times(tx, FENCE, line),
 }
 

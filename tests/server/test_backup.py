@@ -23,6 +23,7 @@ from belvedere.db.backup import archive, copy
 from belvedere.db.readonly import peek
 from belvedere.jobs.output import log_store
 from belvedere.jobs.recovery import restore
+from belvedere.jobs.search import progress
 from belvedere.server.backup import create, rotation
 from belvedere.server.backup.create import BackupRecord, back_up
 from belvedere.server.backup.load import RestoreRecord, restore_backup
@@ -462,3 +463,25 @@ def test_a_clock_that_was_set_back_does_not_stop_backups(
     rotation.add_time(tmp_path / "night.zip", datetime(2999, 1, 1, tzinfo=UTC)).touch()
     next(rotation.repeat(tmp_path / "night.zip", 3_600, lambda _: RECORD))
     assert waits == [3_600]
+
+
+def test_the_search_index_is_complete_after_a_restore(
+    settings: Settings, place: Fixture, db: Database, empty: Settings, tmp_path: Path
+) -> None:
+    """SQLite copies its file; on PostgreSQL the index is not in the backup, but filled again."""
+    db.write_blocking(progress.start)
+    db.write_blocking(progress.add_older)
+    write(settings, tmp_path / "backup.zip")
+    load(empty, tmp_path / "backup.zip")
+    with peek(empty.database_url) as restored:
+        assert restored.read(progress.is_complete) == (not settings.database)
+    db, logs = open_databases(empty)
+    try:
+        db.write_blocking(progress.start)
+        db.write_blocking(progress.add_older)
+        assert db.write_blocking(progress.is_complete)
+        assert db.write_blocking(lambda tx: tx.value("select count(*) from job_search")) == 2
+    finally:
+        engines.close(db)
+        if logs is not db:
+            engines.close(logs)

@@ -16,6 +16,7 @@ import msgspec
 from belvedere.base.clock import Clock, Millis
 from belvedere.base.counters import Histogram
 from belvedere.db.signals import Signal
+from belvedere.db.text_index import TextIndex
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,6 +71,8 @@ class Dialect:
     # Conditions on (column, id) as pairs: PostgreSQL plans for any value, and underestimates a
     # column with few values. Only the index of both columns fits a pair.
     compares_pairs: bool
+    # Searches of any part of a text.
+    text_index: TextIndex
 
     @property
     def newest_first(self) -> str:

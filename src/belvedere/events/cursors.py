@@ -91,6 +91,17 @@ def oldest_waiting(tx: Tx, name: str, kinds: frozenset[str]) -> Millis | None:
     return waiting[0].at if waiting else None
 
 
+def waiting_objects(tx: Tx, name: str, kinds: frozenset[str], limit: int) -> list[str]:
+    """The objects of the next events that this consumer has not processed, also of those that may
+    not be processed yet."""
+    rows = tx.rows(
+        f"select object_id from events where {tx.dialect.beyond_cursor}"
+        f" and kind in ({', '.join('?' for _ in kinds)}) order by {tx.dialect.in_order} limit ?",
+        *(*(position(tx, name) or BEGINNING), *sorted(kinds), limit),
+    )
+    return [object_id for (object_id,) in rows]
+
+
 def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:
     """Move the cursor over events of other kinds, so that the next query stays short."""
     end = newest(tx)

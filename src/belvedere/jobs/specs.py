@@ -44,6 +44,10 @@ def for_job(tx: Tx, job: JobRow) -> TaskSpec:
     return _spec(tx, (job.task_id, job.task_version))
 
 
+def for_version(tx: Tx, task_id: str | None, version: int | None) -> TaskSpec:
+    return _spec(tx, (task_id, version))
+
+
 class _Constants(msgspec.Struct):
     global_constants: dict[str, str] = {}
 

@@ -25,6 +25,7 @@ from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.lifecycle import claim, commands
 from belvedere.jobs.lifecycle.ended_jobs import EndedJobs
 from belvedere.jobs.recovery import restore
+from belvedere.jobs.search import progress
 from belvedere.legacy_agents import check_reports
 from belvedere.legacy_agents.api import poll
 from belvedere.legacy_agents.registration import LegacyServices
@@ -140,6 +141,7 @@ def build_runtime(
     db.write_blocking(keys.verify_database)
     db.write_blocking(scraper.store_source)
     db.write_blocking(commands.store_source)
+    db.write_blocking(progress.start)
     signals, limits = SignalBus(), LoginLimits(clock)
     runtime = ServerRuntime(
         settings, db, logs, keys, signals, limits, PasswordChecker(limits), clock

@@ -15067,7 +15067,7 @@ export interface operations {
                 count?: string;
                 /** @description 1: also task, task_arguments_values, output, result.log, attempts */
                 "include[field]"?: string;
-                /** @description text in the name, the id, or the name or e-mail of the person who started it */
+                /** @description words in the name, the id, the arguments, the result, or the name or e-mail of the person who started it; all of them must occur */
                 q?: string;
                 /** @description count up to this number: X-Total-Count, and X-Total-More if there are more */
                 count_most?: string;
@@ -15250,7 +15250,7 @@ export interface operations {
             query?: {
                 /** @description only jobs whose field has this value, as in GET /job */
                 "where[field]"?: string;
-                /** @description text in the name, the id, or the name or e-mail of the person who started it */
+                /** @description words in the name, the id, the arguments, the result, or the name or e-mail of the person who started it; all of them must occur */
                 q?: string;
                 /** @description the organization's name */
                 customer?: string;

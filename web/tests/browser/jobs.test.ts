@@ -44,7 +44,7 @@ test('filters are kept in the address, and Back undoes them', async () => {
   await page.getByRole('button', { name: 'Running' }).click()
   await page.waitForURL(/state=running/)
   await until(async () => (await rows(page).count()) === 1, 'one running job')
-  await page.getByRole('textbox', { name: 'Name or id' }).fill('nothing like it')
+  await page.getByRole('textbox', { name: 'Name, id, argument, result' }).fill('nothing like it')
   await page.getByText('No jobs in this period').waitFor()
   await page.goBack()
   await until(async () => (await rows(page).count()) === 1, 'the running job again')

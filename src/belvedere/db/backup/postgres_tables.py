@@ -57,6 +57,10 @@ KEYS = (
 )
 
 
+# Not in a backup: the server fills them again after the restore.
+REBUILT = frozenset({"job_search", "job_search_progress"})
+
+
 @contextmanager
 def _transaction(url: str, mode: str, **settings: str) -> Iterator[psycopg.Connection[Row]]:
     """A connection without time limits: a large table takes as long as it takes."""
@@ -99,6 +103,8 @@ def write_parts(
     columns: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     for table, size in relations:
+        if table in REBUILT:
+            continue
         names = [name for (name,) in connection.execute(COLUMNS.encode(), (table,))]
         columns[table] = names
         counts[table] = _copy_out(connection, writer, _Table(table, names), size, report)
@@ -205,7 +211,7 @@ def _load(connection: psycopg.Connection[Row], reader: BackupReader, report: Rep
     names = sql.SQL(", ").join(map(sql.Identifier, tables))
     connection.execute(sql.SQL("truncate {}").format(names))
     parts = {part.name: part for part in reader.manifest.parts}
-    for table in tables:
+    for table in (name for name in tables if name not in REBUILT):
         source = _Table(table, reader.manifest.columns.get(table, []))
         if source.part not in parts:
             raise Invalid(f"The backup does not contain the table {table}.")

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
-from belvedere.db.postgres import row_batches
+from belvedere.db.postgres import row_batches, text_index
 from belvedere.db.postgres.connection import NUMBERS, TEXTS, PostgresConnection
 from belvedere.db.signals import Signal
 
@@ -37,6 +37,7 @@ DIALECT = Dialect(
     " cross join lateral (select * from {table} y where y.{key} = k.value{where}"
     " order by y.{order} desc limit {limit}) x",
     compares_pairs=True,
+    text_index=text_index.INDEX,
 )
 
 

@@ -11,6 +11,7 @@ import msgspec
 from belvedere.base.clock import Millis
 from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
 from belvedere.db.signals import Signal
+from belvedere.db.sqlite import text_index
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -47,6 +48,7 @@ DIALECT = Dialect(
     " (select y.rowid from {table} y where y.{key} = k.value{where}"
     " order by y.{order} desc limit {limit})",
     compares_pairs=False,
+    text_index=text_index.INDEX,
 )
 
 

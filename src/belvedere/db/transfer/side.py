@@ -15,7 +15,11 @@ R = TypeVar("R")
 # Expressions in place of columns of the source, by table and column.
 Expressions = Mapping[str, Mapping[str, str]]
 # Tables of the engine itself, which have the content that its migrations give them.
-OWN_TABLES = frozenset({"migrations", "counters", "job_moves"})
+OWN_TABLES = frozenset({"migrations", "counters", "job_moves"}) | {
+    # The server fills the search index again; SQLite has several tables for it.
+    *("job_search", "job_search_config", "job_search_content", "job_search_data"),
+    *("job_search_docsize", "job_search_idx", "job_search_progress"),
+}
 # Of the table `meta`: what belongs to one database only.
 OWN_VALUES = "name not in ('timeline', 'database_mark') and name not like 'migration%'"
 

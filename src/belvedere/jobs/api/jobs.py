@@ -15,9 +15,8 @@ from belvedere.jobs.approvals import votes
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.job_arguments import extra_values
 from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
-from belvedere.jobs.queries import details, pages
+from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.rest import listing as filters
 from belvedere.rest import pagination, run_arguments
 from belvedere.rest import query as values
 from belvedere.rest.route import Handler, Reply, Route
@@ -34,10 +33,7 @@ async def list_jobs(request: Request[None]) -> Reply:
         # TheEye agents poll for work at the same path.
         orders = await request.services.of(JobServices).legacy_poll(request)
         return Reply(orders, compress=False)
-    query = dict(request.query)
-    if "q" in query:
-        query["where[text][$text]"] = query["q"]
-    listing = filters.read(query, pages.listable(request.services.db.dialect))
+    listing = list_pages.listing(request)
     count_limit, search_limit = _limit(request, "count_most"), _limit(request, "look")
     page = await list_pages.read(request, listing, count_limit, search_limit)
     reply = pagination.answer_page(request, listing, page, count_limit)
@@ -194,7 +190,7 @@ def _read(path: str, level: str, handler: Handler, summary: str, answer: object)
 
 _TEXT = (
     "q",
-    "text in the name, the id, or the name or e-mail of the person who started it",
+    list_pages.SEARCH_TEXT,
 )
 _COUNT_MOST = (
     "count_most",

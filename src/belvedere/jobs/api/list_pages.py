@@ -6,8 +6,21 @@ from belvedere.jobs.api import run_requests
 from belvedere.jobs.queries import pages
 from belvedere.jobs.queries.index_choice import CREATED
 from belvedere.jobs.queries.pages import Page
+from belvedere.jobs.search import terms
+from belvedere.rest import listing as filters
 from belvedere.rest.listing import Listing
 from belvedere.rest.response_budget import Budget, check_order
+
+SEARCH_TEXT = (
+    "words in the name, the id, the arguments, the result, or the name or e-mail of the person"
+    " who started it; all of them must occur"
+)
+
+
+def listing(request: AnyRequest) -> Listing:
+    """The list that the query describes, with the search text `q`."""
+    job_list = filters.read(request.query, pages.listable(request.services.db.dialect))
+    return terms.with_search(job_list, request.first("q") or "")
 
 
 async def read(

@@ -44,10 +44,7 @@ def _open_listing(request: AnyRequest) -> Listing:
 
 
 async def count_states(request: Request[None]) -> StateCounts:
-    query = dict(request.query)
-    if "q" in query:
-        query["where[text][$text]"] = query["q"]
-    listing = filters.read(query, pages.listable(request.services.db.dialect))
+    listing = list_pages.listing(request)
     counts: StateCounts = await run_search(
         request, list_details.count_states, request.actor, listing
     )
@@ -124,7 +121,7 @@ async def _result_for(request: AnyRequest, actor: Actor) -> Reply:
 
 _FILTERS = (
     ("where[field]", "only jobs whose field has this value, as in GET /job"),
-    ("q", "text in the name, the id, or the name or e-mail of the person who started it"),
+    ("q", list_pages.SEARCH_TEXT),
 )
 _INPUT = (("include_definitions", "also the definitions of the arguments"),)
 _RESULT = (

@@ -11,6 +11,7 @@ from belvedere.jobs import store
 from belvedere.jobs.history import limits, removed
 from belvedere.jobs.history.limits import BATCH_SIZE, IS_DELETABLE
 from belvedere.jobs.output import log_store
+from belvedere.jobs.search import index
 from belvedere.tasks.model import History
 
 
@@ -21,6 +22,7 @@ def delete_jobs(tx: Tx, job_ids: list[str]) -> None:
     _delete_attempts(tx, ids)
     tx.execute(f"delete from late_reports where job_id in {tx.dialect.in_texts}", ids)
     events.delete_for(tx, job_ids)
+    index.delete(tx, job_ids)
     tx.execute(f"delete from jobs where id in {tx.dialect.in_texts}", ids)
     tx.execute_many(
         "insert into dropped_logs (job_id) values (?) on conflict (job_id) do nothing",

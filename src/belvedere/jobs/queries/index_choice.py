@@ -55,7 +55,7 @@ def choose_index(tx: Tx, customer_id: str, listing: Listing, limit: int | None) 
             limit = None if limit is None else min(limit, DENSE_STEP)
         elif _open_count_is_within(tx, MAX_OPEN_SCAN):
             return open_plan
-    ids = next(filter(_names_ids, listing.conditions), None)
+    ids = next(filter(names_ids, listing.conditions), None)
     if ids is not None:
         return _ids_plan(customer_id, listing, id_range, ids)
     walks_down = id_ranges.in_id_order(listing).is_newest_first
@@ -68,6 +68,14 @@ def choose_index(tx: Tx, customer_id: str, listing: Listing, limit: int | None) 
         id_range = replace(id_range, **end)
     plan = _index_plan(tx, customer_id, listing, id_range, newest_first)
     return replace(plan, until=until)
+
+
+def is_short(tx: Tx, listing: Listing) -> bool:
+    """Whether the conditions select few jobs by their ids or because they are open."""
+    if any(map(names_ids, listing.conditions)):
+        return True
+    is_open = any(_is_within(condition, "lifecycle", OPEN) for condition in listing.conditions)
+    return is_open and _open_count_is_within(tx, FEW_OPEN)
 
 
 def _is_within(condition: Condition, field: str, words: tuple[str, ...]) -> bool:
@@ -119,7 +127,7 @@ def _open_jobs_plan(
     return IndexPlan(text, params, rest, order)
 
 
-def _names_ids(condition: Condition) -> bool:
+def names_ids(condition: Condition) -> bool:
     return condition.field == "id" and condition.operator in ("$eq", "$in")
 
 

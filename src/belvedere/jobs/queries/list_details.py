@@ -11,7 +11,8 @@ from belvedere.db import Tx, columns
 from belvedere.files import sizes_of
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.queries import index_choice
+from belvedere.jobs.queries import index_choice, text_search
+from belvedere.jobs.search import terms
 from belvedere.rest.listing import Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.tasks.definition.argument_values import mask_values
@@ -50,6 +51,17 @@ class JobArguments(msgspec.Struct):
 
 def count_states(tx: Tx, actor: Actor, listing: Listing) -> StateCounts:
     """The number of jobs that the conditions select, by lifecycle and state."""
+    if not terms.of_listing(listing):
+        return _count_states(tx, actor, listing)
+    step = text_search.next_step(tx, actor, listing, MAX_COUNTED)
+    if not step.ids:
+        return StateCounts([], step.until is not None)
+    counts = _count_states(tx, actor, text_search.of_ids(listing, step.ids))
+    counts.more = step.until is not None
+    return counts
+
+
+def _count_states(tx: Tx, actor: Actor, listing: Listing) -> StateCounts:
     visible, params = permissions.visible_filter(actor, tx.dialect)
     plan = index_choice.choose_index(tx, actor.customer_id, listing, MAX_COUNTED)
     filters = clauses(plan.rest)

@@ -11,8 +11,9 @@ from belvedere.db import Tx, columns
 from belvedere.db.interface import Dialect
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.queries import details, index_choice, records
+from belvedere.jobs.queries import details, index_choice, records, text_search
 from belvedere.jobs.queries.records import JobRecord
+from belvedere.jobs.search import terms
 from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.rest.pagination import ListPage
@@ -62,6 +63,26 @@ def read_page(
 ) -> Page:
     """The same; counts up to `count_limit` + 1 and reads at most `search_limit` jobs. `size`: bytes
     of records that earlier steps have read."""
+    if not terms.of_listing(listing):
+        return _read_page(tx, actor, listing, count_limit, search_limit, size)
+    step = text_search.next_step(tx, actor, listing, search_limit)
+    if not step.ids:
+        is_counted = listing.count or count_limit is not None
+        return Page([], 0 if is_counted else None, step.until, None)
+    matches = text_search.of_ids(listing, step.ids)
+    page = _read_page(tx, actor, matches, count_limit, None, size)
+    page.until = page.until if page.is_cut else step.until
+    return page
+
+
+def _read_page(
+    tx: Tx,
+    actor: Actor,
+    listing: Listing,
+    count_limit: int | None,
+    search_limit: int | None,
+    size: int,
+) -> Page:
     visible, visible_params = permissions.visible_filter(actor, tx.dialect)
     until, hidden = _marks(tx, actor.customer_id)
     plan = index_choice.choose_index(tx, actor.customer_id, listing, search_limit)
@@ -213,7 +234,7 @@ def listable(dialect: Dialect) -> Listable:
                 "(case when j.lifecycle = 'assigned' and j.ran = 'no' then 'maybe' else j.ran end)"
             ),
             "notify": Field("j.notify", FieldKind.BOOL),
-            # For the search field.
+            # The search of older versions; `q` also finds arguments and results.
             "text": Field("(j.name || ' ' || j.id || ' ' || j.username || ' ' || j.email)"),
             "acl": Field(acl),
             "task_arguments_values.N": Field(_nth_argument(dialect)),

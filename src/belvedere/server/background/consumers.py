@@ -16,11 +16,13 @@ from belvedere.db.signals import event_recorded
 from belvedere.definitions import rollout
 from belvedere.events import Event, cursors
 from belvedere.jobs.lifecycle import timeouts
+from belvedere.jobs.search import progress
 from belvedere.monitors import agent_config, housekeeping
 from belvedere.schedules import service as schedules
 from belvedere.secrets import service as secrets
 from belvedere.server import notices
 from belvedere.server.background import job_publishing, trigger_starts
+from belvedere.server.background.search_index import Pace
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup.first_start import show_demo
 from belvedere.workflows.execution import advance
@@ -41,6 +43,9 @@ class EventConsumer:
     consume_batch: Callable[[Tx, ServerRuntime, Sequence[Event]], None] | None = None
     # Wait this long after a signal, so that reading every event of a job does not slow the jobs.
     delay_s: float = 0.0
+    batch_size: int = BATCH_SIZE
+    # Nobody waits for it: it proceeds slowly while others write.
+    is_slow: bool = False
 
 
 CONSUMERS = (
@@ -124,6 +129,15 @@ CONSUMERS = (
         lambda tx, runtime, event: rollout.roll_out_all(tx, runtime.keyring, event.customer_id),
     ),
     EventConsumer("the first host gets the demo", frozenset({"host.connected"}), show_demo),
+    EventConsumer(
+        progress.CONSUMER,
+        progress.KINDS,
+        lambda tx, _, event: progress.add_changed(tx, [event.object_id]),
+        lambda tx, _, batch: progress.add_changed(tx, [event.object_id for event in batch]),
+        delay_s=1.0,
+        batch_size=progress.EVENT_BATCH_SIZE,
+        is_slow=True,
+    ),
 )
 
 # Only if the setting `redis` is set. Not one of those that the event log waits for: what is
@@ -150,7 +164,7 @@ def run_batch(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> int:
 
 def _run_whole_batch(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> int:
     assert consumer.consume_batch is not None
-    batch = cursors.take(tx, consumer.name, consumer.kinds, limit=BATCH_SIZE)
+    batch = cursors.take(tx, consumer.name, consumer.kinds, limit=consumer.batch_size)
     if batch:
         consumer.consume_batch(tx, runtime, batch)
         cursors.move(tx, consumer.name, batch[-1])
@@ -199,11 +213,13 @@ async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
 
 async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
     has_events, is_behind = await runtime.db.read(cursors.backlog, consumer.name, consumer.kinds)
+    pace = Pace(runtime.db) if consumer.is_slow else contextlib.nullcontext()
     while has_events:
-        try:
-            await runtime.db.write(run_batch, runtime, consumer)
-        except Exception:
-            await runtime.db.write(run_first, runtime, consumer)
+        async with pace:
+            try:
+                await runtime.db.write(run_batch, runtime, consumer)
+            except Exception:
+                await runtime.db.write(run_first, runtime, consumer)
         has_events, is_behind = await runtime.db.read(
             cursors.backlog, consumer.name, consumer.kinds
         )

@@ -25,7 +25,7 @@ from belvedere.schedules import firing, run_history
 from belvedere.schedules import store as schedules
 from belvedere.server import clock
 from belvedere.server.agents.connection import BEAT_MS
-from belvedere.server.background import consumers
+from belvedere.server.background import consumers, search_index
 from belvedere.server.encryption import sealing
 from belvedere.server.runtime import ServerRuntime
 from belvedere.statuspages import mailings
@@ -377,6 +377,7 @@ LOOPS = (
     Loop("delete old samples", 60.0, purge_samples, 30.0),
     Loop("measure what organizations store", 60.0, measure_storage, 5.0),
     Loop("delete contents that nothing uses", 60.0, delete_unused_contents, 120.0),
+    Loop("add older jobs to the search index", 60.0, search_index.add_older_jobs, 5.0),
 )
 
 

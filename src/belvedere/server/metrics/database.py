@@ -6,6 +6,7 @@ from belvedere.base.clock import Millis
 from belvedere.db import Tx, installation
 from belvedere.events import cursors
 from belvedere.jobs.recovery import hold
+from belvedere.jobs.search import progress
 from belvedere.server.metrics import queues
 from belvedere.server.metrics.text_format import Family, gauge
 
@@ -24,6 +25,11 @@ def read(tx: Tx, consumers: Consumers) -> list[Family]:
             "belvedere_jobs_held",
             "Jobs that are held since the database was restored: they may have run.",
             hold.count(tx),
+        ),
+        gauge(
+            "belvedere_search_index_complete",
+            "Whether the search index has all jobs (1), or is still filled after an upgrade (0).",
+            int(progress.is_complete(tx)),
         ),
         gauge(
             "belvedere_epoch",

@@ -4,7 +4,7 @@ import { catalogue, number, plural } from '../../lib/i18n'
 export const useJobsText = catalogue(
   {
     jobs: 'Jobs',
-    find: 'Name or id',
+    find: 'Name, id, argument, result',
     states: {
       running: 'Running',
       queued: 'Queued',
@@ -92,7 +92,7 @@ export const useJobsText = catalogue(
   },
   {
     jobs: 'Trabajos',
-    find: 'Nombre o id',
+    find: 'Nombre, id, argumento, resultado',
     states: {
       running: 'En marcha',
       queued: 'En cola',

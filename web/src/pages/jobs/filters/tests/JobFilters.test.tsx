@@ -60,7 +60,7 @@ test('a state filters, and pressed again it does not', async () => {
 test('a filter in the address is visible in every control', async () => {
   await open('/jobs?state=lost&q=backup&task=t1&from=7d')
   expect(button('Lost').getAttribute('aria-pressed')).toBe('true')
-  expect(field('Name or id').value).toBe('backup')
+  expect(field('Name, id, argument, result').value).toBe('backup')
   await click('More filters (2)')
   const task = await screen.findByRole('combobox', { name: 'Task' })
   await waitFor(() => expect((task as HTMLInputElement).value).toBe('Backup · web-1'))
@@ -70,7 +70,7 @@ test('a filter in the address is visible in every control', async () => {
 test('typing filters after a pause, with one change of the address', async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true })
   const { location } = await open()
-  for (const text of ['b', 'ba', ' bac ']) enter('Name or id', text)
+  for (const text of ['b', 'ba', ' bac ']) enter('Name, id, argument, result', text)
   expect(location().search).toEqual({})
   await act(() => vi.advanceTimersByTimeAsync(300))
   await waitFor(() => expect(location().search).toEqual({ q: 'bac' }))
@@ -79,7 +79,7 @@ test('typing filters after a pause, with one change of the address', async () =>
 
 test('the slash key goes to the field', async () => {
   await open()
-  const select = vi.spyOn(field('Name or id'), 'select')
+  const select = vi.spyOn(field('Name, id, argument, result'), 'select')
   press('/')
   expect(select).toHaveBeenCalled()
 })

@@ -1,0 +1,1 @@
+"""Search of jobs by any part of their name, id, starter, arguments and result."""
