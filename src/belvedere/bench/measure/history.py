@@ -19,6 +19,7 @@ from belvedere.jobs.history import deletion_rows, deletion_steps
 from belvedere.jobs.history.deletion_rows import TASK, DeletionScope
 from belvedere.jobs.history.deletion_steps import STEP_ROWS
 from belvedere.jobs.queries import pages
+from belvedere.jobs.search import progress, terms
 from belvedere.rest.listing import Condition, Listable, Listing
 
 # The small database holds one page of history, so that both lists return the same number of jobs.
@@ -27,6 +28,7 @@ PAGE_SIZE = 1_000
 DELETED = (ROUNDS + 1) * STEP_ROWS
 CYCLES, PAGES = 25, 3
 FILL_BATCH_SIZE = 25_000
+INDEX_BATCH_SIZE = 2_000
 # Time for the server's clean-up after the start, before it is idle.
 SETTLE_S = 15.0
 Progress = Callable[[str, int, int], None]
@@ -68,6 +70,9 @@ def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
             db.write_blocking(fill, target, start, min(FILL_BATCH_SIZE, jobs - start), jobs)
             step(start)
         db.write_blocking(skip_events)
+        db.write_blocking(progress.start)
+        while db.write_blocking(progress.add_older, INDEX_BATCH_SIZE):
+            step(jobs)
         if db.dialect.name == "postgres":
             # Autovacuum would do so within a minute.
             db.write_blocking(lambda tx: tx.execute("analyze"))
@@ -95,6 +100,7 @@ def _searches(listable: Listable) -> Iterable[tuple[str, Listing]]:
     plain = Listing(listable, limit=50)
     yield "one step of a filter", replace(plain, conditions=(no_name,))
     yield "one step of a text search", replace(plain, conditions=(no_text,))
+    yield "one step of a search by index", terms.with_search(plain, "no such text")
     yield "one step of a sort", replace(plain, sort=(("name", False),))
     yield "one step of a count", replace(plain, count=True)
 

@@ -54,19 +54,18 @@ def add_changed(tx: Tx, job_ids: Sequence[str]) -> None:
     index.write(tx, sorted(set(job_ids)))
 
 
-def add_older(tx: Tx) -> bool:
+def add_older(tx: Tx, count: int | None = None) -> bool:
     """Add the next jobs of older versions; whether there may be more. Nothing if another server is
     doing it."""
+    limit = count or BATCH_SIZE
     progress = f"select reached from job_search_progress{tx.dialect.skip_locked}"
     reached = tx.value(progress)
     if not reached:
         return False
-    rows = tx.rows(
-        "select id from jobs where id < ? order by id desc limit ?", *(reached, BATCH_SIZE)
-    )
+    rows = tx.rows("select id from jobs where id < ? order by id desc limit ?", *(reached, limit))
     job_ids = [job_id for (job_id,) in rows]
     index.write(tx, job_ids)
-    is_complete = len(job_ids) < BATCH_SIZE
+    is_complete = len(job_ids) < limit
     tx.execute("update job_search_progress set reached = ?", "" if is_complete else job_ids[-1])
     return not is_complete
 
