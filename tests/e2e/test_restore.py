@@ -15,7 +15,7 @@ import engines
 import pgguard
 import pgserver
 from e2e.programs import Agent, run
-from e2e.traced_job import TracedJob, list_unconfirmed
+from e2e.traced_job import TracedJob, list_unconfirmed, start_by_trigger
 from e2e.wait_until import until
 from e2e.world import World
 
@@ -190,14 +190,6 @@ def run_jobs_around_a_restore(
     world.api.put(f"/job/{queued.job_id}/cancel")
     assert queued.stands[:2] == ("canceled", "maybe")
     start_by_trigger(world, web)
-
-
-def start_by_trigger(world: World, agent: Agent) -> None:
-    """The consumers of the event log read what is written after the restore."""
-    indicator = world.api.post("/indicator", {"title": "Queue", "type": "progress"})["id"]
-    world.task("#!/bin/sh\n", agent, triggers=[f"indicator:{indicator}:failure"])
-    world.api.patch(f"/indicator/{indicator}", {"state": "failure"})
-    until(lambda: [job for job in world.api.get("/job") if job["origin"] == "trigger_by"], 20)
 
 
 @pytest.mark.limit(120)

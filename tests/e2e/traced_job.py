@@ -57,3 +57,11 @@ def list_unconfirmed(agent: Agent) -> list[str]:
     """Jobs that the agent names in a hello: those whose end the server has not confirmed yet."""
     ledger, _ = journal.read((agent.state / "journal").read_bytes().rstrip(b"\0"), "")
     return [entry.job_id for entry in ledger.entries.values()]
+
+
+def start_by_trigger(world: World, agent: Agent) -> None:
+    """The consumers of the event log read what is written after the restore."""
+    indicator = world.api.post("/indicator", {"title": "Queue", "type": "progress"})["id"]
+    world.task("#!/bin/sh\n", agent, triggers=[f"indicator:{indicator}:failure"])
+    world.api.patch(f"/indicator/{indicator}", {"state": "failure"})
+    until(lambda: [job for job in world.api.get("/job") if job["origin"] == "trigger_by"], 20)
