@@ -111,7 +111,9 @@ def fill(db: Database, logs: Database) -> Fixture:
 
 
 def add_values(tx: Tx, place: Fixture) -> None:
-    """Numbers and texts that the engines store in different ways."""
+    """Numbers and texts that the engines store in different ways, and a fence far above the
+    newest attempt."""
+    tx.value(tx.dialect.set_fence, installation.newest_fence(tx) + 1_000)
     for number, value in enumerate((0.1, -0.0, 1e300, 5e-324, 3.0, float("inf"))):
         tx.execute(
             "insert into monitor_rollups (monitor_id, metric, step, at, count, total, low, high)"
