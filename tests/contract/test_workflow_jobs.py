@@ -114,16 +114,16 @@ async def test_the_approval_of_a_nested_workflow_counts(
     world: World, ada: Client, uma: Client
 ) -> None:
     inner = await approved_workflow(world, ada)
-    middle = await create_workflow(world, ada, graph={"nodes": [nested("in", inner)]})
+    middle = await create_workflow(world, ada, graph={"nodes": [workflow_node("in", inner)]})
     last = {"id": "z", "task_id": await world.task("z")}
     edges = [{"source": "mid", "target": "z"}]
-    graph = {"nodes": [nested("mid", middle), last], "edges": edges}
+    graph = {"nodes": [workflow_node("mid", middle), last], "edges": edges}
     outer = await create_workflow(world, ada, graph=graph)
     refused = await uma.post(f"/acme/workflows/{outer['id']}/job", {"task": "z"})
     assert (refused.status, refused.code) == (409, "approval_needed")
 
 
-def nested(name: str, flow: dict[str, Any]) -> dict[str, str]:
+def workflow_node(name: str, flow: dict[str, Any]) -> dict[str, str]:
     return {"id": name, "workflow_id": flow["id"]}
 
 

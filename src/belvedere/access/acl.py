@@ -220,7 +220,7 @@ def _entry(
 
 
 def _address(text: str) -> str | None:
-    """By the same rules as the addresses of members, so that both are equal when they are."""
+    """Normalized like the addresses of members, so that both can be compared."""
     try:
         return naming.email(text)
     except Invalid:

@@ -51,7 +51,7 @@ def note_refused(tx: Tx, host_id: str, message: str) -> None:
 
 
 def note_stale(tx: Tx, host_id: str, hello: Hello) -> None:
-    """The agent starts a new journal if it hears the refusal."""
+    """The agent starts a new journal when it gets the refusal."""
     tx.execute(
         "update hosts set stale_hello_at = ? where id = ? and journal_id = ?",
         *(tx.now, host_id, journal_id_of(hello)),
@@ -136,7 +136,7 @@ class JournalProblem(msgspec.Struct):
 
 
 def problems(tx: Tx) -> list[JournalProblem]:
-    """Hosts of all organizations whose journal is refused or went back."""
+    """Hosts of all organizations whose journal is refused or was rolled back."""
     return tx.all(
         JournalProblem,
         "select h.hostname, c.name, h.journal_refused_at, h.journal_message,"

@@ -109,7 +109,7 @@ def _fire(
 
 
 def _workflow_jobs_to_advance(event: str, job: JobRow) -> list[str]:
-    """The workflow jobs that must look at this event: the parent of a step when the step starts
+    """The workflow jobs that must process this event: the parent of a step when the step starts
     or ends, and a workflow job itself when its cancellation is requested."""
     is_workflow = job.type == WORKFLOW
     job_ids = [job.id] if is_workflow and event == "cancel_requested" else []

@@ -8,8 +8,7 @@ SECURE, PLAIN = "__Host-belvedere", "belvedere"
 SECURE_BROWSER, PLAIN_BROWSER = "__Host-belvedere-browser", "belvedere-browser"
 # As long as the session that it belongs to is stored after its end.
 BROWSER_LIFE_S = 37 * 86_400
-# Replies hold their headers in a mapping, which has room for one line of each spelling; HTTP does
-# not distinguish them.
+# The headers of a reply are a mapping with one value per spelling. HTTP ignores the case of names.
 SECOND_SET_COOKIE = "Set-Cookie"
 
 

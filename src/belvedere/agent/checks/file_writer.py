@@ -84,7 +84,7 @@ def replace(
     """Write the file; on an error the old one stays as it is. Without an expected owner, the owner
     of the old file is kept if the agent may set it."""
     with contextlib.suppress(FileNotFoundError):
-        # Of an agent that was killed.
+        # Left by an agent that was killed.
         os.unlink(temporary, dir_fd=directory)
     fd = create_file(temporary, 0o600, directory)
     try:

@@ -126,7 +126,7 @@ class AgentSocket(asyncio.Protocol):
             raise self._closed_error()
 
     def send_messages(self, messages: Sequence[FromAgent]) -> None:
-        """Call it only while there is room, like `send`."""
+        """Call it only while the send buffer has space, like `send`."""
         text = messages_codec.frame(messages).encode()
         self._transport.write(websocket_frames.pack(websocket_frames.TEXT, text, masked=True))
 

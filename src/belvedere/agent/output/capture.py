@@ -85,7 +85,7 @@ class OutputCapture:
         self._add(data if self.masker is None else self.masker.feed(data), root, fence)
 
     def finish(self, root: str, fence: int) -> None:
-        """End of output: bytes that could have been the beginning of a secret are none."""
+        """End of output: what was held back as the possible start of a secret is plain output."""
         if self.masker is not None:
             self._add(self.masker.finish(), root, fence)
 

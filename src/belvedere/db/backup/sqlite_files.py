@@ -162,7 +162,7 @@ def _create_marker(marker: Path) -> None:
 
 
 def _remove_rest(targets: Mapping[str, Path]) -> None:
-    """What a restore left that was killed."""
+    """Remove the files of an interrupted restore."""
     for path in targets.values():
         for file in (path, _draft(path)):
             for suffix in ("", *COMPANIONS):

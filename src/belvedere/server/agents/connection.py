@@ -164,8 +164,8 @@ class AgentConnection:
         try:
             is_sent = self._send_now(self._outbox)
         except Exception:
-            # Not raised here, after the commit of somebody else: `_send_outbox` meets the same
-            # error and ends the connection.
+            # Not raised here, after the commit of another operation: `_send_outbox` gets the
+            # same error and ends the connection.
             return False
         if is_sent:
             self._outbox.clear()
@@ -296,7 +296,7 @@ class AgentConnection:
         report = ended.report
         check_numbers(ended.fence)
         limits.check_report(report)
-        # A job that ended with an error has certainly not run, perhaps for want of a journal.
+        # A job that ended with an error has certainly not run, perhaps because of its journal.
         if ended.fence > self.accepted and ended.fence in self.jobs and report.ending != "error":
             self.accepted = ended.fence
         if is_returned(report):

@@ -17,7 +17,7 @@ MAX_UNAUTHENTICATED_PER_ADDRESS = 128
 # Connections with the credential of one host that have not said hello yet.
 MAX_BEFORE_HELLO = 8
 # Connections of all hosts that may wait for their session; the others wait for the answer to their
-# handshake, so that what an agent sends is not older than its patience when it is read.
+# handshake, so that no agent has timed out by the time its hello is read.
 MAX_ACCEPTED = 2_000
 # Sessions that are opened at the same time. More would only make each of them slower.
 MAX_OPENING = 32

@@ -48,7 +48,7 @@ def _is_backup(path: Path) -> bool:
 
 
 def remove_interrupted(target: Path) -> None:
-    """What backups left that were killed; nobody continues a name with an old time."""
+    """Remove the files of interrupted backups; a later backup has another name."""
     pattern = re.compile(re.escape(target.stem) + "-" + _STAMP + re.escape(target.suffix + PARTIAL))
     for path in list(target.parent.iterdir()):
         if pattern.fullmatch(path.name) and not _is_locked(path):

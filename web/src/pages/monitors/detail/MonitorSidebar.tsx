@@ -7,11 +7,10 @@ import { useHasLevel } from '../../../app/session'
 import { interval } from '../../../lib/format'
 import { monitorLook, monitorStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
-import { useMonitoringText } from '../../../ui/monitoring/text'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { fileNamesQuery } from '../form/fileNames'
 import { headerText } from '../form/HeadersInput'
-import { type FieldInput, fieldsOf } from '../form/kinds'
+import { type FieldInput, fieldsOf, useKindHelp } from '../form/kinds'
 import { useKindText } from '../form/kindText'
 import { type MaintenanceWindow, windowText } from '../form/MaintenanceWindows'
 import { useText } from '../text'
@@ -32,7 +31,7 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 /** What a monitor expects, reports and triggers. */
 export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
   const t = useText()
-  const { kindHelp } = useMonitoringText()
+  const kindHelp = useKindHelp()
   const isManager = useHasLevel('manager')
   const message = (monitor.last_event as { message?: unknown }).message
   return (

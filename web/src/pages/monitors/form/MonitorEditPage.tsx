@@ -28,6 +28,7 @@ import {
   KIND_ICONS,
   needsHost,
   newValues,
+  useKindHelp,
   type Values,
   valuesOf,
 } from './kinds'
@@ -51,7 +52,8 @@ export function NewMonitorPage() {
 
 function Choose() {
   const t = useKindText()
-  const { kinds, kindHelp } = useMonitoringText()
+  const { kinds } = useMonitoringText()
+  const kindHelp = useKindHelp()
   const { host } = newMonitorRoute.useSearch()
   return (
     <Stack gap="md">
@@ -82,7 +84,8 @@ function Make({ kind }: { kind: string }) {
   const t = useKindText()
   const go = useAppNavigate()
   const client = useQueryClient()
-  const { kinds, kindHelp } = useMonitoringText()
+  const { kinds } = useMonitoringText()
+  const kindHelp = useKindHelp()
   const { host } = newMonitorRoute.useSearch()
   const { data: hosts } = useQuery(hostNamesQuery)
   const [values, setValues] = useState<Values>(() => ({ ...newValues(kind), host_id: host }))

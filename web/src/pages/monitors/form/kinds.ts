@@ -14,6 +14,7 @@ import {
   Signpost,
 } from 'lucide-react'
 import type { Monitor } from '../../../api/queries/monitoring/monitor'
+import { catalogue } from '../../../lib/i18n'
 import { SERVICE_KINDS } from '../../../lib/state'
 
 /** How a field is asked for. Times are milliseconds on the wire and seconds on the page. */
@@ -129,6 +130,40 @@ export const KIND_ICONS: Record<string, LucideIcon> = {
   nested: Boxes,
   dstat: ServerCog,
 }
+
+/** One sentence about each kind. */
+export const useKindHelp = catalogue<Record<string, string>>(
+  {
+    scraper: 'A web address returns the expected response.',
+    dstat: 'CPU, memory, swap and disks stay below their limits.',
+    process: 'The expected number of processes is running.',
+    script: 'A script of yours succeeds.',
+    file: 'A file exists, with the right owner; reports when it changes, or restores it from a stored file.',
+    psaux: 'Lists the processes of a host, for admins.',
+    host: 'An agent is connected.',
+    nested: 'Several monitors as one: normal if all of them are.',
+    tcp: 'A port accepts connections.',
+    ping: 'A machine responds to ping.',
+    dns: 'A name resolves.',
+    tls: 'A certificate is valid, and for long enough.',
+    push: 'Something reports regularly, such as a nightly backup.',
+  },
+  {
+    scraper: 'Una dirección web devuelve la respuesta esperada.',
+    dstat: 'CPU, memoria, intercambio y discos quedan bajo sus límites.',
+    process: 'Está en marcha el número esperado de procesos.',
+    script: 'Un script tuyo termina bien.',
+    file: 'Un archivo existe, con el dueño correcto; avisa cuando cambia, o lo restaura desde un archivo guardado.',
+    psaux: 'Lista los procesos de un equipo, para administradores.',
+    host: 'Un agente está conectado.',
+    nested: 'Varios monitores como uno: normal si todos lo están.',
+    tcp: 'Un puerto acepta conexiones.',
+    ping: 'Una máquina responde al ping.',
+    dns: 'Un nombre se resuelve.',
+    tls: 'Un certificado es válido, y por tiempo suficiente.',
+    push: 'Algo informa con regularidad, como una copia nocturna.',
+  },
+)
 
 /** Kinds that people make; the one of a host comes with its host. */
 export const CREATABLE_KINDS = Object.keys(KINDS).filter((kind) => kind !== 'host')
