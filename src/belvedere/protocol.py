@@ -6,8 +6,7 @@ with its `kind`; a binary frame carries output (`pack_output`) or the bytes of a
 agent needs nothing but the standard library to read them; the server decodes them with msgspec.
 
 A connection starts with `Hello` from the agent and `Welcome` from the server; then both sides send
-orders, output, results and heartbeats. What is not acknowledged is sent again on the next
-connection.
+orders, output, results and heartbeats. What is not acknowledged is sent again after a reconnect.
 """
 
 import struct
@@ -36,7 +35,7 @@ class Hello:
 
     hostname: str
     agent_version: str
-    # Identifies the machine (not the boot): detects two machines that use one credential.
+    # Identifies the machine, not the boot: detects two machines that use one credential.
     fingerprint: str
     # A deleted or copied journal has another identity and proves nothing about older fences.
     journal_id: str
@@ -46,8 +45,7 @@ class Hello:
     # Increases with every Hello of this journal. A Hello that arrives after a later one (on an
     # abandoned connection) lacks what was accepted since, and must be ignored.
     greeting: int = 0
-    # Whether that number is durable. One that is not may be lost in a reboot and used again; the
-    # agent accepts nothing until it has sent a Hello with a durable number.
+    # Whether that number is durable. Until it is, the agent accepts nothing: it may be used again.
     is_saved: bool = True
     # The highest fence that this journal has accepted. If it is below what the server has seen
     # accepted, the journal was rolled back (a restored snapshot) and proves nothing about the rest.
@@ -61,6 +59,9 @@ class Hello:
     takes_changes: bool = False
     # Why the agent's disk is not usable; it gets no jobs until a heartbeat reports that it is.
     disk: str = ""
+    # Whether it accepts updates: pinned, unpinned (it has no key); and why the last one failed.
+    updates: str = ""
+    update_error: str = ""
     os_name: str = ""
     os_version: str = ""
     ip: str = ""
@@ -73,8 +74,7 @@ class Hello:
 
 @dataclass(slots=True)
 class AttemptStarted:
-    """The script's process is running. Sent for scripts that run longer than a few dozen
-    milliseconds."""
+    """The script's process runs. Sent for scripts that take more than a few dozen milliseconds."""
 
     fence: int
     ago_ms: int
@@ -149,11 +149,10 @@ class Sample:
     version: int
     ago_ms: int
     state: Literal["normal", "failure", "changed"]
-    # A code such as scraper:mismatch:status_code, and a sentence.
-    event: str = ""
+    event: str = ""  # a code such as scraper:mismatch:status_code
     message: str = ""
     data: dict[str, Any] = field(default_factory=dict)
-    # The values of the time series, by name: finite numbers only.
+    # The time series, by name: finite numbers only.
     measured: dict[str, float] = field(default_factory=dict)
 
 
@@ -171,8 +170,7 @@ class Samples:
 
 @dataclass(slots=True)
 class MonitorConfigRequest:
-    """A part of the list of monitors, or a difference, did not arrive: requests the complete
-    list."""
+    """A part of the list of monitors, or a difference, is missing: requests the complete list."""
 
     # Of the list that the agent has; -1: none on this connection.
     number: int
@@ -318,8 +316,7 @@ class MonitorConfig:
 
     With `since` it is a difference for an agent whose list has exactly that number: it replaces or
     adds `monitors` and removes those in `removed`. An agent with another number responds with
-    `MonitorConfigRequest`. Parts and differences are sent only to agents whose Hello has
-    `takes_changes`.
+    `MonitorConfigRequest`. Parts and differences need `takes_changes` in the Hello.
     """
 
     number: int
@@ -342,23 +339,24 @@ class SamplesAck:
     kind: Literal["noted"] = "noted"
 
 
+@dataclass(slots=True)
+class UpdateOffer:
+    """Another version of the agent, lower only with `downgrade`. `key`: if the agent has none."""
+
+    version: str
+    sha256: str
+    size: int
+    downgrade: bool = False
+    signature: str = ""
+    key: str = ""
+    kind: Literal["update"] = "update"
+
+
 FromAgent = (
     Hello | AttemptStarted | AttemptEnded | Heartbeat | BlobRequest | Samples | MonitorConfigRequest
 )
-FromServer = (
-    Welcome
-    | Order
-    | Cancel
-    | Stop
-    | Ack
-    | OutputAck
-    | Credit
-    | BlobMissing
-    | Refusal
-    | Reconnect
-    | MonitorConfig
-    | SamplesAck
-)
+_ForJobs = Welcome | Order | Cancel | Stop | Ack | OutputAck | Credit | BlobMissing | Refusal
+FromServer = _ForJobs | Reconnect | MonitorConfig | SamplesAck | UpdateOffer
 
 # Output up to this length is part of the report instead of separate frames.
 INLINE_LOG = 16 * 1024

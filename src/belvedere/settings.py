@@ -108,6 +108,18 @@ class Settings:
         "GiB of logs, files and samples that one organization may store; beyond that, output is"
         " dropped and marked, and uploads are refused; 0: no limit",
     )
+    agent_updates: str = _setting(
+        "all",
+        "BELVEDERE_AGENT_UPDATES",
+        "which agents the server updates to its own version: all, off, or tag:NAME for hosts with"
+        " this tag; only agents that were installed as one file",
+    )
+    agent_downgrades: bool = _setting(
+        False,
+        "BELVEDERE_AGENT_DOWNGRADES",
+        "also replace agents that are newer than the server, after the server went back to an older"
+        " version",
+    )
     upgrade_copy: bool = _setting(
         True,
         "BELVEDERE_UPGRADE_COPY",

@@ -18,7 +18,8 @@ from belvedere.protocol import (
 
 MESSAGES = {
     "hello": "hostname agent_version fingerprint journal_id boot_id slots entries greeting is_saved"
-    " highest keeper_id renews takes_changes disk os_name os_version ip info protocol moves",
+    " highest keeper_id renews takes_changes disk updates update_error os_name os_version ip info"
+    " protocol moves",
     "started": "fence ago_ms",
     "ended": "fence report",
     "beat": "live watch disk",
@@ -38,6 +39,7 @@ MESSAGES = {
     "reconnect": "after_ms server",
     "watch": "number monitors since removed part more",
     "noted": "stream number",
+    "update": "version sha256 size downgrade signature key",
 }
 PARTS = {
     JournaledAttempt: "fence state job_id",

@@ -4,7 +4,7 @@ import hashlib
 import io
 import zipfile
 
-from belvedere.server.api import agent_download
+from belvedere.server.agents import package
 from contract.client import Client
 from contract.world import World
 
@@ -36,15 +36,15 @@ async def test_what_is_no_address_reaches_no_shell(world: World, anonymous: Clie
 
 
 def test_building_the_file_is_reproducible() -> None:
-    first = agent_download.archive()
-    agent_download.archive.cache_clear()
-    assert agent_download.archive() == first
+    first = package.archive()
+    package.archive.cache_clear()
+    assert package.archive() == first
 
 
 def test_it_holds_the_agent_and_nothing_of_the_server() -> None:
-    names = zipfile.ZipFile(io.BytesIO(agent_download.archive())).namelist()
+    names = zipfile.ZipFile(io.BytesIO(package.archive())).namelist()
     assert "belvedere/agent/keeper/program.py" in names and "websockets/LICENSE" in names
     rooms = {name.split("/")[1] for name in names if name.startswith("belvedere/")}
     assert rooms == {"__init__.py", "protocol.py", "agent", "base"}
     assert [name for name in names if not name.endswith((".py", "LICENSE"))] == []
-    assert len(agent_download.archive()) < 300_000
+    assert len(package.archive()) < 300_000

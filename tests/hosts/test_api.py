@@ -22,7 +22,7 @@ async def test_it_works(call: Caller, db: Database, keys: Keyring, actors: Actor
     body = {"token": text, "hostname": "web-1", "fingerprint": "machine-1"}
     handler_reply = await call(anyone, "POST", "/-/enrol", body=body)
     assert handler_reply.status == 201
-    assert set(handler_reply.body) == {"token", "host_id", "hostname", "customer"}
+    assert set(handler_reply.body) == {"token", "host_id", "hostname", "customer", "update_key"}
     host_id = handler_reply.body["host_id"]
     response = (await call(actors.vic, "GET", "/host/{id}", object_id=host_id)).body
     assert (response["id"], response["_id"], response["_type"], response["ip"]) == (

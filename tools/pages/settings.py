@@ -3,6 +3,7 @@
 from typing import Any
 
 from belvedere.agent.setup.settings import TOKEN_VARIABLE
+from belvedere.agent.updates.programs import BASE_VARIABLE
 from belvedere.base.failpoints import VARIABLE as FAILPOINT
 from belvedere.cli.server import serve
 from belvedere.settings import DEPRECATED, TABLE
@@ -14,6 +15,7 @@ no option, because every user of the machine can read a command line.
 """
 ELSEWHERE = (
     (TOKEN_VARIABLE, "agent: the enrolment token, for the first start"),
+    (BASE_VARIABLE, "set by the agent itself: the program that started its update"),
     ("BELVEDERE_PRIVATE_FD", "set by the programs themselves: where they read their secrets from"),
     ("BELVEDERE_SERVER", "command line: the server's address"),
     ("BELVEDERE_TOKEN", "command line: the credential"),

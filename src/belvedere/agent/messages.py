@@ -23,6 +23,7 @@ MESSAGE_TYPES: dict[str, type[FromServer]] = {
     "reconnect": protocol.Reconnect,
     "watch": protocol.MonitorConfig,
     "noted": protocol.SamplesAck,
+    "update": protocol.UpdateOffer,
 }
 
 

@@ -51,6 +51,8 @@ class HostRow(msgspec.Struct):
     updated_at: int
     disk_full_at: int | None = None
     disk_message: str = ""
+    update_failed_at: int | None = None
+    update_error: str = ""
 
     @property
     def is_live(self) -> bool:
@@ -100,6 +102,9 @@ class HostRecord(msgspec.Struct):
     # Since when the host gets no jobs because its disk is full, and the message of the agent.
     disk_full_since: str | None = None
     disk_message: str = ""
+    # Since when the agent could not be updated, and why.
+    update_failed_since: str | None = None
+    update_error: str = ""
 
 
 def hostname(text: str) -> str:
@@ -150,4 +155,6 @@ def to_record(row: HostRow, customer_name: str) -> HostRecord:
         integrations={},
         disk_full_since=iso_or_none(row.disk_full_at),
         disk_message=row.disk_message,
+        update_failed_since=iso_or_none(row.update_failed_at),
+        update_error=row.update_error,
     )

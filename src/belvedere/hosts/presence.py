@@ -52,8 +52,18 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     data = {"hostname": host.hostname, "session": session, "agent_version": version}
     events.append(tx, host.customer_id, "host.connected", host_id, data)
     note_disk(tx, host_id, session, hello.disk)
+    _note_update(tx, host, _clean_text(hello.update_error))
     tx.signals.add(host_ready(host_id))
     return session
+
+
+def _note_update(tx: Tx, host: HostRow, error: str) -> None:
+    """Record why the agent could not be updated; its hello repeats it until an update succeeds."""
+    if error != host.update_error:
+        tx.execute(
+            "update hosts set update_failed_at = ?, update_error = ? where id = ?",
+            *(tx.now if error else None, error, host.id),
+        )
 
 
 def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:

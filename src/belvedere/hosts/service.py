@@ -32,6 +32,8 @@ class Enrolment(msgspec.Struct):
     host_id: str
     hostname: str
     customer: str
+    # With which the agent checks new versions of its program.
+    update_key: str = ""
 
 
 class HostChange(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,7 +55,14 @@ def enrol(
     host = _host_of(tx, grant, name)
     host = enrol_host(tx, _agent(grant), grant, host, name, fingerprint, address)
     _, text = tokens.create_agent_token(tx, keys, grant.customer_id, host.id, host.hostname)
-    return Enrolment(text, host.id, host.hostname, grant.customer_name)
+    key = update_key(keys, host.id)
+    return Enrolment(text, host.id, host.hostname, grant.customer_name, key)
+
+
+def update_key(keys: Keyring, host_id: str) -> str:
+    """The key with which the server signs updates for the agent of this host. A rotation of the
+    sealing key does not change it."""
+    return keys.digest(f"agent update key {host_id}")
 
 
 def create_host_enrolment(

@@ -32,6 +32,7 @@ from belvedere.legacy_agents.registration import LegacyServices
 from belvedere.monitors.api.agent_reports import ReportServices
 from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import ports, restored, routes
+from belvedere.server.agents import updates
 from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.background import job_publishing
 from belvedere.server.console import assets, docs_site
@@ -126,6 +127,7 @@ def build(settings: Settings) -> ServerRuntime:
     """Build everything but the sockets."""
     routes.check(routes.ROUTES)
     metrics_api.check_settings(settings)
+    updates.check_settings(settings)
     db, logs = open_databases(settings)
     key_material = key_file.load(settings.folder, settings.secret_key)
     return build_runtime(settings, db, logs, key_material.keys)
@@ -175,6 +177,7 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(Metrics(runtime))
     runtime.add(TraceExporter(runtime.settings.otlp_url))
     runtime.add(Examination(runtime))
+    runtime.add(updates.UpdatePace())
     runtime.add(PageCache(runtime.clock))
     runtime.add(SubscriptionLimits(runtime.clock))
     runtime.add(SyntaxChecks())

@@ -6074,6 +6074,8 @@ export interface components {
             host_id: string;
             hostname: string;
             token: string;
+            /** @default  */
+            update_key: string;
         };
         /**
          * ErrorRecord
@@ -6533,6 +6535,10 @@ export interface components {
             slots: number;
             state: string;
             tags: string[];
+            /** @default  */
+            update_error: string;
+            /** @default null */
+            update_failed_since: string | null;
             version: number;
         };
         /**

@@ -28,6 +28,7 @@ from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import Credential
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
+from belvedere.agent.updates.transfer import AgentUpdates, UpdateReady
 from belvedere.base.text import connection_errors
 from belvedere.protocol import INLINE_LOG, Hello, JournaledAttempt, Reconnect, Refusal, Welcome
 
@@ -97,7 +98,9 @@ class ServerLink:
         checks: Callable[[SampleBuffer, ScriptChecks], RunningChecks] = CheckScheduler,
         *,
         retries_refusals: bool = True,
+        updates: AgentUpdates | None = None,
     ) -> None:
+        self._updates = updates
         self._settings = settings
         self._retries_refusals = retries_refusals
         self._folder = folder
@@ -136,6 +139,8 @@ class ServerLink:
                     await keeper.collect()
                     keeper = await self._attach()
                 await self._run_connection(keeper)
+            except UpdateReady:
+                raise
             except AgentRefused as error:
                 log.error("server rejected this agent reason=%s", error)
                 if not self._retries_refusals:
@@ -199,6 +204,7 @@ class ServerLink:
             folder.files,
             self._settings.scripts_user,
             self._space,
+            self._updates,
         )
 
     async def _run_session(
@@ -237,6 +243,8 @@ class ServerLink:
             raise _refusal_error(welcome)
         if not isinstance(welcome, Welcome):
             raise OSError("the server does not support the agent protocol")
+        if self._updates is not None:
+            self._updates.programs.confirm()
         session.open(welcome)
         session.receive_messages(others)
         log.info("agent connected server=%s host=%s", self._server, self._credential.hostname)
@@ -248,6 +256,7 @@ class ServerLink:
                 session.send_heartbeats(welcome.beat_ms / 1_000),
                 keeper.lost.wait(),
                 self._until_reconnect(session),
+                *((session.transfer.run(),) if session.transfer is not None else ()),
             )
         finally:
             stable_timer.cancel()
@@ -276,6 +285,8 @@ class ServerLink:
             renews=state["version"] >= CAN_RENEW,
             takes_changes=True,
             disk=self._space.message,
+            updates=self._updates.readiness if self._updates is not None else "",
+            update_error=self._updates.error if self._updates is not None else "",
             slots=self._settings.slots,
             entries=[
                 JournaledAttempt(

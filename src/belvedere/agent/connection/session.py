@@ -16,6 +16,7 @@ from belvedere.agent.monitoring.monitor_list import Checks, MonitorList
 from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.output import memory_buffer
 from belvedere.agent.output.upload import OutputUpload
+from belvedere.agent.updates.transfer import AgentUpdates, UpdateTransfer
 from belvedere.base.failpoints import reach
 from belvedere.protocol import (
     Ack,
@@ -35,6 +36,7 @@ from belvedere.protocol import (
     Refusal,
     SamplesAck,
     Stop,
+    UpdateOffer,
     Welcome,
 )
 
@@ -82,7 +84,11 @@ class ServerSession:
         files: str = "",
         scripts_user: str = "",
         space: DiskSpace | None = None,
+        updates: AgentUpdates | None = None,
     ) -> None:
+        self._updates = updates
+        # Of this connection, once the session is open.
+        self.transfer: UpdateTransfer | None = None
         self._keeper = keeper
         self._space = space or DiskSpace(())
         # The disk message that was last sent to the server.
@@ -146,6 +152,8 @@ class ServerSession:
     def open(self, welcome: Welcome) -> None:
         """Resume after the last connection, with everything that is not acknowledged."""
         self._number = welcome.session
+        if self._updates is not None:
+            self.transfer = UpdateTransfer(self._updates, welcome.session, self._send)
         self._orders.can_mask = self.state.result().get("version", 1) >= 2
         self._streams.credit = welcome.credit
         self._streams.takes_files = welcome.files
@@ -222,6 +230,11 @@ class ServerSession:
                     self._keeper.send({"do": "stop", "fence": fence})
             case BlobMissing(sha256):
                 self._orders.fail(sha256, "The server does not have the file.")
+                if self.transfer is not None:
+                    self.transfer.miss(sha256)
+            case UpdateOffer():
+                if self.transfer is not None:
+                    self.transfer.take(message)
             case MonitorConfig():
                 self._monitor_list.take(message)
             case SamplesAck(stream, number):
@@ -248,7 +261,8 @@ class ServerSession:
         self._keeper.send({"do": "ack", "fences": fences})
 
     def receive_bytes(self, frame: bytes) -> None:
-        self._orders.feed(frame)
+        if self.transfer is None or not self.transfer.feed(frame):
+            self._orders.feed(frame)
         self._keeper.flush()
 
     def _send(self, message: FromAgent) -> None:

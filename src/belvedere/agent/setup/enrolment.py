@@ -1,5 +1,6 @@
 """From an enrolment token to the agent's own credential, once; and the identity of the machine."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ from belvedere.agent.state_folder import StateFolder
 from belvedere.base.text import connection_errors
 
 TIMEOUT_S = 15.0
+UPDATE_KEY = "update.key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,14 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
-def load_saved(settings: AgentSettings, folder: StateFolder) -> Credential | None:
+def load_saved(
+    settings: AgentSettings, folder: StateFolder, *, is_required: bool = True
+) -> Credential | None:
     """The credential of an earlier enrolment, unless there is a new enrolment token."""
     credential = load(folder)
     if credential and (not settings.token or credential.enrolled_with == digest(settings.token)):
         return credential
-    if not settings.token:
+    if not settings.token and is_required:
         raise CannotEnrol(
             "This agent has no credential yet: give it an enrolment token with --token-file, "
             "--token or BELVEDERE_ENROLMENT_TOKEN."
@@ -83,14 +87,33 @@ def tls_context(settings: AgentSettings) -> ssl.SSLContext | None:
 
 def enrol(settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | None) -> Credential:
     """Get a credential and save it before it is used."""
-    credential = _request_credential(settings, folder, tls)
+    credential, update_key = _request_credential(settings, folder, tls)
+    # Not in the credential: agents of earlier versions refuse one with an unknown field.
+    save_update_key(folder, update_key)
     save(folder, credential)
     return credential
 
 
+def save_update_key(folder: StateFolder, key: str) -> None:
+    """The key for updates of this server, in place of the one of an earlier enrolment."""
+    path = f"{folder.root}/{UPDATE_KEY}"
+    for name in (path, path + ".new"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+    if not key:
+        return
+    fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with open(fd, "w") as file:
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(path + ".new", path)
+
+
 def _request_credential(
     settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | None
-) -> Credential:
+) -> tuple[Credential, str]:
+    """The credential, and the key for updates; empty from an older server."""
     # Imported here: an enrolled agent never needs an HTTP client.
     import urllib.error
     import urllib.request
@@ -108,13 +131,14 @@ def _request_credential(
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as reply:
             answer = json.load(reply)
-            return Credential(
+            credential = Credential(
                 answer["token"],
                 answer["host_id"],
                 answer["customer"],
                 answer["hostname"],
                 digest(settings.token),
             )
+            return credential, str(answer.get("update_key", ""))
     except urllib.error.HTTPError as error:
         text = _message(error.read())
         if error.code in (429, 502, 503, 504):

@@ -102,6 +102,8 @@ def unit_text(program: list[str], settings: AgentSettings) -> str:
     words += ["--hostname", settings.hostname, "--slots", str(settings.slots)]
     if settings.tls_ca:
         words += ["--tls-ca", os.path.abspath(settings.tls_ca)]
+    if not settings.updates:
+        words.append("--no-updates")
     return UNIT.format(
         command=" ".join(map(quoted, words)),
         target="multi-user.target" if _is_root() else "default.target",

@@ -33,6 +33,8 @@ class AgentSettings:
     # With less free space in the state folder the host accepts no work.
     min_free_bytes: int = disk_space.MIN_FREE_BYTES
     min_free_inodes: int = disk_space.MIN_FREE_INODES
+    # Whether the server may update this agent.
+    updates: bool = True
 
     @property
     def is_unprotected(self) -> bool:
@@ -67,6 +69,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls-ca", default="", help="PEM file of the certificate authorities to trust"
     )
+    parser.add_argument(
+        "--no-updates",
+        dest="updates",
+        action="store_false",
+        help="do not accept new versions of the agent from the server",
+    )
     parser.add_argument("--units", default="", help="install: only write the unit, to this folder")
 
 
@@ -91,6 +99,7 @@ def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> AgentSett
         tls_ca=arguments.tls_ca,
         action=arguments.action,
         units=arguments.units,
+        updates=arguments.updates,
         min_free_bytes=_number(environ, MIN_FREE_BYTES, disk_space.MIN_FREE_BYTES),
         min_free_inodes=_number(environ, MIN_FREE_INODES, disk_space.MIN_FREE_INODES),
     )

@@ -17,6 +17,7 @@ from belvedere.db.signals import checks_changed, jobs_canceled
 from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import FromServer, Hello, Refusal
 from belvedere.rest.request import Receive, Scope, Send
+from belvedere.server.agents import updates
 from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.message_limits import CloseConnection, messages_in
 from belvedere.server.http import authentication
@@ -198,6 +199,7 @@ async def _run_connection(
         socket.deliver_to(handle)
     # After the welcome, which the next iteration of the event loop sends.
     connection.monitor_sync.on_signal()
+    updates.consider(connection, hello)
     runtime.db.write_batched(claim.signal_hosts, connection.host_id)
     log.info("agent connected host=%s session=%s", connection.host_id, connection.session)
     try:

@@ -28,7 +28,7 @@ OTHERS = frozenset(
     PREFIX + name
     for name in (
         *("SERVER", "TOKEN", "CUSTOMER", "CA_FILE", "ENROLMENT_TOKEN", "PRIVATE_FD"),
-        *("MIN_FREE_BYTES", "MIN_FREE_INODES", "FAILPOINT", "TEST_POSTGRES"),
+        *("MIN_FREE_BYTES", "MIN_FREE_INODES", "FAILPOINT", "TEST_POSTGRES", "AGENT_BASE"),
     )
 )
 

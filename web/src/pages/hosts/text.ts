@@ -76,6 +76,7 @@ export const useText = catalogue(
     ranges: { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' },
     silentSince: 'The agent has not reported since',
     diskFullSince: 'Its disk is full; it gets no jobs until there is space. Since',
+    updateFailedSince: 'Its agent could not be updated and runs its old version. Since',
     warnings: {
       journal_refused: () => 'The server refuses the agent of this host',
       journal_awaited: () => 'No jobs until the agent connects',
@@ -204,6 +205,7 @@ export const useText = catalogue(
     ranges: { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' },
     silentSince: 'El agente no informa desde',
     diskFullSince: 'Su disco está lleno; no recibe trabajos hasta que haya espacio. Desde',
+    updateFailedSince: 'Su agente no se pudo actualizar y usa la versión anterior. Desde',
     warnings: {
       journal_refused: () => 'El servidor rechaza al agente de este equipo',
       journal_awaited: () => 'Sin trabajos hasta que el agente se conecte',

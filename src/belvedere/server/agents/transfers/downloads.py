@@ -5,7 +5,7 @@ import msgspec
 from belvedere import files
 from belvedere.protocol import CHUNK, BlobMissing, pack_blob
 from belvedere.rest.request import Send
-from belvedere.server.agents import queries
+from belvedere.server.agents import package, queries
 from belvedere.server.agents.message_limits import AgentPeer, CloseConnection
 
 # Requested contents that may wait.
@@ -49,6 +49,8 @@ class Downloads:
     async def _send_content(self, sha256: str) -> None:
         db = self._connection.runtime.db
         content = await db.read(queries.content_for, self._connection.host_id, sha256)
+        if content is None and sha256 == package.digest():
+            content = len(package.archive()), package.archive()
         if content is None:
             text = encode([BlobMissing(sha256)]).decode()
             await self._send({"type": "websocket.send", "text": text})

@@ -100,6 +100,11 @@ function Head({ host }: { host: Host }) {
           {t.diskFullSince} {dateTime(host.disk_full_since)}. {host.disk_message}
         </Alert>
       ) : null}
+      {host.update_failed_since ? (
+        <Alert p="xs" color="yellow" variant="light">
+          {t.updateFailedSince} {dateTime(host.update_failed_since)}. {host.update_error}
+        </Alert>
+      ) : null}
       <HostWarnings hostId={host.id} warnings={warnings} />
       <Suspense>{opened ? <ExecDialog hosts={[host.hostname]} onClose={close} /> : null}</Suspense>
     </>
