@@ -13,6 +13,7 @@ from belvedere.agent.connection.server_link import ServerLink, network_dialer
 from belvedere.agent.keeper_client import KeeperClient, KeeperFailed
 from belvedere.agent.setup.enrolment import Credential
 from sim import current_actor as stage
+from sim import upgrades
 from sim.host import STATE, Host, KeeperProcess, ProcessDeath
 from sim.loop import VirtualLoop
 from sim.network import Connection, ConnectionEnd
@@ -123,8 +124,11 @@ class SimSocket:
 
     local_address = ("192.0.2.8", 40_000)
 
-    def __init__(self, end: ConnectionEnd, ping_s: float, patience_s: float) -> None:
+    def __init__(
+        self, end: ConnectionEnd, ping_s: float, patience_s: float, *, is_old: bool
+    ) -> None:
         self._end = end
+        self._is_old = is_old
         self._frames: list[Any] = []
         self._wake = asyncio.Event()
         self._listener: Callable[[Any], None] | None = None
@@ -170,7 +174,8 @@ class SimSocket:
             raise self._closed
 
     def send_messages(self, messages: Any) -> None:
-        self._end.send(speech.frame(messages))
+        frame = speech.frame(messages)
+        self._end.send(upgrades.as_old_agent(frame) if self._is_old else frame)
 
     def send(self, frame: bytes) -> None:
         self._end.send(frame)
@@ -229,7 +234,10 @@ class connect:  # noqa: N801  (it stands for websockets' own)
         assert host.agent is not None
         connection = Connection(world, host, host.agent, server)
         self._socket = SimSocket(
-            connection.agent_end, self._options["ping_interval"], self._options["ping_timeout"]
+            connection.agent_end,
+            self._options["ping_interval"],
+            self._options["ping_timeout"],
+            is_old=host.has_old_agent,
         )
         server.accept(connection)
         return self._socket

@@ -64,6 +64,8 @@ class Host:
         self.lag = 0.0
         self.find_server: Callable[[], Any] = lambda: None
         self.snapshot: Snapshot | None = None
+        # Its agent is of an earlier version than the server.
+        self.has_old_agent = False
         # The keeper that takes its turn now, or is being started.
         self.starting_or_running: KeeperProcess
 

@@ -13,8 +13,9 @@ from belvedere.agent.journal import journal
 from belvedere.agent.keeper import program, recovery
 from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.output import capture, spool, upload
+from belvedere.db.backup import copy
 from belvedere.jobs.lifecycle import create
-from sim import agent
+from sim import agent, upgrades
 from sim import current_actor as stage
 from sim.agent import SimCache
 
@@ -182,6 +183,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (recovery, "spool", SimpleNamespace(list_spools=_spool_sizes, clear=_forget)),
     (recovery, "time", _Stopwatch()),
     (create, "new_id", _numbered_id),
+    (copy, "migrations", upgrades.list_migrations),
 )
 
 

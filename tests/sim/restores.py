@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from belvedere.db import installation
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.hosts import restored
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.recovery import hold, restore
 from belvedere.server.runtime import ServerRuntime
+from sim.backup_commands import pass_through
 from sim.world import EPOCH_MS, MS, SECOND, Micros
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ class Restores:
     def __init__(self, story: "Scenario") -> None:
         self._story = story
         self._world = story.world
-        self._backup: tuple[Micros, list[bytes]] | None = None
-        # Whether the operator ran `belvedere mark-restored`.
+        self._backup: tuple[Micros, dict[str, bytes]] | None = None
+        self._stores = {"belvedere.db": story.jobs, "logs.db": story.logs}
+        # Whether it was restored by `belvedere restore`; otherwise the files were copied back.
         self._is_marked = True
         # What a server does at each start; it remembers the epoch.
         restore.hold_after_restore(self._tx())
@@ -37,18 +38,18 @@ class Restores:
 
     @property
     def needs_journals(self) -> bool:
-        """Without `mark-restored` only a journal shows that the database was restored."""
+        """Of files that were copied back, only a journal shows that they are older."""
         return not self._is_marked
 
     def back_up(self) -> None:
         story = self._story
         if self._backup is not None or story.is_quiet:
             return
-        if any(store.writer is not None for store in (story.jobs, story.logs)):
+        if any(store.writer is not None for store in self._stores.values()):
             self._world.after(10 * MS, self.back_up)
             return
         self._world.note("backup")
-        copies = [store.connection.serialize("main") for store in (story.jobs, story.logs)]
+        copies = {name: store.connection.serialize("main") for name, store in self._stores.items()}
         self._backup = self._world.now, copies
         self._world.after(self._world.between(SECOND, 60 * SECOND), self._restore)
 
@@ -60,17 +61,18 @@ class Restores:
         for server in story.servers:
             server.kill()
         before = self._job_ids()
-        for store, copy in zip((story.jobs, story.logs), copies, strict=True):
-            store.connection.deserialize("main", copy)
-        self._forget(made_at, before - self._job_ids())
         self._is_marked = self._world.chance(0.5) or self._lacks_evidence(made_at)
         self._world.note("restored", self._is_marked)
+        if self._is_marked:
+            copies = pass_through(copies)
+        for name, store in self._stores.items():
+            store.connection.deserialize("main", copies[name])
+        self._forget(made_at, before - self._job_ids())
         if not self._is_marked:
-            self._story.truth.unannounced.append((made_at, self._world.now))
-        else:
-            with story.jobs.connection:
-                installation.raise_epoch(self._tx())
-                restore.hold_after_restore(self._tx())
+            story.truth.unannounced.append((made_at, self._world.now))
+        # What the next start of a server does before agents can connect.
+        with story.jobs.connection:
+            restore.hold_after_restore(self._tx())
 
     def _job_ids(self) -> set[str]:
         return {job_id for (job_id,) in self._tx().rows("select id from jobs")}

@@ -18,6 +18,7 @@ from sim.loop import discard_tasks
 from sim.restores import Restores
 from sim.server import ServerProcess
 from sim.swarm import FaultRates, draw
+from sim.upgrades import Upgrades
 from sim.world import EPOCH_MS, MINUTE, MS, SECOND, Micros, Process, World
 
 # After healing everything must be over within this time.
@@ -45,6 +46,7 @@ class Scenario:
         self.truth.hosts = self.hosts
         self.people = People(self, self.setting)
         self.restores = Restores(self)
+        self.upgrades = Upgrades(self)
 
     def _host(self, name: str) -> Host:
         rate = 1 + self.swarm.drift * self.world.random.uniform(-1, 1)
@@ -86,6 +88,7 @@ class Scenario:
         return self.world.random.choice(alive) if alive else None
 
     def _start_server(self, number: int) -> None:
+        self.upgrades.start_server()
         server = ServerProcess(self.world, number, self.jobs, self.logs, self.slow)
         server.db.dies_after_commit = 0 if self.is_quiet else self.swarm.dies_after_commit
         server.deaf = self.swarm.deaf
@@ -125,6 +128,9 @@ class Scenario:
             (swarm_.restarts, self.people.restart),
         ):
             self._often(count, ends_at, mishap)
+        # Not in the table: stories without upgrades stay as they were, with the same seeds.
+        if swarm_.upgrades:
+            self._often(swarm_.upgrades, ends_at, self.upgrades.upgrade)
         self._revive()
 
     def _often(self, count: float, ends_at: Micros, mishap: Callable[[], object]) -> None:
@@ -254,6 +260,7 @@ class Scenario:
         now = EPOCH_MS + self.world.now // MS
         tx = SqliteTx(self.jobs.connection, now)
         self.truth.judge(tx, SqliteTx(self.logs.connection, now))
+        self.upgrades.judge(tx)
         rows = tx.rows(
             "select id, lifecycle, state, version, fence, ran, reason from jobs order by id"
         )

@@ -40,11 +40,18 @@ class FaultRates:
     second_server: float = 0.0
     rollbacks: float = 0.0
     restores: float = 0.0
+    upgrades: float = 0.0
 
     @property
     def stops_servers(self) -> bool:
         """Whether there may be moments in which no server runs."""
-        return bool(self.server_kills + self.server_pauses + self.dies_after_commit + self.restores)
+        return bool(
+            self.server_kills
+            + self.server_pauses
+            + self.dies_after_commit
+            + self.restores
+            + self.upgrades
+        )
 
 
 MOST = FaultRates(
@@ -76,6 +83,7 @@ MOST = FaultRates(
     second_server=1.0,
     rollbacks=2,
     restores=1.5,
+    upgrades=1,
 )
 
 
