@@ -83,12 +83,12 @@ export const useText = catalogue(
     groups: { everywhere: 'Everywhere', lists: 'In lists', log: 'In a log', forms: 'In forms' },
     missing: 'Page not found',
     missingBody:
-      'It may have been deleted, the link may be incomplete, or it belongs to an organization that you are not a member of.',
+      'It was deleted, the link is incomplete, or it belongs to an organization that you are not a member of.',
     back: 'Back',
     home: 'Go to dashboard',
     broken: 'Something went wrong on this page',
     brokenBody:
-      'The rest of the console still works. Reload the page; if it happens again, report what you did.',
+      'The rest of the console works. Reload the page; if it happens again, report what you did.',
     reload: 'Reload',
     newTask: 'Task',
     newWorkflow: 'Workflow',
@@ -186,7 +186,7 @@ export const useText = catalogue(
     },
     missing: 'Página no encontrada',
     missingBody:
-      'Puede que se haya borrado, que el enlace esté incompleto o que sea de una organización de la que no eres miembro.',
+      'Se ha borrado, el enlace está incompleto o es de una organización de la que no eres miembro.',
     back: 'Volver',
     home: 'Ir al panel',
     broken: 'Algo ha fallado en esta página',
