@@ -133,11 +133,14 @@ def roll(site: Site, haproxy: HAProxy, restart: Callable[[], None]) -> None:
     word = world.folder / "enough"
     counting = site.start(COUNTING, str(word))
     body = {"task": task, "task_arguments": [str(path), "0", "0", "1"]}
+    slow = {"task": task, "task_arguments": [str(path), "0", "0.3", "1"]}
     query, port = f"customer={CUSTOMER}", haproxy.port
     requesters = [
         Requester(port, "POST", f"/job?{query}", body, 0.2),
-        Requester(
-            haproxy.port, "POST", f"/job?{query}&wait_result=true&wait_timeout=60", body, 0.05
+        # Almost always in progress, on each server.
+        *(
+            Requester(port, "POST", f"/job?{query}&wait_result=true&wait_timeout=60", slow, 0.01)
+            for _ in range(4)
         ),
         Requester(port, "GET", f"/host?{query}", None, 0.05),
         Requester(port, "GET", "/-/health", None, 0.05),
@@ -157,7 +160,7 @@ def roll(site: Site, haproxy: HAProxy, restart: Callable[[], None]) -> None:
     word.touch()
     failures = [failure for requester in requesters for failure in requester.failures]
     assert not failures, (failures, haproxy.unusual_lines())
-    check_jobs(site, watcher, path, [*requesters[0].jobs, *requesters[1].jobs])
+    check_jobs(site, watcher, path, [job for requester in requesters for job in requester.jobs])
     assert world.wait_ended(counting)["state"] == "normal"
     reader.join(30)
     text = "".join(str(data) for kind, data in events if kind == "output")
