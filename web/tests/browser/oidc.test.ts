@@ -153,6 +153,6 @@ test('a provider is deleted after a confirmation', async () => {
 })
 
 test('no page logged an error or called another host', () => {
-  const there = `left the house: ${provider.issuer}/authorize`
+  const there = `request to another host: ${provider.issuer}/authorize`
   expect(world.pageErrors.filter((error) => !error.startsWith(there))).toEqual([])
 })

@@ -77,6 +77,6 @@ test('an invited person is led to the provider, and that accepts the invitation'
 })
 
 test('no page logged an error or called another host', () => {
-  const there = `left the house: ${provider.issuer}/authorize`
+  const there = `request to another host: ${provider.issuer}/authorize`
   expect(world.pageErrors.filter((error) => !error.startsWith(there))).toEqual([])
 })
