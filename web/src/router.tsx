@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { UI } from './api/client'
-import { NotFoundPage } from './app/ErrorPage'
+import { ErrorPage, NotFoundPage } from './app/ErrorPage'
 import { homeRoute, notFoundRoute, orgRoute, rootRoute } from './app/routes'
 import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
@@ -55,6 +55,8 @@ export function makeRouter(client: QueryClient) {
     context: { client },
     defaultPreload: 'intent',
     scrollRestoration: true,
+    // The navigation stays when a page fails.
+    defaultErrorComponent: ErrorPage,
     defaultNotFoundComponent: NotFoundPage,
   })
 }

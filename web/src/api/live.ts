@@ -150,7 +150,7 @@ async function follow(
       stop.removeEventListener('abort', over)
     }
     if (stop.aborted) return
-    const reached = hasReceived || (await isThere())
+    const reached = hasReceived || (await isReachable())
     if (hasReceived) report.status({ link: 'connecting', next: Date.now() + wait })
     else if (reached) {
       // The server answers but no stream gets through: something on the way holds it back.
@@ -163,7 +163,7 @@ async function follow(
   }
 }
 
-async function isThere(): Promise<boolean> {
+export async function isReachable(): Promise<boolean> {
   try {
     return (await fetch(address('/-/health'), { cache: 'no-store' })).ok
   } catch {

@@ -1,9 +1,11 @@
 import { Button, Group } from '@mantine/core'
 import { useCanGoBack, useRouter } from '@tanstack/react-router'
 import { Compass, TriangleAlert } from 'lucide-react'
+import { useEffect } from 'react'
 import { UI } from '../api/client'
 import { EmptyState } from '../ui/layout/EmptyState'
 import { useWords } from '../ui/text'
+import { reloadWhenReachable } from './reload'
 import { useText } from './text'
 import { usePageTitle } from './title'
 
@@ -29,13 +31,19 @@ export function NotFoundPage() {
   )
 }
 
+/** The texts of Chromium, Firefox and Safari for a script that could not be loaded. */
+const NOT_LOADED = /dynamically imported module|module script/i
+
 export function ErrorPage({ error }: { error: unknown }) {
   const t = useText()
+  const message = error instanceof Error ? error.message : String(error)
+  const isLoaded = !NOT_LOADED.test(message)
+  useEffect(() => (isLoaded ? undefined : reloadWhenReachable()), [isLoaded])
   return (
-    <EmptyState icon={TriangleAlert} title={t.broken}>
-      <p>{t.brokenBody}</p>
+    <EmptyState icon={TriangleAlert} title={isLoaded ? t.broken : t.notLoaded}>
+      <p>{isLoaded ? t.brokenBody : t.notLoadedBody}</p>
       <p>
-        <code>{error instanceof Error ? error.message : String(error)}</code>
+        <code>{message}</code>
       </p>
       <Button variant="default" onClick={() => location.reload()}>
         {t.reload}

@@ -1,9 +1,10 @@
 import { AppShell, Burger, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
+import { countsQuery } from '../../api/queries/counts'
 import { useAppNavigate } from '../../ui/AppLink'
-import { HostsDown } from '../../ui/hosts/HostsDown'
 import { useKeys } from '../keys'
 import { PAGES } from '../pages'
 import { useEndsSoon, useProfile } from '../session'
@@ -15,6 +16,9 @@ import { openPalette, usePaletteRequests } from './openPalette'
 import { useRecentPages } from './recent'
 import { TopBar } from './TopBar'
 
+const HostsDown = lazy(() =>
+  import('../../ui/hosts/HostsDown').then((module) => ({ default: module.HostsDown })),
+)
 const Palette = lazy(() => import('./Palette').then((module) => ({ default: module.Palette })))
 const SessionEnding = lazy(() =>
   import('./SessionEnding').then((module) => ({ default: module.SessionEnding })),
@@ -33,6 +37,7 @@ export function Shell() {
   const go = useAppNavigate()
   const requests = usePaletteRequests()
   const endsSoon = useEndsSoon()
+  const { data: counts } = useQuery(countsQuery)
   useStream()
   useRecent(path)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
@@ -73,7 +78,11 @@ export function Shell() {
         <TopBar />
       </AppShell.Header>
       <AppShell.Main className="main" id="main" tabIndex={-1}>
-        <HostsDown />
+        {counts?.hosts.down ? (
+          <Suspense fallback={null}>
+            <HostsDown />
+          </Suspense>
+        ) : null}
         <Outlet />
       </AppShell.Main>
       <Suspense fallback={null}>

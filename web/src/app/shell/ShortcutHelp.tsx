@@ -3,20 +3,22 @@ import { usePrefs } from '../../lib/prefs'
 import { useWords } from '../../ui/text'
 import { PAGES } from '../pages'
 import { useText } from '../text'
+import { useShortcutText } from './shortcutText'
 
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useText()
   const w = useWords()
-  const k = t.key
+  const s = useShortcutText()
+  const k = s.key
   const { keys } = usePrefs()
   const goes = PAGES.filter((page) => page.key).map((page) => [
     `g ${page.key}`,
     `${t.goTo}: ${t[page.word]}`,
   ])
   const groups: [string, string[][]][] = [
-    [t.groups.everywhere, [['Ctrl K', k.palette], ['?', k.help], ...(goes as string[][])]],
+    [s.groups.everywhere, [['Ctrl K', k.palette], ['?', k.help], ...(goes as string[][])]],
     [
-      t.groups.lists,
+      s.groups.lists,
       [
         ['j', k.move],
         ['k', k.move],
@@ -32,7 +34,7 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
       ],
     ],
     [
-      t.groups.log,
+      s.groups.log,
       [
         ['f', k.find],
         ['n', k.next],
@@ -43,7 +45,7 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
       ],
     ],
     [
-      t.groups.forms,
+      s.groups.forms,
       [
         ['Ctrl S', k.save],
         ['Ctrl Enter', k.submit],
@@ -54,11 +56,11 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
     <Modal
       opened={opened}
       onClose={onClose}
-      title={t.keysTitle}
+      title={s.keysTitle}
       size="lg"
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      {keys ? null : <Text size="sm">{t.keysOff}</Text>}
+      {keys ? null : <Text size="sm">{s.keysOff}</Text>}
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
         {groups.map(([name, rows]) => (
           <Stack key={name} gap={4}>

@@ -4,12 +4,12 @@ import { Unplug } from 'lucide-react'
 import { Fragment } from 'react'
 import { countsQuery } from '../../api/queries/counts'
 import { AppLink } from '../AppLink'
-import { useMonitoringText } from '../monitoring/text'
 import { Ago } from '../state/Time'
+import { useHostText } from './text'
 
 /** A red banner while a host with monitors or tasks has no connected agent. */
 export function HostsDown() {
-  const w = useMonitoringText()
+  const w = useHostText()
   const { data } = useQuery(countsQuery)
   const hosts = data?.hosts
   if (!hosts?.down) return null

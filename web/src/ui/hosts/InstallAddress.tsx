@@ -1,8 +1,8 @@
 import { Alert, Select, Stack, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
 import { CopyField } from '../form/CopyField'
-import { useMonitoringText } from '../monitoring/text'
 import type { Reachability } from './installAddresses'
+import { useHostText } from './text'
 
 interface InstallAddressProps {
   reach: Reachability
@@ -12,7 +12,7 @@ interface InstallAddressProps {
 
 /** Warns if other machines cannot reach the server, or lets the user choose its address. */
 export function InstallAddress({ reach, address, onChange }: InstallAddressProps) {
-  const w = useMonitoringText()
+  const w = useHostText()
   if (reach.options.length > 0)
     return (
       <Alert color="red" icon={<TriangleAlert size={16} />} title={w.loopbackTitle}>

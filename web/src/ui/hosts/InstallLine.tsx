@@ -6,10 +6,10 @@ import { api, ok, ROOT, type Shape } from '../../api/client'
 import { installAddressQuery } from '../../api/queries/monitoring/host'
 import { useCan } from '../../app/session'
 import { CopyField } from '../form/CopyField'
-import { useMonitoringText } from '../monitoring/text'
 import { showError } from '../toast'
 import { InstallAddress } from './InstallAddress'
 import { installCommands, type Reachability, reachability } from './installAddresses'
+import { useHostText } from './text'
 
 interface InstallLineProps {
   /** The existing host that the machine becomes; without it the machine becomes a new host. */
@@ -24,7 +24,7 @@ function createToken(hostId?: string) {
 
 /** Creates an enrolment token and shows the command that turns a machine into a host. */
 export function InstallLine(props: InstallLineProps) {
-  const w = useMonitoringText()
+  const w = useHostText()
   const may = useCan()('host.edit')
   const { data: address } = useQuery({ ...installAddressQuery, enabled: may })
   if (!may) return <Text size="sm">{w.needsAdmin}</Text>
@@ -33,7 +33,7 @@ export function InstallLine(props: InstallLineProps) {
 }
 
 function Install({ hostId, onToken, reach }: InstallLineProps & { reach: Reachability }) {
-  const w = useMonitoringText()
+  const w = useHostText()
   const [address, setAddress] = useState<string | null>(null)
   const make = useMutation({
     mutationFn: () => createToken(hostId),
@@ -61,7 +61,7 @@ function Install({ hostId, onToken, reach }: InstallLineProps & { reach: Reachab
 }
 
 function Commands({ root, token }: { root: string; token: string }) {
-  const w = useMonitoringText()
+  const w = useHostText()
   const commands = installCommands(root, token)
   return (
     <Stack gap={6}>
