@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from belvedere.jobs.api import wait
-from belvedere.jobs.lifecycle.ended_jobs import EndedJobs
 from belvedere.jobs.queries import details
+from belvedere.jobs.queries.ended_jobs import EndedJobs
 from contract import interface_fields as letters
 from contract.client import Client, Response
 from contract.over_socket import every_transport

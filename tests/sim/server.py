@@ -10,7 +10,6 @@ from typing import Any
 from belvedere.access.actor import Actor, Level
 from belvedere.base.clock import ObservedDurations, SharedClock
 from belvedere.db.signals import Signal, SignalBus
-from belvedere.jobs.lifecycle.ended_jobs import EndedJobs
 from belvedere.server import clock as server_clock
 from belvedere.server import wiring
 from belvedere.server.agents import endpoint
@@ -81,7 +80,6 @@ class ServerProcess(Process):
         runtime.handshakes = Handshakes(lambda: int(self.loop.time() * 1_000))
         runtime.agents = AgentRegistry("http://belvedere.test", unused)
         runtime.credentials = Credentials()  # type: ignore[assignment]
-        runtime.add(EndedJobs())
         self.runtime = runtime
         self._connections: list[Connection] = []
         self.peers: list[ServerProcess] = []

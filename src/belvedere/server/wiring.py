@@ -23,7 +23,6 @@ from belvedere.files.quota import GIB
 from belvedere.jobs import scraper
 from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.lifecycle import claim, commands
-from belvedere.jobs.lifecycle.ended_jobs import EndedJobs
 from belvedere.jobs.recovery import restore
 from belvedere.jobs.search import progress
 from belvedere.legacy_agents import check_reports
@@ -182,7 +181,7 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(SubscriptionLimits(runtime.clock))
     runtime.add(SyntaxChecks())
     runtime.add(ScheduleServices(TARGETS))
-    runtime.add(EndedJobs())
+    runtime.add(runtime.agents.ended_jobs)
     runtime.add(
         JobServices(
             runtime.agents.create,

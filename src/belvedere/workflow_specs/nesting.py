@@ -25,7 +25,7 @@ def names_of(tx: Tx, workflow_ids: list[str]) -> dict[str, list[WorkflowName]]:
     for workflow_id, *part in tx.rows(
         "select u.workflow_id, w.id, w.name from workflow_parts u join workflows w"
         f" on w.id = u.part_id where u.workflow_id in {tx.dialect.in_texts} order by w.name, w.id",
-        _texts(workflow_ids),
+        texts(workflow_ids),
     ):
         names[workflow_id].append(WorkflowName(*part))
     return names
@@ -65,7 +65,7 @@ def _fault(tx: Tx, customer_id: str, workflow_id: str | None, nested_id: str) ->
         rows = tx.rows(
             f"select distinct part_id from workflow_parts where workflow_id in"
             f" {tx.dialect.in_texts}",
-            _texts(sorted(level)),
+            texts(sorted(level)),
         )
         level = {child_id for (child_id,) in rows}
         if not level:
@@ -96,7 +96,7 @@ def tasks_inside(tx: Tx, workflow_ids: set[str]) -> set[str]:
                 (
                     f"select distinct {column} from {table}"
                     f" where workflow_id in {tx.dialect.in_texts}",
-                    (_texts(sorted(level)),),
+                    (texts(sorted(level)),),
                 )
                 for column, table in (("task_id", "workflow_tasks"), ("part_id", "workflow_parts"))
             )
@@ -106,5 +106,5 @@ def tasks_inside(tx: Tx, workflow_ids: set[str]) -> set[str]:
     return task_ids
 
 
-def _texts(ids: list[str]) -> str:
+def texts(ids: list[str]) -> str:
     return msgspec.json.encode(ids).decode()

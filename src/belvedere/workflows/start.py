@@ -19,9 +19,8 @@ from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey
 from belvedere.jobs.lifecycle.create import TaskCache
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.people import participants
-from belvedere.workflow_specs import store
+from belvedere.workflow_specs import skipped_approvals, store
 from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
-from belvedere.workflows import skipped_approvals
 from belvedere.workflows.execution import nested, step_jobs
 from belvedere.workflows.execution.requests import RunContext, StepRequest, WorkflowRun
 

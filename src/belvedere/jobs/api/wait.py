@@ -11,9 +11,9 @@ from belvedere.base.errors import Invalid
 from belvedere.db.signals import Signal, job_finished
 from belvedere.jobs.lifecycle import job_arguments
 from belvedere.jobs.lifecycle.create import CreatedJob
-from belvedere.jobs.lifecycle.ended_jobs import EndedJob, EndedJobs
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.queries import details, records
+from belvedere.jobs.queries.ended_jobs import EndedJob, EndedJobs
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import JobDetails
 

@@ -253,15 +253,7 @@ def _write(
     around_commit(tx, "finish")
     if announce is not None:
         for end, columns in with_result:
-            announce(tx, end.job, _ended_attempt(end, tx.now), columns)
-
-
-def _ended_attempt(end: _AttemptEnd, now: Millis) -> Attempt:
-    """The row as `close_attempts` leaves it."""
-    attempt = end.attempt
-    attempt.state, attempt.ended_at = end.attempt_state, now
-    attempt.started_at = end.job.started_at or attempt.started_at
-    return attempt
+            announce(tx, end.job, end.attempt, columns)
 
 
 def _end_columns(end: _AttemptEnd) -> store.EndColumns:

@@ -12,7 +12,6 @@ from belvedere.base.errors import Conflict
 from belvedere.db.signals import Signal
 from belvedere.hosts import presence
 from belvedere.jobs.lifecycle import finish
-from belvedere.jobs.lifecycle.ended_jobs import EndedJobs
 from belvedere.jobs.lifecycle.verdict import is_returned
 from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
@@ -316,8 +315,7 @@ class AgentConnection:
 
     def _finish(self, ended: AttemptEnded) -> None:
         item = finish.ReceivedReport(self.host_id, ended.fence, ended.report)
-        operation = self.runtime.of(EndedJobs).finish
-        future = self.runtime.db.write_batched(operation, item)
+        future = self.runtime.db.write_batched(self.runtime.agents.finish, item)
         future.add_done_callback(lambda done: self._finished(ended.fence, done))
 
     def _finished(self, fence: int, done: "asyncio.Future[finish.ReportOutcome]") -> None:

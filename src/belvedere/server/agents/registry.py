@@ -11,10 +11,12 @@ from belvedere.db import Tx
 from belvedere.db.commit_hooks import around_commit
 from belvedere.db.signals import Signal, Topic
 from belvedere.jobs.attempts import ClaimResult, ReadyJob
-from belvedere.jobs.lifecycle import claim, create
+from belvedere.jobs.lifecycle import claim, create, finish
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
+from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome
 from belvedere.jobs.lifecycle.order import order_of
+from belvedere.jobs.queries.ended_jobs import EndedJobs
 from belvedere.protocol import FromServer, Order
 
 log = logging.getLogger("belvedere.agents")
@@ -83,6 +85,7 @@ class AgentRegistry:
         self.is_stopped = False
         # Orders that wait for the commit of their transaction.
         self._pending: set[PendingOrders] = set()
+        self.ended_jobs = EndedJobs()
 
     def __len__(self) -> int:
         return len(self._by_host)
@@ -138,6 +141,10 @@ class AgentRegistry:
         for connection, orders in claimed_orders:
             self._send_after_commit(tx, connection, orders)
         return answers
+
+    def finish(self, tx: Tx, reported: list[ReceivedReport]) -> Sequence[ReportOutcome | Exception]:
+        """Process reports of agents that are connected here."""
+        return finish.finish(tx, reported, self.ended_jobs.announce)
 
     def _claim_new(
         self, claimed_orders: ClaimedOrders, tx: Tx, ready: Sequence[ReadyJob]

@@ -2,7 +2,6 @@
 
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
-from belvedere.jobs.store import json_array
 from belvedere.workflow_specs import nesting
 from belvedere.workflow_specs.model import Graph, Node
 
@@ -41,6 +40,6 @@ def _approvals(tx: Tx, task_ids: set[str]) -> list[str]:
     rows = tx.rows(
         f"select name from tasks where id in {tx.dialect.in_texts} and type = 'approval'"
         " order by name limit 1",
-        json_array(sorted(task_ids)),
+        nesting.texts(sorted(task_ids)),
     )
     return [name for (name,) in rows]

@@ -1,13 +1,13 @@
 """Ends of jobs whose creators wait on this server, which respond without reading the job again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
 
+from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.jobs.attempts import Attempt
-from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.store import EndColumns
 
@@ -32,11 +32,16 @@ class EndedJobs:
     def unsubscribe(self, job_id: str) -> None:
         self._listeners.pop(job_id, None)
 
-    def finish(self, tx: Tx, reported: list[ReceivedReport]) -> Sequence[ReportOutcome | Exception]:
-        """Process a set of reports from agents that are connected here."""
-        return finish(tx, reported, self._announce)
-
-    def _announce(self, tx: Tx, job: JobRow, attempt: Attempt, columns: EndColumns) -> None:
+    def announce(self, tx: Tx, job: JobRow, attempt: Attempt, columns: EndColumns) -> None:
+        """In the transaction that writes the end."""
         listener = self._listeners.get(job.id)
         if listener is not None:
-            tx.after_commit(partial(listener, EndedJob(job, attempt, columns)))
+            ended = EndedJob(job, _ended_attempt(job, attempt, tx.now), columns)
+            tx.after_commit(partial(listener, ended))
+
+
+def _ended_attempt(job: JobRow, attempt: Attempt, now: Millis) -> Attempt:
+    """The row as `close_attempts` leaves it."""
+    attempt.state, attempt.ended_at = "ended", now
+    attempt.started_at = job.started_at or attempt.started_at
+    return attempt
