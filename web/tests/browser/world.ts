@@ -101,7 +101,7 @@ export class World {
     // An open page would keep drawing and listening during all following tests.
     onTestFinished(() => context.close())
     context.setDefaultTimeout(PATIENCE_MS)
-    if (SCRIPT_DELAY_MS) await context.route('**/assets/*.js', delayed)
+    if (SCRIPT_DELAY_MS) await context.route('**/assets/*.js', continueLater)
     const page = await context.newPage()
     this.watch(page)
     return page
@@ -219,7 +219,7 @@ export class World {
 }
 
 /** Loads every script late, so that a test that acts on the previous page fails reliably. */
-async function delayed(route: Route): Promise<void> {
+async function continueLater(route: Route): Promise<void> {
   await new Promise((done) => setTimeout(done, SCRIPT_DELAY_MS))
   await route.continue()
 }

@@ -1,9 +1,71 @@
 import { Group, Kbd, Modal, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { catalogue } from '../../lib/i18n'
 import { usePrefs } from '../../lib/prefs'
 import { useWords } from '../../ui/text'
 import { PAGES } from '../pages'
 import { useText } from '../text'
-import { useShortcutText } from './shortcutText'
+
+const useShortcutText = catalogue(
+  {
+    keysTitle: 'Keyboard',
+    keysOff: 'Single-key shortcuts are turned off in Appearance.',
+    key: {
+      palette: 'Search, go to, run',
+      help: 'Keyboard shortcuts',
+      goto: 'Go to …',
+      create: 'Create here',
+      filter: 'Filter',
+      move: 'Next, previous row',
+      open: 'Open',
+      select: 'Select',
+      runIt: 'Run',
+      edit: 'Edit',
+      rowMenu: 'Open row menu',
+      approve: 'Approve',
+      reject: 'Reject',
+      find: 'Find in the log',
+      next: 'Next, previous match',
+      end: 'Jump to the end and follow',
+      wrap: 'Wrap lines',
+      times: 'Timestamps',
+      save: 'Save',
+      submit: 'Run or send the dialog',
+    },
+    groups: { everywhere: 'Everywhere', lists: 'In lists', log: 'In a log', forms: 'In forms' },
+  },
+  {
+    keysTitle: 'Teclado',
+    keysOff: 'Los atajos de una tecla están desactivados en Apariencia.',
+    key: {
+      palette: 'Buscar, ir a, ejecutar',
+      help: 'Atajos de teclado',
+      goto: 'Ir a …',
+      create: 'Crear aquí',
+      filter: 'Filtrar',
+      move: 'Fila siguiente, anterior',
+      open: 'Abrir',
+      select: 'Seleccionar',
+      runIt: 'Ejecutar',
+      edit: 'Editar',
+      rowMenu: 'Abrir menú de la fila',
+      approve: 'Aprobar',
+      reject: 'Rechazar',
+      find: 'Buscar en el registro',
+      next: 'Coincidencia siguiente, anterior',
+      end: 'Ir al final y seguir',
+      wrap: 'Ajustar líneas',
+      times: 'Horas',
+      save: 'Guardar',
+      submit: 'Ejecutar o enviar el diálogo',
+    },
+    groups: {
+      everywhere: 'En todas partes',
+      lists: 'En listas',
+      log: 'En un registro',
+      forms: 'En formularios',
+    },
+  },
+)
 
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useText()
