@@ -1,6 +1,12 @@
 """GET /api/about."""
 
+import threading
+from importlib import metadata
+
+import pytest
+
 import belvedere
+from belvedere.server.api import about
 from contract.client import Client
 from contract.world import World
 
@@ -27,6 +33,21 @@ async def test_every_library_is_named_with_its_licence(vic: Client) -> None:
         for library in libraries
         if not library["licence"] and library["name"] != "belvedere"
     ] == []
+
+
+async def test_packages_are_not_read_on_the_event_loop(
+    vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, threads = metadata.distribution, set[threading.Thread]()
+
+    def distribution(name: str) -> metadata.Distribution:
+        threads.add(threading.current_thread())
+        return read(name)
+
+    about._libraries.cache_clear()
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    assert (await vic.get("/api/about")).status == 200
+    assert threads and threading.current_thread() not in threads
 
 
 async def test_anonymous_clients_learn_nothing(anonymous: Client) -> None:

@@ -1,5 +1,6 @@
 """`GET /api/about`: versions, database, and the libraries in use."""
 
+import asyncio
 import platform
 from functools import cache
 from importlib import metadata
@@ -53,7 +54,8 @@ async def about(request: Request[None]) -> About:
         iso(now),
         len(runtime.agents),
         shares,
-        list(_libraries()),
+        # Not on the event loop: the first call reads the metadata of all packages.
+        list(await asyncio.to_thread(_libraries)),
         runtime.proxies.undeclared() if request.actor.level.reaches(Level.ADMIN) else [],
     )
 
