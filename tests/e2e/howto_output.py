@@ -13,6 +13,8 @@ REMEMBERED = (
     ("secret", r"(?<!\S)(?=\S*[a-z])(?=\S*[A-Z])[\w-]{20}(?!\S)"),
 )
 FORGOTTEN = (
+    # A row of the next runs: the day of the week, the offset of the zone, a change of the clocks.
+    ("run", r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d [^\n]*"),
     ("time", r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?: ?[A-Z]{1,4}\b)?"),
     ("day", r"\b\d{4}-\d\d-\d\d\b"),
     ("age", r"\bnow\b|\b\d+(?:\.\d+)? (?:ms|s|min|h|d)\b(?: \d+ (?:s|min|h)\b)?(?: ago)?"),

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 Result = TypeVar("Result")
 
 PIECE = 64 * 1024
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Proxy:
@@ -105,7 +106,13 @@ class Proxy:
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert self._target is not None
-        far_reader, far_writer = await asyncio.open_connection(*self._target)
+        connecting = asyncio.ensure_future(asyncio.open_connection(*self._target))
+        try:
+            far_reader, far_writer = await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            # A connect that is cancelled leaves its transport open, so it is closed afterwards.
+            connecting.add_done_callback(_abort_connected)
+            raise
         ways = [
             asyncio.create_task(self._pump(reader, far_writer)),
             asyncio.create_task(self._pump(far_reader, writer)),
@@ -125,6 +132,11 @@ class Proxy:
             self.passed += len(data)
             writer.write(data)
             await writer.drain()
+
+
+def _abort_connected(done: "asyncio.Future[Streams]") -> None:
+    if not done.cancelled() and done.exception() is None:
+        _abort(done.result()[1])
 
 
 def _abort(writer: asyncio.StreamWriter) -> None:

@@ -136,6 +136,7 @@ def _run(step: Step, shell: Shell, values: dict[str, str]) -> str:
         ("job 01a1dd3eee9f39209faf78b1 ended", "job 01a1e867e68224abec19f31c ended", True),
         ("job 01a1dd3eee9f39209faf78b1 ended", "job 01a1e867e68224abec19f31c failed", False),
         ("took  6 ms", "took 1 min 12 s", True),
+        ("Wed 2026-11-18 02:30 +01:00", "Sat 2027-04-03 02:30 +02:00  skipped", True),
         ("state  ✓ normal", "state  ✗ failure", False),
         ("seen …", "seen by nobody", True),
         ("", "an error", False),
