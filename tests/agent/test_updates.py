@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import belvedere
 from agent.agent_process import AgentProcess
 from agent.fake_server import FakeServer
 from belvedere import __version__
@@ -304,6 +305,100 @@ async def test_a_changed_program_is_not_started(programs: Programs, folder: Stat
     path.chmod(0o722)
     assert programs.select() is None
     assert "was changed" in records.load(folder).error
+
+
+async def test_a_downgrade_to_the_installed_version_starts_it(
+    programs: Programs, folder: StateFolder
+) -> None:
+    assert programs.base is not None
+    base = programs.base.with_name(f"belvedere-agent-{'b' * 12}.pyz")
+    base.write_bytes(build(OLDER))
+    content = build(NEW)
+    await update(Programs(folder, base, None), folder, make_offer(content, 5), content)
+    new_path = Programs(folder, base, None).select()
+    assert new_path is not None
+    newer = Programs(folder, new_path, base)
+    newer.confirm()
+    offer = make_offer(base.read_bytes(), 5, OLDER, signed_downgrade=True)
+    assert newer.install(offer, base.read_bytes()) == base
+    again = Programs(folder, base, None)
+    assert again.select() is None and not again.is_on_trial
+
+
+async def test_the_same_file_installed_by_hand_ends_the_update(
+    folder: StateFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "agent.pyz"
+    file.write_bytes(archive())
+    monkeypatch.setattr(belvedere, "__file__", str(file / "belvedere" / "__init__.py"))
+    base = Path(install._program(folder)[-1])
+    content = build(NEW)
+    await update(Programs(folder, base, None), folder, make_offer(content, 5), content)
+    assert Programs(folder, base, None).select() is not None
+    assert Path(install._program(folder)[-1]) == base
+    assert Programs(folder, base, None).select() is None
+
+
+async def test_a_failure_counts_although_the_disk_is_full(
+    programs: Programs, folder: StateFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(path: Path, content: bytes, mode: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(records, "write_private", write)
+    content = build(NEW)
+    message = await update(programs, folder, make_offer(content, 5), content)
+    assert message == "It cannot be stored: No space left on device."
+
+
+async def test_a_failure_counts_although_the_own_file_is_deleted(
+    programs: Programs, folder: StateFolder
+) -> None:
+    assert programs.base is not None
+    programs.base.unlink()
+    programs.fail("The download is truncated or damaged.")
+    updates = AgentUpdates(folder, "h", programs)
+    assert (updates.readiness, updates.error) == ("", "The download is truncated or damaged.")
+
+
+def test_a_program_that_has_connected_is_not_on_trial_although_the_disk_is_full(
+    programs: Programs, folder: StateFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = build(NEW)
+    path = programs.install(make_offer(content, 5), content)
+    newer = Programs(folder, path, programs.base)
+    assert newer.is_on_trial
+    monkeypatch.setattr(newer, "_save", lambda record: False)
+    newer.confirm()
+    assert not newer.is_on_trial
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_key_that_cannot_be_read_is_not_replaced(
+    programs: Programs, folder: StateFolder, is_empty: bool
+) -> None:
+    path = Path(folder.root) / "update.key"
+    path.unlink()
+    if is_empty:
+        path.touch()
+    else:
+        path.symlink_to(folder.root)
+    updates = AgentUpdates(folder, "h", programs)
+    assert updates.readiness == ""
+    offer = make_offer(b"x", 5)
+    offer.key = KEY
+    with pytest.raises(OSError):
+        updates.check(offer, 5)
+
+
+def test_the_new_program_does_not_read_the_token_again() -> None:
+    arguments = programs_module._arguments
+    assert arguments(["--server", "x"]) == ["--server", "x"]
+    once = arguments(["--token-file", "-"])
+    assert once == ["--token-file", "-", "--token-file", os.devnull]
+    assert arguments(once) == once
+    assert arguments(["--token-file=t"])[-1] == os.devnull
+    assert parse(["--server", "https://x", *arguments(["--token-file", "gone"])], {}).token == ""
 
 
 async def test_an_installation_by_hand_ends_the_update(

@@ -16,6 +16,8 @@ from belvedere.base.text import connection_errors
 
 TIMEOUT_S = 15.0
 UPDATE_KEY = "update.key"
+# In the folder of programs: which one runs.
+UPDATE_RECORD = "update.json"
 
 
 @dataclass(frozen=True, slots=True)

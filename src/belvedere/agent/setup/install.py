@@ -11,7 +11,7 @@ from pathlib import Path
 import belvedere
 from belvedere.agent import state_folder
 from belvedere.agent.setup import enrolment
-from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
+from belvedere.agent.setup.enrolment import UPDATE_RECORD, CannotEnrol, Unreachable
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
 
@@ -86,6 +86,8 @@ def _program(state: StateFolder) -> list[str]:
     path = Path(state.root) / "program" / f"{NAME}-{mark}.pyz"
     path.parent.mkdir(exist_ok=True)
     _replace(path, content, 0o755)
+    # An installation by hand ends an update, also if it installs the same file as before.
+    (path.parent / UPDATE_RECORD).unlink(missing_ok=True)
     return [sys.executable, "-I", str(path)]
 
 

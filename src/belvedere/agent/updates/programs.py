@@ -1,10 +1,12 @@
 """Starts the program that the record names, stores a new one, and returns to the one before."""
 
+import contextlib
 import hashlib
 import logging
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import belvedere
@@ -37,6 +39,10 @@ class Programs:
         self.base = base or archive
         # Whether this process has given up its trial.
         self.has_returned = False
+        # What this process knows even if the disk is full: that it has connected, and a failure.
+        self._is_confirmed = False
+        self._failure = ""
+        self._failed_at = 0.0
 
     def select(self) -> Path | None:
         """The program that must run instead of this one, which is the base; None: this one."""
@@ -77,6 +83,8 @@ class Programs:
     @property
     def is_on_trial(self) -> bool:
         """Whether this process runs a program that has not connected yet."""
+        if self._is_confirmed:
+            return False
         record = records.load(self._folder)
         is_current = record.current is not None and self._path(record.current) == self.archive
         return record.is_trial and is_current
@@ -84,6 +92,11 @@ class Programs:
     def install(self, offer: UpdateOffer, content: bytes) -> Path:
         """Store and try the offered program; it runs after the next start."""
         assert self.archive is not None and self.base is not None
+        try:
+            if offer.sha256 == _sha256(self.base):
+                return self._return_to_base()
+        except OSError as fault:
+            raise UpdateFailed(f"It cannot be stored: {fault.strerror or fault}.") from fault
         path = Path(self._folder.root) / FOLDER / f"{NAME}-{offer.sha256[:12]}.pyz"
         try:
             records.write_private(path, content, 0o700)
@@ -99,9 +112,16 @@ class Programs:
             raise UpdateFailed(f"It cannot be stored: {fault.strerror or fault}.") from fault
         return path
 
+    def _return_to_base(self) -> Path:
+        """The offered program is the installed one, which is started without a trial."""
+        assert self.base is not None
+        records.save(self._folder, records.UpdateRecord(base=_sha256(self.base)))
+        return self.base
+
     def confirm(self) -> None:
         """The server has accepted the hello of this program."""
         if self.is_on_trial:
+            self._is_confirmed = True
             record = records.load(self._folder)
             record.is_trial, record.starts, record.error = False, 0, ""
             self._save(record)
@@ -115,10 +135,24 @@ class Programs:
         self._save(record)
 
     def fail(self, message: str) -> None:
+        self._failure, self._failed_at = message[: records.MAX_TEXT], time.monotonic()
         record = records.load(self._folder)
         record.fail(message)
-        record.base = "" if self.base is None else _sha256(self.base)
+        # The file of an agent that runs may have been deleted.
+        with contextlib.suppress(OSError):
+            record.base = "" if self.base is None else _sha256(self.base)
         self._save(record)
+
+    @property
+    def error(self) -> str:
+        """Why the last update failed."""
+        return records.load(self._folder).error or self._failure
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether an update failed a short time ago."""
+        has_failed = bool(self._failure) and time.monotonic() - self._failed_at < records.PAUSE_S
+        return has_failed or records.load(self._folder).is_paused
 
     def _remove_old(self, record: records.UpdateRecord) -> None:
         names = {program.name for program in (record.current, record.previous) if program}
@@ -135,7 +169,7 @@ class Programs:
         environment = {k: v for k, v in os.environ.items() if k != BASE_VARIABLE}
         if path != self.base:
             environment[BASE_VARIABLE] = str(self.base)
-        words = [sys.executable, "-I", str(path), *sys.argv[1:]]
+        words = [sys.executable, "-I", str(path), *_arguments(sys.argv[1:])]
         try:
             os.execve(sys.executable, words, environment)
         except OSError as fault:
@@ -152,6 +186,14 @@ def find(folder: StateFolder) -> Programs:
         archive.absolute() if is_file else None,
         Path(base) if is_file and base else None,
     )
+
+
+def _arguments(words: list[str]) -> list[str]:
+    """Without reading the token again: its file may be deleted, or be a terminal. The agent has
+    enrolled, and the last file is the one that counts."""
+    again = ["--token-file", os.devnull]
+    names_file = any(word.split("=")[0] == again[0] for word in words)
+    return [*words, *again] if names_file and words[-2:] != again else words
 
 
 def _sha256(path: Path) -> str:

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from belvedere.agent.setup.enrolment import UPDATE_RECORD
 from belvedere.agent.state_folder import StateFolder
 
-FOLDER, FILE = "program", "update.json"
+FOLDER = "program"
 # Starts of a program that never connects.
 MAX_STARTS = 3
 # No version is accepted for this time after a failure.
@@ -77,7 +78,7 @@ def save(folder: StateFolder, record: UpdateRecord) -> None:
 
 
 def _path(folder: StateFolder) -> Path:
-    return Path(folder.root) / FOLDER / FILE
+    return Path(folder.root) / FOLDER / UPDATE_RECORD
 
 
 def program_path(folder: StateFolder, program: Program) -> Path:

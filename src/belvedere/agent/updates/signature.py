@@ -5,6 +5,7 @@ library alone, which has no public-key signatures. A host cannot sign for anothe
 only pretend to be the server (another certificate, another address) cannot sign at all.
 """
 
+import errno
 import hashlib
 import hmac
 import os
@@ -33,10 +34,15 @@ def is_valid(key: str, host_id: str, session: int, offer: UpdateOffer) -> bool:
 
 
 def load_key(folder: StateFolder) -> str:
-    """Empty if the agent has none yet."""
+    """Empty if the agent has none yet. A key that cannot be read must not be replaced by one that
+    the server sends, so that is an OSError."""
+    path = Path(folder.root) / UPDATE_KEY
     try:
-        fd = os.open(Path(folder.root) / UPDATE_KEY, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
         return ""
     with open(fd) as file:
-        return file.read(MAX_KEY).strip()
+        key = file.read(MAX_KEY).strip()
+    if not key:
+        raise OSError(errno.EIO, "The file is empty", str(path))
+    return key

@@ -11,7 +11,7 @@ from belvedere import __version__
 from belvedere.agent.isolation import run_detached
 from belvedere.agent.setup.enrolment import save_update_key
 from belvedere.agent.state_folder import StateFolder
-from belvedere.agent.updates import record, signature
+from belvedere.agent.updates import signature
 from belvedere.agent.updates.programs import Programs, UpdateFailed
 from belvedere.base.text.versions import parse
 from belvedere.protocol import BlobRequest, UpdateOffer, unpack_blob
@@ -40,13 +40,17 @@ class AgentUpdates:
     @property
     def readiness(self) -> str:
         """For the hello: empty if no version is accepted."""
-        if self.programs.archive is None or record.load(self._folder).is_paused:
+        if self.programs.archive is None or self.programs.is_paused:
             return ""
-        return "pinned" if self.key else "unpinned"
+        try:
+            return "pinned" if self.key else "unpinned"
+        except OSError as fault:
+            log.error("key of updates cannot be read; no version is accepted error=%s", fault)
+            return ""
 
     @property
     def error(self) -> str:
-        return record.load(self._folder).error
+        return self.programs.error
 
     @property
     def key(self) -> str:
