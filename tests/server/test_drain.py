@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -67,6 +68,34 @@ def test_a_balancer_that_has_gone_is_not_waited_for() -> None:
     assert not drain.is_expected()
 
 
+def test_a_monitor_that_checks_every_minute_is_not_waited_for() -> None:
+    drain, _ = drain_after(5, interval_s=60.0)
+    drain.is_draining = True
+    assert not drain.is_expected()
+
+
+def test_single_checks_of_others_do_not_replace_a_balancer() -> None:
+    drain, _ = drain_after(2)
+    for number in range(2 * state.MAX_BALANCERS):
+        drain.record_check(f"198.51.100.{number}")
+    drain.is_draining = True
+    assert drain.is_expected()
+
+
+@only_sqlite
+async def test_a_log_that_nobody_reads_does_not_keep_the_process_alive(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked, exits = threading.Event(), list[int]()
+    monkeypatch.setattr(steps.log, "error", lambda *_: blocked.wait(60))
+    _, server = build_server(world.runtime)
+    try:
+        Shutdown(world.runtime, server, (), exits.append)._give_up(1.0)
+    finally:
+        blocked.set()
+    assert exits == [1]
+
+
 def test_each_balancer_is_waited_for() -> None:
     drain, _ = drain_after(2)
     for _ in range(2):
@@ -78,11 +107,13 @@ def test_each_balancer_is_waited_for() -> None:
 
 
 def test_only_so_many_addresses_are_remembered() -> None:
-    drain, _ = drain_after(2)
-    for number in range(state.MAX_BALANCERS):
-        drain.record_check(f"198.51.100.{number}")
+    drain, clock = drain_after(0)
+    for number in range(2 * state.MAX_BALANCERS):
+        for _ in range(2):
+            clock.now += 1
+            drain.record_check(f"198.51.100.{number}")
     assert len(drain._balancers) == state.MAX_BALANCERS
-    assert "192.0.2.1" not in drain._balancers
+    assert "198.51.100.0" not in drain._balancers
 
 
 # Over HTTP.

@@ -13,6 +13,8 @@ import msgspec
 FAILURES = 3
 # A balancer that missed this many checks has gone, or had never come to stay.
 MISSED, GONE_S = 3, 1.0
+# Who checks less often is a monitor of the service, and could not see three refusals in time.
+MAX_INTERVAL_S = 10.0
 # Addresses whose checks are remembered.
 MAX_BALANCERS = 64
 
@@ -26,7 +28,7 @@ class Balancer(msgspec.Struct):
     failures: int = 0
 
     def is_here(self, now: float) -> bool:
-        if self.interval_s is None:
+        if self.interval_s is None or self.interval_s > MAX_INTERVAL_S:
             return False
         return now - self.checked_at < MISSED * self.interval_s + GONE_S
 
@@ -47,13 +49,18 @@ class DrainState:
         if balancer is None:
             balancer = Balancer(now)
             if len(self._balancers) >= MAX_BALANCERS:
-                del self._balancers[next(iter(self._balancers))]
+                del self._balancers[self._least_regular()]
         else:
             balancer.interval_s = now - balancer.checked_at
         balancer.checked_at = now
         balancer.failures += self.is_draining
         # At the end: the first one is the one that has not checked for the longest time.
         self._balancers[address] = balancer
+
+    def _least_regular(self) -> str:
+        """One that has checked only once, else the one with the oldest check."""
+        once = (a for a, balancer in self._balancers.items() if balancer.interval_s is None)
+        return next(once, next(iter(self._balancers)))
 
     def is_expected(self) -> bool:
         """Whether a balancer may still send requests, because it has not seen enough refusals."""

@@ -28,6 +28,8 @@ NOTICE_SHARE = 0.5
 AGENTS_PER_S, LEAVE_S = 2_000, 1.0
 # A second signal within this time is the first one again: a terminal sends it to make and server.
 REPEATED_S = 0.5
+# How long the last message may take.
+LOG_S = 0.2
 # Records are written and the database is closed after the last response.
 CLOSE_S = 5.0
 
@@ -81,7 +83,11 @@ class Shutdown:
         self._timer.start()
 
     def _give_up(self, limit_s: float) -> None:
-        log.error("the server could not stop in time; exiting limit_s=%.0f", limit_s)
+        # On a thread: a log that nobody reads may block, perhaps the event loop as well.
+        text = "the server could not stop in time; exiting limit_s=%.0f"
+        report = threading.Thread(target=log.error, args=(text, limit_s), daemon=True)
+        report.start()
+        report.join(LOG_S)
         self._leave(1)
 
     def close(self) -> None:
