@@ -16,9 +16,12 @@ from belvedere.base.errors import Conflict, Invalid, Refused, Unavailable
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Database, Tx, installation
+from belvedere.db.backup.copy import Location
 from belvedere.db.readonly import peek
 from belvedere.db.sqlite.database import connect
-from belvedere.db.transfer.run import TransferRecord
+from belvedere.db.transfer import marks, postgres_ends
+from belvedere.db.transfer.marks import Mark
+from belvedere.db.transfer.run import TransferRecord, source_of
 from belvedere.db.transfer.side import FullDisk
 from belvedere.events import cursors
 from belvedere.events import log as events
@@ -464,3 +467,35 @@ def test_a_server_that_connects_again_does_not_use_the_old_database(site: Instal
     with pytest.raises(Unavailable, match="was moved to"):
         db.write_blocking(lambda tx: tx.value("select 1"))
     engines.close(db)
+
+
+def source_mark(move_id: str, state: str) -> Mark:
+    return Mark(move_id, state, f"database {move_id}", 0)
+
+
+def test_a_source_is_moved_to_one_database_only(site: Installation) -> None:
+    """Another `belvedere migrate` may have waited for the stop in a second terminal."""
+    db = site.db
+    assert db.write_blocking(marks.mark_source, source_mark("a", marks.CLOSED)) is None
+    moved = source_mark("a", marks.MOVED)
+    assert db.write_blocking(marks.mark_source, moved) == source_mark("a", marks.CLOSED)
+    with pytest.raises(Conflict, match="to database a, or is doing so"):
+        db.write_blocking(marks.mark_source, source_mark("b", marks.CLOSED))
+    assert db.write_blocking(marks.read) == moved
+
+
+# A server that connects while the source is marked.
+CONNECTS = "select count(*) from meta where name = 'migration' and value like '%closed%'"
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+@pytest.mark.parametrize("before", [None, source_mark("a", marks.MOVED)])
+def test_a_server_that_connects_does_not_open_a_closed_source(
+    site: Installation, monkeypatch: pytest.MonkeyPatch, before: Mark | None
+) -> None:
+    if before is not None:
+        site.db.write_blocking(marks.write, before)
+    monkeypatch.setattr(postgres_ends, "SERVERS", CONNECTS)
+    source = source_of(Location(site.settings.database_url, site.settings.folder))
+    assert not source.try_stop(source_mark("a", marks.CLOSED))
+    assert site.db.write_blocking(marks.read) == before

@@ -7,7 +7,7 @@ which its servers were stopped.
 import msgspec
 
 from belvedere.base.clock import Millis, iso
-from belvedere.base.errors import Unavailable
+from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import installation
 from belvedere.db.interface import Tx
 from belvedere.db.migrate import list_applied
@@ -58,6 +58,18 @@ def read(tx: Tx) -> Mark | None:
 
 def write(tx: Tx, mark: Mark) -> None:
     installation.write(tx, _MARK, msgspec.json.encode(mark).decode())
+
+
+def mark_source(tx: Tx, mark: Mark) -> Mark | None:
+    """Write the mark of the source, unless it is moved elsewhere; returns the one before."""
+    before = read(tx)
+    if before is not None and before.id != mark.id:
+        raise Conflict(
+            f"Another `belvedere migrate` has moved this database to {before.other}, or is doing"
+            " so. Nothing was changed."
+        )
+    write(tx, mark)
+    return before
 
 
 def clear(tx: Tx) -> None:

@@ -96,11 +96,12 @@ class PostgresSource:
             if side.tx.value(SERVERS):
                 return False
             with side.transaction():
-                marks.write(side.tx, mark)
+                before = marks.mark_source(side.tx, mark)
             if not side.tx.value(SERVERS):
                 return True
             with side.transaction():
-                marks.clear(side.tx)
+                # A database that was closed before must stay closed: it may be compared already.
+                marks.clear(side.tx) if before is None else marks.write(side.tx, before)
             return False
 
     def change(self, operation: Callable[[Tx], R]) -> R:

@@ -181,7 +181,7 @@ class _Transfer:
         if not is_compared:
             self._compare_or_reopen(mark)
         moved = msgspec.structs.replace(closed, state=marks.MOVED)
-        self._source.change(lambda tx: marks.write(tx, moved))
+        self._source.change(lambda tx: marks.mark_source(tx, moved))
         failpoints.reach("migrate moved")
         self._to.finish()
         with self._to.transaction():

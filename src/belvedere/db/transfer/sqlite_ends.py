@@ -67,7 +67,7 @@ class SqliteSource:
             self._lock = lock_file(str(self._files[0]))
         except Unavailable:
             return False
-        self.change(lambda tx: marks.write(tx, mark))
+        self.change(lambda tx: marks.mark_source(tx, mark))
         return True
 
     def _unlock(self) -> None:
