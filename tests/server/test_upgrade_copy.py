@@ -6,6 +6,7 @@ import logging
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -16,6 +17,8 @@ from belvedere.base.errors import Refused, Unavailable
 from belvedere.db import Database, Tx, installation, migrate
 from belvedere.db.backup import upgrade_copy
 from belvedere.db.backup.sqlite_files import copy_database
+from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.jobs.recovery import restore
 from belvedere.server import wiring
 from belvedere.settings import Settings
@@ -156,6 +159,26 @@ def test_an_interrupted_upgrade_keeps_its_copy(
     assert db.write_blocking(installation.read, upgrade_copy.UNDER_WAY) is None
     close(db, logs)
     assert copies(settings) == [copy]
+
+
+def test_an_upgrade_that_has_changed_nothing_is_copied_again(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old version may have run with the database since the first copy."""
+    db, logs = wiring.open_databases(settings)
+    add_migrations(monkeypatch, ("9001_broken", "create table broken (;"))
+    for number in range(2):
+        with pytest.raises(apsw.SQLError):
+            wiring._migrate_files(db, logs, settings)
+        db.write_blocking(installation.write, "stored since", str(number))
+    first, second = copies(settings)
+    assert (stored_since(first), stored_since(second)) == (None, "0")
+    close(db, logs)
+
+
+def stored_since(copy: Path) -> str | None:
+    with closing(connect(str(copy / "belvedere.db"), readonly=True)) as connection:
+        return installation.read(SqliteTx(connection, 0), "stored since")
 
 
 def test_a_full_disk_is_refused_before_anything_changes(

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,10 +24,13 @@ from belvedere.db.backup.sqlite_files import copy_database, open_snapshot
 from belvedere.db.interface import Database, Tx
 from belvedere.db.migrate import check_known, list_applied, pending_names
 from belvedere.db.migration_plan import size_of
+from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.transaction import SqliteTx
 
 log = logging.getLogger("belvedere.db")
 FOLDER = "upgrade-copies"
 KEEP = 2
+MAIN = "belvedere.db"
 PARTIAL = ".partial"
 # In the database: the name of the copy, until all migrations are applied.
 UNDER_WAY = "upgrade_copy"
@@ -48,13 +51,23 @@ def copy_if_pending(db: Database, logs: Database, location: Location) -> Path | 
         return None
     folder = location.folder / FOLDER
     name = db.write_blocking(installation.read, UNDER_WAY) or ""
-    if _NAME.fullmatch(name) and (folder / name).is_dir():
+    if _NAME.fullmatch(name) and _is_begun(db, folder / name / MAIN):
         log.warning("upgrade continues copy=%s", folder / name)
         return folder / name
     copy = _copy(files, folder, _new_name(db))
     db.write_blocking(installation.write, UNDER_WAY, copy.name)
     _remove_old(folder)
     return copy
+
+
+def _is_begun(db: Database, copy: Path) -> bool:
+    """Whether migrations were applied since the copy. If not, an older version may have run with
+    the database, and the copy does not have what it stored."""
+    if not copy.is_file():
+        return False
+    with closing(connect(str(copy), readonly=True)) as connection:
+        applied = list_applied(SqliteTx(connection, db.clock()))
+    return applied != db.write_blocking(list_applied)
 
 
 def finish(db: Database) -> None:
