@@ -119,6 +119,23 @@ def test_only_visible_jobs_of_the_own_organization_are_found(steps: JobSteps) ->
         assert page.total == 0
 
 
+def test_how_far_a_search_got_does_not_depend_on_invisible_jobs(
+    steps: JobSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task_id = echo(steps)
+    for _ in range(3):
+        steps.create(task_id, given=["contoso"])
+    add_all(steps)
+    monkeypatch.setattr(candidates, "MAX_CANDIDATES", 2)
+    pages_of = {}
+    for text in ("contoso", "contxso"):
+        listing = terms.with_search(Listing(pages.listable(steps.db.dialect)), text)
+        pages_of[text] = steps.db.write_blocking(
+            pages.read_page, steps.actors.vic, listing, 100, 100
+        )
+    assert pages_of["contoso"] == pages_of["contxso"]
+
+
 def test_a_new_job_is_found_before_it_is_in_the_index(steps: JobSteps) -> None:
     task_id = echo(steps)
     old = steps.assign(task_id, given=["first invoice"])

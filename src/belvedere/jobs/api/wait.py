@@ -24,6 +24,10 @@ POLL_S = 2.0
 # and for a signal of another server that came before the subscription.
 FIRST_WAIT_S = 0.2
 
+# Of a job that was created, assigned and ended. One that was returned to the queue has an attempt
+# that does not count, and a higher version.
+MAX_VERSION = 3
+
 Receive = Callable[[], Awaitable[Any]]
 
 
@@ -146,7 +150,8 @@ async def _first_wait(
 
 def _is_complete(ended: EndedJob, actor: Actor) -> bool:
     """Whether `_ended_record` has everything: no earlier attempt, and no ACL to check."""
-    return ended.job.attempts == 1 and actor.sees_all
+    job = ended.job
+    return job.attempts == 1 and job.version <= MAX_VERSION and actor.sees_all
 
 
 def _ended_record(created: CreatedJob, ended: EndedJob, actor: Actor) -> JobRecord:

@@ -23,8 +23,8 @@ KINDS = frozenset(
 )
 # Jobs of one transaction: other writers wait for it.
 BATCH_SIZE = 50
-# Most jobs have two of these events.
-EVENT_BATCH_SIZE = 2 * BATCH_SIZE
+# Each may be of another job.
+EVENT_BATCH_SIZE = BATCH_SIZE
 # Events that a search reads to know which jobs have changed.
 MAX_FRESH = 500
 # If there are more, ids of different servers are in this order only roughly.
