@@ -148,6 +148,22 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in _anchors(value), f"{target}: no such heading"
 
 
+INDEX_INSTALL = re.compile(r"\b(?:pipx?|pip3|uv tool) install(?: -\S+)* [\"']?belvedere(?![\w./-])")
+TEXTS = [
+    *PAGES,
+    *(path for folder in ("src", "deploy", "tools") for path in (ROOT / folder).rglob("*.*")),
+    *(ROOT / "web" / "src").rglob("*.ts*"),
+]
+
+
+def test_nothing_installs_belvedere_from_a_package_index() -> None:
+    """It is not on PyPI: somebody else could register the name."""
+    assert INDEX_INSTALL.search("bin/pip install -q belvedere") is not None
+    assert INDEX_INSTALL.search("pip install belvedere-0.1.0-py3-none-any.whl") is None
+    names = [path for path in TEXTS if path.suffix in (".md", ".py", ".sh", ".ts", ".tsx", ".yaml")]
+    assert [path for path in names if INDEX_INSTALL.search(path.read_text())] == []
+
+
 CHECKLISTS = sorted((ROOT / "docs" / "contributing").glob("*.md"))
 
 

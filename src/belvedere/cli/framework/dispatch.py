@@ -23,7 +23,8 @@ from belvedere.client.errors import Problem
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 WATCH_INTERVAL_S = 2.0
-INSTALL_HINT = "complete the installation with: pip install belvedere"
+# Belvedere is not on PyPI: a package of that name could be somebody else's.
+INSTALL_HINT = "install Belvedere again from its repository or wheel, with all its dependencies"
 NEXT_STEPS = {"unauthenticated": " Sign in again with: belvedere login"}
 
 
