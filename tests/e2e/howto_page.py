@@ -8,7 +8,8 @@ Three kinds of code blocks are executed, in the order of the page:
 
 Comments of the page belong to the execution and are not displayed:
 
-    <!-- setup            shell commands that a reader has done before, up to `-->`
+    <!-- setup            shell commands that prepare the environment, up to `-->`: nothing that a
+                          reader has to do (tests/docs/test_howto_marks.py)
     <!-- input: TEXT -->  what the reader types at the prompts of the next command
     <!-- starts a server -->  the page needs no server, it starts its own
     <!-- any order -->    the lines of the next output come in any order
@@ -49,6 +50,7 @@ class Page:
     path: Path
     lines: list[str] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    setups: list[str] = field(default_factory=list)
     unmarked: list[int] = field(default_factory=list)
     starts_server: bool = False
 
@@ -87,7 +89,9 @@ class _Reader:
     def _comment(self, comment: re.Match[str]) -> None:
         text = (comment["text"] or "").removesuffix(" -->")
         if comment["word"] == "setup":
-            self.page.steps.append(Step("\n".join(self._until("-->"))))
+            commands = "\n".join(self._until("-->"))
+            self.page.setups.append(commands)
+            self.page.steps.append(Step(commands))
             return
         if comment["word"] == "input":
             self.typed = text.replace("\\n", "\n") + "\n"

@@ -119,15 +119,19 @@ def _execute(page: Page, shell: Shell) -> list[tuple[Step, list[str]]]:
 
 def _run(step: Step, shell: Shell, values: dict[str, str]) -> str:
     """With the real address and the real ids; the output has the address of the page."""
-    text = step.text
+    text, typed = (_with_real_values(text, shell, values) for text in (step.text, step.typed))
+    output = shell.run(text, typed)
+    for address, real in shell.addresses.items():
+        output = re.sub(rf"\b{re.escape(real)}\b", address, output)
+    return output
+
+
+def _with_real_values(text: str, shell: Shell, values: dict[str, str]) -> str:
     for value, real in values.items():
         text = text.replace(value, real)
     for address, real in shell.addresses.items():
         text = re.sub(rf"\b{re.escape(address)}\b", real, text)
-    output = shell.run(text, step.typed)
-    for address, real in shell.addresses.items():
-        output = re.sub(rf"\b{re.escape(real)}\b", address, output)
-    return output
+    return text
 
 
 @pytest.mark.parametrize(
