@@ -397,15 +397,72 @@ def test_a_killed_restore_starts_again(
     settings: Settings, place: Fixture, empty: Settings, tmp_path: Path, point: str
 ) -> None:
     write(settings, tmp_path / "backup.zip")
-    command = [sys.executable, "-m", "belvedere.cli.main", "restore", str(tmp_path / "backup.zip")]
-    killed = subprocess.run(
-        [*command, "--data", empty.data], env={"BELVEDERE_FAILPOINT": point}, capture_output=True
-    )
-    assert killed.returncode == -9, killed
+    kill_restore(empty, tmp_path / "backup.zip", point)
     with pytest.raises(Unavailable, match="interrupted"):
         open_databases(empty)
     load(empty, tmp_path / "backup.zip")
     assert rows_of(empty) == rows_of(settings)
+
+
+def kill_restore(settings: Settings, source: Path, point: str) -> None:
+    words = [sys.executable, "-m", "belvedere.cli.main", "restore", str(source)]
+    killed = subprocess.run(
+        [*words, "--data", settings.data], env={"BELVEDERE_FAILPOINT": point}, capture_output=True
+    )
+    assert killed.returncode == -9, killed
+
+
+def put_back(path: Path) -> None:
+    """As a new file in place of another."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(b"original")
+
+
+def overwrite(path: Path) -> None:
+    """The content of a file that stays the same."""
+    path.write_bytes(b"original")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("name", ["belvedere.db", "belvedere.db-wal", "logs.db"])
+@pytest.mark.parametrize("replace", [put_back, overwrite])
+@pytest.mark.parametrize("point", ["restore extracted", "restore renamed:2"])
+def test_files_put_back_after_a_killed_restore_are_not_deleted(
+    settings: Settings,
+    place: Fixture,
+    empty: Settings,
+    tmp_path: Path,
+    point: str,
+    replace: Callable[[Path], None],
+    name: str,
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    kill_restore(empty, tmp_path / "backup.zip", point)
+    replace(empty.folder / name)
+    if name.endswith("-wal"):
+        (empty.folder / "belvedere.db").unlink(missing_ok=True)
+    with pytest.raises(Unavailable, match=r"remove .*restore\.incomplete"):
+        open_databases(empty)
+    with pytest.raises(Conflict, match=rf"{name} already exists.*remove .*restore\.incomplete"):
+        load(empty, tmp_path / "backup.zip")
+    assert (empty.folder / name).read_bytes() == b"original"
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_another_database_is_not_deleted_after_a_killed_restore(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    kill_restore(empty, tmp_path / "backup.zip", "restore extracted")
+    live = tmp_path / "live.db"
+    live.write_bytes(b"original")
+    with pytest.raises(Conflict, match="the same --database"):
+        load(Settings(data=empty.data, database=f"sqlite://{live}"), tmp_path / "backup.zip")
+    # The marker of an older version is empty.
+    (empty.folder / copy.MARKER).write_bytes(b"")
+    with pytest.raises(Conflict, match=r"live\.db already exists"):
+        load(Settings(data=empty.data, database=f"sqlite://{live}"), tmp_path / "backup.zip")
+    assert live.read_bytes() == b"original"
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

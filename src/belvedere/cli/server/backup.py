@@ -196,7 +196,8 @@ COMMANDS = (
         "restore",
         restore,
         "Restore a backup into an empty data folder or an empty PostgreSQL database. Jobs that may "
-        "have run since the backup are held until they are released.",
+        "have run since the backup are held until they are released. An interrupted restore can "
+        "be repeated; it starts over.",
         "belvedere restore /backup/belvedere.zip --data /var/lib/belvedere",
         show_restored,
         options=(

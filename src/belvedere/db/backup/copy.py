@@ -123,10 +123,10 @@ def check_empty(location: Location) -> None:
         from belvedere.db.backup import postgres_tables
 
         postgres_tables.check_empty(location.database)
-    elif not location.marker.exists():
-        from belvedere.db.backup import sqlite_files
+    else:
+        from belvedere.db.backup import sqlite_restore
 
-        sqlite_files.check_empty(location.files)
+        sqlite_restore.check_targets(location.files, location.marker)
 
 
 def load_backup(
@@ -137,9 +137,9 @@ def load_backup(
         from belvedere.db.backup import postgres_tables
 
         return postgres_tables.restore_tables(location.database, reader, finish, report)
-    from belvedere.db.backup import sqlite_files
+    from belvedere.db.backup import sqlite_restore
 
-    return sqlite_files.restore_files(reader, location.files, location.marker, finish, report)
+    return sqlite_restore.restore_files(reader, location.files, location.marker, finish, report)
 
 
 def check_complete(location: Location) -> None:
@@ -147,5 +147,6 @@ def check_complete(location: Location) -> None:
     if location.marker.exists():
         raise Unavailable(
             f"A restore into {location.folder} was interrupted; its database is not complete."
-            " Run `belvedere restore` again: it starts over.",
+            " Run `belvedere restore` again: it starts over. If you have put other database files"
+            f" there since, remove {location.marker} instead.",
         )

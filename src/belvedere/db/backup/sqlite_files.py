@@ -9,19 +9,16 @@ from pathlib import Path
 
 import apsw
 
-from belvedere.base import failpoints
 from belvedere.base.clock import wall
 from belvedere.base.errors import Conflict, NotFound, Unavailable
-from belvedere.db.backup.archive import BLOCK, BackupReader, BackupWriter, Report, sync_folder
-from belvedere.db.interface import Tx
-from belvedere.db.sqlite.database import connect, lock_file
+from belvedere.db.backup.archive import BLOCK, BackupWriter, Report
+from belvedere.db.sqlite.database import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 
 PAGES_PER_STEP = 1_000
 TABLES = "select name from sqlite_schema where type = 'table' and name not glob 'sqlite_*'"
-# Files that SQLite keeps beside a database.
-COMPANIONS = ("-wal", "-shm", "-journal")
-UNFINISHED = ".restoring"
+# What SQLite keeps beside a database and a file alone would lack.
+LOGS = ("-wal", "-journal")
 
 
 @contextmanager
@@ -94,96 +91,16 @@ def write_parts(writer: BackupWriter, copies: Mapping[str, Path], report: Report
 
 def check_empty(targets: Mapping[str, Path]) -> None:
     for path in targets.values():
-        if path.exists() and path.stat().st_size:
+        check_unused(path)
+
+
+def check_unused(path: Path) -> None:
+    """Refuse a database, and also its write-ahead log alone: it may have the newest data of a file
+    that was moved away without it."""
+    for name in (path.name, *(path.name + suffix for suffix in LOGS)):
+        file = path.with_name(name)
+        if file.exists() and file.stat().st_size:
             raise Conflict(
-                f"{path} already exists. Restore into an empty folder (--data), or move this file"
+                f"{file} already exists. Restore into an empty folder (--data), or move this file"
                 " away first.",
             )
-
-
-def restore_files(
-    reader: BackupReader,
-    targets: Mapping[str, Path],
-    marker: Path,
-    finish: Callable[[Tx], int],
-    report: Report,
-) -> int:
-    """Write the files. While the marker exists, no server starts, and another restore begins again:
-    a restore that is killed leaves nothing that could be taken for a complete database."""
-    with _locked(next(iter(targets.values()))):
-        if not marker.exists():
-            check_empty(targets)
-        _create_marker(marker)
-        try:
-            result = _write_files(reader, targets, finish, report)
-        except BaseException:
-            _remove_rest(targets)
-            marker.unlink()
-            raise
-        marker.unlink()
-        sync_folder(marker.parent)
-        return result
-
-
-def _write_files(
-    reader: BackupReader, targets: Mapping[str, Path], finish: Callable[[Tx], int], report: Report
-) -> int:
-    _remove_rest(targets)
-    for part in reader.manifest.parts:
-        if part.name in targets:
-            _extract(reader.blocks(part, report), _draft(targets[part.name]))
-    failpoints.reach("restore extracted")
-    result = _run(_draft(next(iter(targets.values()))), finish)
-    for path in reversed(list(targets.values())):
-        _draft(path).rename(path)
-        failpoints.reach("restore renamed")
-        sync_folder(path.parent)
-    return result
-
-
-def _draft(path: Path) -> Path:
-    return path.with_name(path.name + UNFINISHED)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """A server that starts meanwhile is refused, and so is another restore."""
-    fd = lock_file(str(path))
-    try:
-        yield
-    finally:
-        if fd is not None:
-            os.close(fd)
-
-
-def _create_marker(marker: Path) -> None:
-    os.close(os.open(marker, os.O_WRONLY | os.O_CREAT, 0o600))
-    sync_folder(marker.parent)
-
-
-def _remove_rest(targets: Mapping[str, Path]) -> None:
-    """Remove the files of an interrupted restore."""
-    for path in targets.values():
-        for file in (path, _draft(path)):
-            for suffix in ("", *COMPANIONS):
-                file.with_name(file.name + suffix).unlink(missing_ok=True)
-
-
-def _extract(blocks: Iterator[bytes], path: Path) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        for block in blocks:
-            file.write(block)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _run(path: Path, operation: Callable[[Tx], int]) -> int:
-    """One transaction on a database that nobody else uses."""
-    with closing(connect(str(path))) as connection:
-        connection.execute("begin immediate")
-        result = operation(SqliteTx(connection, wall()))
-        connection.execute("commit")
-        # The file is renamed without its write-ahead log.
-        connection.execute("pragma wal_checkpoint(truncate)")
-    return result
