@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import apsw
+import psycopg
 import pytest
 
 from belvedere.base.clock import HOUR, parse_iso
-from belvedere.schedules import store
+from belvedere.base.errors import Unavailable
+from belvedere.schedules import firing, store
 from belvedere.server.background import consumers, loops
 from contract import interface_fields as letters
 from contract.client import Client
@@ -80,6 +83,50 @@ async def test_it_runs(world: World, ada: Client, clock: ManualClock) -> None:
     # Nothing is due twice.
     await loops.fire_schedules(world.runtime)
     assert len((await ada.get("/acme/job")).json) == 1
+
+
+@pytest.mark.parametrize(
+    ("engine", "fault"),
+    [
+        ("sqlite", apsw.IOError("disk I/O error")),
+        ("sqlite", apsw.BusyError("database is locked")),
+        ("postgres", psycopg.OperationalError("the connection was lost")),
+        ("postgres", psycopg.errors.DeadlockDetected("deadlock detected")),
+    ],
+    indirect=["engine"],
+)
+async def test_a_fault_of_the_database_skips_no_run(
+    world: World, ada: Client, clock: ManualClock, fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = await create_schedule(ada, await world.task())
+    clock.move(9 * 60 + 31)
+
+    def fail(*_: object) -> bool:
+        raise fault
+
+    with monkeypatch.context() as outage:
+        outage.setattr(firing, "fire", fail)
+        with pytest.raises(Unavailable):
+            await loops.fire_schedules(world.runtime)
+    await loops.fire_schedules(world.runtime)
+    (run,) = (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json
+    assert (run["state"], run["reason"]) == ("started", None)
+
+
+async def test_an_error_of_a_schedule_skips_its_run(
+    world: World, ada: Client, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be tried for ever."""
+    schedule = await create_schedule(ada, await world.task())
+    clock.move(9 * 60 + 31)
+
+    def fail(*_: object) -> bool:
+        raise ValueError("a fault of the server")
+
+    monkeypatch.setattr(firing, "fire", fail)
+    await loops.fire_schedules(world.runtime)
+    (run,) = (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json
+    assert (run["state"], run["reason"]) == ("missed", "fault")
 
 
 async def test_the_body_of_old_clients(world: World, ada: Client) -> None:

@@ -16,6 +16,7 @@ Refused
   TooMany            rate limit; retry after `retry_after_s` seconds    429
   NotSupported       a function of TheEye that Belvedere does not have  501
   Unavailable        the server cannot do it now; try again             503
+    StatementTimeout the database ended a statement that took too long  503
 """
 
 from dataclasses import dataclass
@@ -109,3 +110,7 @@ class NotSupported(Refused):
 
 class Unavailable(Refused):
     code = "unavailable"
+
+
+class StatementTimeout(Unavailable):
+    pass

@@ -5,6 +5,15 @@
 commit, `ports` are functions that a package above provides.
 """
 
-from belvedere.db.interface import Database, Dialect, Query, Row, Sealer, Tx, columns
+from belvedere.db.interface import (
+    Database,
+    Dialect,
+    Query,
+    Row,
+    Sealer,
+    Tx,
+    columns,
+    is_database_fault,
+)
 
-__all__ = ["Query", "Database", "Dialect", "Row", "Sealer", "Tx", "columns"]
+__all__ = ["Query", "Database", "Dialect", "Row", "Sealer", "Tx", "columns", "is_database_fault"]

@@ -15,6 +15,7 @@ import msgspec
 
 from belvedere.base.clock import Clock, Millis
 from belvedere.base.counters import Histogram
+from belvedere.base.errors import Unavailable
 from belvedere.db.signals import Signal
 from belvedere.db.text_index import TextIndex
 
@@ -192,3 +193,9 @@ class Database(Protocol):
 def columns(shape: type[msgspec.Struct], prefix: str = "") -> str:
     """The select list that fills `shape`, in the order of its fields."""
     return ", ".join(f"{prefix}{name}" for name in shape.__struct_fields__)
+
+
+def is_database_fault(fault: BaseException) -> bool:
+    """Whether the database did not work, so that the operation can succeed later. A value that
+    cannot be decrypted, say, has another code."""
+    return isinstance(fault, Unavailable) and fault.code in ("unavailable", "outcome_unknown")

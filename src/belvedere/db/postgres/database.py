@@ -13,7 +13,7 @@ import psycopg
 
 from belvedere.base.clock import Clock, SharedClock
 from belvedere.base.counters import Histogram
-from belvedere.base.errors import Unavailable
+from belvedere.base.errors import StatementTimeout, Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
 from belvedere.db.postgres.connection import (
@@ -35,11 +35,9 @@ Item = TypeVar("Item")
 # The result or the error of each item, and the transactions in which they ran.
 BatchResult = tuple[list[R | Exception], list[PostgresTx]]
 
-RETRYABLE = (
-    psycopg.errors.UniqueViolation,
-    psycopg.errors.DeadlockDetected,
-    psycopg.errors.SerializationFailure,
-)
+# Depend on what other transactions do at the same time, never on one alone.
+CONFLICTS = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+RETRYABLE = (psycopg.errors.UniqueViolation, *CONFLICTS)
 MAX_TRIES = 4
 BROKEN = psycopg.Error
 THREADS = 8
@@ -47,6 +45,7 @@ BATCH = 128
 CHANNEL = "belvedere"
 # After a failure, no new connection for this time: callers must not queue behind time-outs.
 PAUSE_S = 1.0
+CONFLICT = "The database had conflicting changes at the same time; try again shortly."
 NO_RESPONSE = "The database does not respond; try again shortly."
 
 log = logging.getLogger("belvedere.db")
@@ -63,7 +62,9 @@ TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
 
 def _unavailable(fault: psycopg.OperationalError) -> Unavailable:
     if isinstance(fault, psycopg.errors.QueryCanceled):
-        return Unavailable(f"The database needed more than {STATEMENT_S} s; request less at once.")
+        return StatementTimeout(
+            f"The database needed more than {STATEMENT_S} s; request less at once."
+        )
     return Unavailable(NO_RESPONSE)
 
 
@@ -190,10 +191,12 @@ class Postgres:
         while True:
             try:
                 return self._transact_once(work, before_commit=before_commit)
-            except RETRYABLE:
+            except RETRYABLE as fault:
                 # Another transaction inserted the row first: the next attempt sees and reports it.
                 # Or two deadlocked, which may repeat while many change the same host.
                 tries += 1
+                if tries == MAX_TRIES and isinstance(fault, CONFLICTS):
+                    raise Unavailable(CONFLICT) from fault
                 if tries == MAX_TRIES:
                     raise
             except _BeforeCommitFailed:
@@ -347,9 +350,9 @@ class Postgres:
         try:
             results, tx = self._transact(lambda tx: list(operation(tx, items)), before_commit=True)
             return results, [tx]
-        except Unavailable as fault:
-            return [fault] * len(items), []
         except Exception as fault:
+            if isinstance(fault, Unavailable) and not isinstance(fault.__cause__, CONFLICTS):
+                return [fault] * len(items), []
             if len(items) == 1:
                 return [fault], []
         # One failing item must not fail the others, and those that were committed must not be

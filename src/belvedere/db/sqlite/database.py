@@ -29,7 +29,14 @@ from belvedere.db.interface import BatchOperation, Sealer, Tx
 from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
 from belvedere.db.signals import Signal
 from belvedere.db.sqlite.time_limit import limit_time
-from belvedere.db.sqlite.transaction import DIALECT, PendingWrite, SqliteTx, group_writes
+from belvedere.db.sqlite.transaction import (
+    DATABASE_FAULTS,
+    DIALECT,
+    PendingWrite,
+    SqliteTx,
+    as_unavailable,
+    group_writes,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -253,7 +260,7 @@ class Sqlite:
         self._version_cache.clear()
         for pending in batch:
             if not pending.future.done():
-                pending.future.set_exception(fault)
+                pending.future.set_exception(as_unavailable(fault))
         self._next(loop)
 
     def _committed(
@@ -274,7 +281,7 @@ class Sqlite:
             if pending.future.done():
                 continue
             if pending.error is not None:
-                pending.future.set_exception(pending.error)
+                pending.future.set_exception(as_unavailable(pending.error))
             else:
                 pending.future.set_result(pending.result)
         self._next(loop)
@@ -338,7 +345,10 @@ class Sqlite:
         """The connection of this thread."""
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = connect(self.path, readonly=True)
+            try:
+                connection = self._local.connection = connect(self.path, readonly=True)
+            except DATABASE_FAULTS as fault:
+                raise as_unavailable(fault) from fault
             self._opened.append(connection)
         return connection
 
@@ -349,12 +359,17 @@ class Sqlite:
         *a: P.args,
         **k: P.kwargs,
     ) -> R:
-        connection.execute("begin")
         try:
-            tx = SqliteTx(connection, self.clock(), self._version_cache, self.sealer)
-            return operation(tx, *a, **k)
-        finally:
-            connection.execute("rollback")
+            connection.execute("begin")
+            try:
+                tx = SqliteTx(connection, self.clock(), self._version_cache, self.sealer)
+                return operation(tx, *a, **k)
+            finally:
+                # A fault may have rolled back.
+                if not connection.get_autocommit():
+                    connection.execute("rollback")
+        except DATABASE_FAULTS as fault:
+            raise as_unavailable(fault) from fault
 
     async def close(self) -> None:
         while self._busy:

@@ -1,5 +1,5 @@
-"""A transaction on SQLite, the pieces of SQL in which it differs, and the operations that wait to
-share one."""
+"""A transaction on SQLite, the pieces of SQL in which it differs, the operations that wait to
+share one, and the errors that are faults of the database."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,11 +9,13 @@ import apsw
 import msgspec
 
 from belvedere.base.clock import Millis
+from belvedere.base.errors import Unavailable
 from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
 from belvedere.db.signals import Signal
 from belvedere.db.sqlite import text_index
 
 S = TypeVar("S", bound=msgspec.Struct)
+F = TypeVar("F", bound=BaseException)
 
 _NEWEST_FENCE = "max(value, coalesce((select max(fence) from attempts), 0))"
 
@@ -49,6 +51,22 @@ DIALECT = Dialect(
     " order by y.{order} desc limit {limit})",
     compares_pairs=False,
     text_index=text_index.INDEX,
+)
+
+
+# Whatever the statement was.
+DATABASE_FAULTS = (
+    apsw.BusyError,
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.LockedError,
+    apsw.NoMemError,
+    apsw.NotADBError,
+    apsw.PermissionsError,
+    apsw.ProtocolError,
+    apsw.ReadOnlyError,
 )
 
 
@@ -144,3 +162,12 @@ def group_writes(batch: list[PendingWrite]) -> list[list[PendingWrite]]:
         if pending.is_batched:
             sets.setdefault(pending.operation, []).append(pending)
     return [*plain, *sets.values()]
+
+
+def as_unavailable(fault: F) -> F | Unavailable:
+    """`Unavailable` for a fault of the database; any other error as it is."""
+    if not isinstance(fault, DATABASE_FAULTS):
+        return fault
+    refusal = Unavailable(f"The database does not work: {fault}")
+    refusal.__cause__ = fault
+    return refusal

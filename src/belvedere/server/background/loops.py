@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from belvedere import access, hosts
 from belvedere.access.limits import failed_attempts
-from belvedere.db import Tx, clock_steps
+from belvedere.db import Tx, clock_steps, is_database_fault
 from belvedere.events import budget
 from belvedere.files import blob_sweep
 from belvedere.indicators import service as indicators
@@ -110,8 +110,7 @@ async def end_silent(runtime: ServerRuntime) -> None:
 
 
 async def record_uses(runtime: ServerRuntime) -> None:
-    used = runtime.credentials.take_used()
-    if used:
+    if used := runtime.credentials.take_used():
         await runtime.db.write(access.touch, used)
 
 
@@ -260,8 +259,7 @@ async def queue_status_mails(runtime: ServerRuntime) -> None:
     if not runtime.settings.mail:
         return
     if await runtime.db.read(mailings.any_mailing):
-        base_url = runtime.settings.base_url
-        await runtime.db.write(mailings.queue_mails, runtime.keyring, base_url)
+        await runtime.db.write(mailings.queue_mails, runtime.keyring, runtime.settings.base_url)
 
 
 async def purge_messages(runtime: ServerRuntime) -> None:
@@ -286,7 +284,10 @@ async def fire_schedules(runtime: ServerRuntime) -> None:
         return
     await asyncio.sleep(max(0.0, ahead_s))
     while due := await runtime.db.read(schedules.due_ids, FIRE_BATCH):
-        fired = await asyncio.gather(*(_fire(runtime, schedule_id) for schedule_id in due))
+        starts = [_fire(runtime, schedule_id) for schedule_id in due]
+        fired = await asyncio.gather(*starts, return_exceptions=True)
+        if faults := [result for result in fired if isinstance(result, BaseException)]:
+            raise faults[0]
         # Nothing fired: other servers are doing it.
         if not any(fired):
             return
@@ -295,7 +296,10 @@ async def fire_schedules(runtime: ServerRuntime) -> None:
 async def _fire(runtime: ServerRuntime, schedule_id: str) -> bool:
     try:
         return bool(await run_deadline(runtime, firing.fire, TARGETS, schedule_id))
-    except Exception:
+    except Exception as fault:
+        if is_database_fault(fault):
+            # It stays due: the next pass starts it.
+            raise
         log.exception("schedule could not be started; this run is skipped schedule=%s", schedule_id)
     await runtime.db.write(firing.skip_failed, schedule_id)
     return True
