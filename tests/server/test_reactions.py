@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import apsw
+import psycopg
 import pytest
 
 from belvedere import events
-from belvedere.base.errors import Unavailable
+from belvedere.base.errors import StatementTimeout, Unavailable
 from belvedere.db import Tx
 from belvedere.db.signals import event_recorded
 from belvedere.events import Event
@@ -22,14 +24,15 @@ class Outage:
     """The database of a world that fails a number of calls, and is back whenever a consumer
     would set an event aside."""
 
-    def __init__(self, db: Any, calls: int) -> None:
+    def __init__(self, db: Any, calls: int, fault: Exception | None = None) -> None:
         self._db = db
         self.left = calls
+        self._fault = fault or Unavailable("The database does not answer; try again shortly.")
 
     def _pass(self, verb: Any) -> None:
         if self.left and verb is not consumers.set_aside_first:
             self.left -= 1
-            raise Unavailable("The database does not answer; try again shortly.")
+            raise self._fault
 
     async def read(self, verb: Any, *args: Any) -> Any:
         self._pass(verb)
@@ -87,3 +90,79 @@ async def test_an_event_that_fails_every_time_is_set_aside(world: World) -> None
     await _run(world, fail, is_done)
     # Each attempt tries the batch, then the event alone.
     assert len(attempts) == 2 * MAX_TRIES
+
+
+@pytest.mark.parametrize(
+    ("engine", "fault"),
+    [
+        ("sqlite", apsw.IOError("disk I/O error")),
+        ("sqlite", apsw.BusyError("database is locked")),
+        ("postgres", psycopg.OperationalError("the connection was lost")),
+        ("postgres", psycopg.errors.DeadlockDetected("deadlock detected")),
+    ],
+    indirect=["engine"],
+)
+async def test_a_fault_of_the_database_is_no_failed_attempt(world: World, fault: Exception) -> None:
+    db = world.runtime.db
+    await db.write(events.append, world.actors.acme.id, KIND, "h1", {"hostname": "h1"})
+    # Each attempt runs four times on PostgreSQL, for the batch and for the event alone.
+    faults = iter([fault] * (MAX_TRIES * 3 * 8))
+    processed: list[str] = []
+
+    def consume(tx: Tx, runtime: Any, event: Event) -> None:
+        if (next_fault := next(faults, None)) is not None:
+            raise next_fault
+        processed.append(event.object_id)
+
+    async def is_done() -> bool:
+        return bool(processed or await db.read(_list_parked))
+
+    await _run(world, consume, is_done)
+    assert (processed, await db.read(_list_parked)) == (["h1"], [])
+
+
+TIMEOUTS = {
+    "sqlite": StatementTimeout("too slow"),
+    "postgres": psycopg.errors.QueryCanceled("canceling statement due to statement timeout"),
+}
+
+
+async def test_an_event_that_always_takes_too_long_is_set_aside(
+    world: World, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = world.runtime.db
+    monkeypatch.setattr(consumers, "MAX_TIMEOUTS", 7)
+    for host in ("h1", "h2"):
+        await db.write(events.append, world.actors.acme.id, KIND, host, {"hostname": host})
+    attempts: list[str] = []
+    processed: list[str] = []
+
+    def consume(tx: Tx, runtime: Any, event: Event) -> None:
+        if event.object_id == "h1":
+            attempts.append(event.object_id)
+            raise TIMEOUTS[engine]
+        processed.append(event.object_id)
+
+    async def is_done() -> bool:
+        return bool(processed)
+
+    await _run(world, consume, is_done)
+    assert len(await db.read(_list_parked)) == 1
+    assert len(attempts) == 2 * 7
+
+
+async def test_a_timeout_of_a_database_that_does_not_work_is_no_failed_attempt(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = world.runtime.db
+    monkeypatch.setattr(consumers, "MAX_TIMEOUTS", 1)
+    await db.write(events.append, world.actors.acme.id, KIND, "h1", {"hostname": "h1"})
+    outage = Outage(db, calls=20, fault=StatementTimeout("too slow"))
+    monkeypatch.setattr(world.runtime, "db", outage)
+    processed: list[str] = []
+
+    async def is_done() -> bool:
+        return bool(processed or await db.read(_list_parked))
+
+    await _run(world, lambda tx, runtime, event: processed.append(event.object_id), is_done)
+    assert (processed, outage.left) == (["h1"], 0)

@@ -10,8 +10,8 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from belvedere.base.errors import Unavailable
-from belvedere.db import Tx
+from belvedere.base.errors import StatementTimeout
+from belvedere.db import Tx, is_database_fault
 from belvedere.db.signals import event_recorded
 from belvedere.definitions import rollout
 from belvedere.events import Event, cursors
@@ -31,6 +31,8 @@ log = logging.getLogger("belvedere.reactions")
 POLL_S = 10.0
 RETRY_S = 1.0
 MAX_TRIES = 5
+# Half an hour of statements that the database ended: something else may hold their locks.
+MAX_TIMEOUTS = 150
 BATCH_SIZE = 500
 
 
@@ -182,33 +184,64 @@ def set_aside_first(tx: Tx, consumer: EventConsumer, fault: str) -> None:
         cursors.set_aside(tx, consumer.name, event, fault)
 
 
+@dataclass(slots=True)
+class Failures:
+    """Failed attempts of the first waiting event. Outages of the database do not count."""
+
+    errors: int = 0
+    timeouts: int = 0
+
+    @property
+    def is_last(self) -> bool:
+        return self.errors >= MAX_TRIES or self.timeouts >= MAX_TIMEOUTS
+
+
 async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
     """Woken by a signal, else every few seconds."""
     signalled = asyncio.Event()
     for kind in consumer.kinds:
         runtime.signals.subscribe(event_recorded(kind), lambda _: signalled.set())
-    tries = 0
+    failures = Failures()
     while True:
         pause_s = RETRY_S
         try:
             await catch_up(consumer, runtime)
-            tries, pause_s = 0, POLL_S
-        except Unavailable as fault:
-            # Not a fault of the event: it waits for the database, however long that takes.
-            log.warning("consumer waits for the database name=%r error=%s", consumer.name, fault)
+            failures, pause_s = Failures(), POLL_S
         except Exception as fault:
-            # A fault of the server: try again, then set the event aside.
-            tries += 1
-            log.exception("consumer failed name=%r try=%s", consumer.name, tries)
-            if tries >= MAX_TRIES:
+            await _count_failure(consumer, runtime, failures, fault)
+            if failures.is_last:
                 await _set_aside(consumer, runtime, fault)
-                tries, pause_s = 0, POLL_S
+                failures, pause_s = Failures(), POLL_S
         with contextlib.suppress(TimeoutError):
             # Not wait_for, which may swallow a cancellation that arrives with the signal.
             async with asyncio.timeout(pause_s):
                 await signalled.wait()
         await asyncio.sleep(consumer.delay_s)
         signalled.clear()
+
+
+async def _count_failure(
+    consumer: EventConsumer, runtime: ServerRuntime, failures: Failures, fault: Exception
+) -> None:
+    if isinstance(fault, StatementTimeout) and await _can_read(consumer, runtime):
+        failures.timeouts += 1
+        log.warning("consumer is too slow name=%r try=%s", consumer.name, failures.timeouts)
+    elif is_database_fault(fault):
+        # Not a fault of the event: it waits for the database, however long that takes.
+        log.warning("consumer waits for the database name=%r error=%s", consumer.name, fault)
+    else:
+        # A fault of the server: try again, then set the event aside.
+        failures.errors += 1
+        log.error("consumer failed name=%r try=%s", consumer.name, failures.errors, exc_info=fault)
+
+
+async def _can_read(consumer: EventConsumer, runtime: ServerRuntime) -> bool:
+    """Whether the database works, so that a timeout is the event's own."""
+    try:
+        await runtime.db.read(cursors.backlog, consumer.name, consumer.kinds)
+    except Exception:
+        return False
+    return True
 
 
 async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
