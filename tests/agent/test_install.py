@@ -37,6 +37,12 @@ def test_it_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "web is enrolled" in capsys.readouterr().out
 
 
+def test_the_unit_keeps_the_form_of_the_log(tmp_path: Path) -> None:
+    words = ("--log-format", "json", "--log-level", "debug")
+    text = install.unit_text(["agent"], settings(tmp_path, *words))
+    assert "--log-level debug --log-format json" in text
+
+
 def test_what_the_unit_runs_is_an_agent(tmp_path: Path) -> None:
     save_enrolment(tmp_path)
     install.install(settings(tmp_path))

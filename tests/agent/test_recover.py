@@ -13,7 +13,7 @@ from belvedere.agent.state_folder import boot_id
 HEAD = line(["journal", 1, "the-journal", "host"])
 
 
-def test_it_works(keeper: KeeperHarness) -> None:
+def test_it_works(keeper: KeeperHarness, capfd: pytest.CaptureFixture[str]) -> None:
     ended = keeper.order("#!/bin/sh\necho before\nexit 2\n")
     keeper.report(ended)
     journal_id = keeper.state["journal_id"]
@@ -28,8 +28,11 @@ def test_it_works(keeper: KeeperHarness) -> None:
     state = keeper.connect()
     assert state["journal_id"] == journal_id
     reports = {entry["fence"]: entry["report"] for entry in state["entries"]}
+    job_ids = {entry["fence"]: entry["job_id"] for entry in state["entries"]}
     assert (reports[ended]["code"], reports[ended]["lastline"]) == (2, "before")
     assert reports[live] == {"ending": "unknown", "reason": "keeper_lost", "bytes_total": 4}
+    line = f"keeper of a script is gone job={job_ids[live]} fence={live}\n"
+    assert line in capfd.readouterr().err
     keeper.send_messages(do="ack", fences=[ended, live])
     keeper.hello()
     assert keeper.state["entries"] == []

@@ -50,6 +50,7 @@ def test_plain_http_to_another_machine_is_unprotected(server: str, is_unprotecte
         ([*SERVER, "--slots", "0"], "1 to 1000"),
         ([*SERVER, "--token-file", "/no/such/file"], "cannot be read"),
         ([], "--server"),
+        ([*SERVER, "--log-format", "xml"], "text, json"),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -58,6 +59,15 @@ def test_what_cannot_be_is_refused(
     with pytest.raises(SystemExit):
         parse(words, {})
     assert says in capsys.readouterr().err
+
+
+def test_the_form_of_the_log_comes_from_an_option_or_a_variable() -> None:
+    environ = {"BELVEDERE_LOG_FORMAT": "json", "BELVEDERE_LOG_LEVEL": "DEBUG"}
+    agent_settings = parse(SERVER, environ)
+    assert (agent_settings.log_format, agent_settings.log_level) == ("json", "debug")
+    words = [*SERVER, "--log-format", "text", "--log-level", "error"]
+    agent_settings = parse(words, environ)
+    assert (agent_settings.log_format, agent_settings.log_level) == ("text", "error")
 
 
 def test_there_is_no_way_to_skip_tls(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,14 @@ import json
 import logging
 from typing import Any
 
-from belvedere.base.log_format import FULL, REQUEST, Formatter, JsonFormatter, RequestIds
+from belvedere.base.log_format import (
+    FULL,
+    REQUEST,
+    Formatter,
+    JsonFormatter,
+    RequestIds,
+    of_trace,
+)
 
 
 def _line(message: str) -> str:
@@ -73,5 +80,16 @@ def test_lines_of_a_request_have_its_ids_until_its_end() -> None:
         assert (line["request"], line["trace"]) == ("r1", "t1")
         ids.clear()
         assert _line("later").endswith("belvedere: later")
+
+    contextvars.copy_context().run(check)
+
+
+def test_a_line_about_a_job_has_the_trace_of_the_job() -> None:
+    def check() -> None:
+        REQUEST.set(RequestIds("r1", "t1"))
+        record = logging.makeLogRecord({"msg": "job ended", **(of_trace("t2") or {})})
+        assert Formatter(FULL).format(record).endswith("job ended request=r1 trace=t2")
+        assert json.loads(JsonFormatter().format(record))["trace"] == "t2"
+        assert of_trace("") is None
 
     contextvars.copy_context().run(check)

@@ -39,7 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words == ["--version"]:
         print(f"{programs.NAME} {__version__}")
         return 0
-    log_format.configure(form=log_format.SHORT)
     if argv is None:
         secret_environment.hide([TOKEN_VARIABLE])
     return perform(parse(words, os.environ))
@@ -47,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def perform(settings: AgentSettings) -> int:
     """Run in this process, or install the agent as a service."""
+    is_json = settings.log_format == "json"
+    log_format.configure(settings.log_level.upper(), log_format.SHORT, as_json=is_json)
     secret_environment.remove([TOKEN_VARIABLE])
     if settings.action == "run":
         return run(settings)

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 
 FULL = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 SHORT = "%(asctime)s %(levelname)s %(message)s"
+VARIABLE = "BELVEDERE_LOG_FORMAT"
 # Ids in messages that become members of a JSON line.
 _ID = re.compile(r"(?<![^ ])(request|job|host|customer|user)=([0-9A-Za-z]{1,64})(?![^ ])")
 
@@ -39,11 +40,11 @@ class Formatter(logging.Formatter):
     default_msec_format = "%s.%03dZ"
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the library's name)
-        ids = REQUEST.get()
+        ids, trace_id = REQUEST.get(), _trace_id(record)
         text = super().formatMessage(record)
         if ids.request_id and ids.request_id not in text:
             text = f"{text} request={ids.request_id}"
-        return _one_line(f"{text} trace={ids.trace_id}" if ids.trace_id else text)
+        return _one_line(f"{text} trace={trace_id}" if trace_id else text)
 
 
 class JsonFormatter(Formatter):
@@ -52,16 +53,16 @@ class JsonFormatter(Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         message = record.getMessage()
-        ids = REQUEST.get()
+        ids, trace_id = REQUEST.get(), _trace_id(record)
         line = {
             "time": self.formatTime(record),
             "level": record.levelname,
             "logger": record.name,
             "message": message,
-            # Those of the context are certain: they come last.
+            # Those of the record and of the context are certain: they come last.
             **dict(_ID.findall(message)),
             **({"request": ids.request_id} if ids.request_id else {}),
-            **({"trace": ids.trace_id} if ids.trace_id else {}),
+            **({"trace": trace_id} if trace_id else {}),
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
@@ -73,6 +74,22 @@ def configure(level: str = "INFO", form: str = FULL, *, as_json: bool = False) -
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if as_json else Formatter(form))
     logging.basicConfig(level=level, handlers=[handler])
+
+
+def environment() -> dict[str, str]:
+    """The variable for a process that writes to the same log."""
+    formatters = [handler.formatter for handler in logging.getLogger().handlers]
+    is_json = any(isinstance(formatter, JsonFormatter) for formatter in formatters)
+    return {VARIABLE: "json"} if is_json else {}
+
+
+def of_trace(trace_id: str) -> dict[str, str] | None:
+    """The argument `extra` of a log call about something that has a trace of its own."""
+    return {"trace_id": trace_id} if trace_id else None
+
+
+def _trace_id(record: logging.LogRecord) -> str:
+    return str(getattr(record, "trace_id", "")) or REQUEST.get().trace_id
 
 
 def _one_line(text: str) -> str:

@@ -61,7 +61,7 @@ def _signal_and_fire(
     tx: Tx, event: str, jobs: Sequence[JobRow], active_triggers: ActiveTriggers | None = None
 ) -> None:
     ended = [job for job in jobs if job.lifecycle in FINAL]
-    if ended or event in ("created", "assigned"):
+    if ended or event in ("created", "assigned", "started"):
         tx.after_commit(partial(TALLIES.count, event, jobs))
     if ended:
         tx.signals.update([job_finished(job.id) for job in ended])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from belvedere.agent import messages as messages_codec
+from belvedere.agent.connection.job_log import JobLog
 from belvedere.agent.connection.order_intake import OrderIntake
 from belvedere.agent.disk_space import DISK_FULL, DiskSpace
 from belvedere.agent.file_cache import FileCache
@@ -107,6 +108,7 @@ class ServerSession:
         self._number = 0
         # Fences that have not ended yet.
         self._live: set[int] = set()
+        self._job_log = JobLog()
         self._unknown: set[str] = set()
         # Messages of the keeper between its state and the server's Welcome.
         self._early: list[dict[str, Any]] = []
@@ -131,6 +133,7 @@ class ServerSession:
         fence = message["fence"]
         if kind == "ended":
             self._live.discard(fence)
+            self._job_log.ended(fence, message["report"])
             if message["report"].get("reason") == DISK_FULL:
                 self._space.fail(message["report"]["message"])
                 self._report_disk()
@@ -139,9 +142,11 @@ class ServerSession:
             self._hold(message)
             self._streams.grow(fence, message["total"])
         elif kind == "started":
+            self._job_log.started(fence)
             self._outbox.append(AttemptStarted(fence, message["age_ms"]))
         elif kind == "gone":
             self._live.discard(fence)
+            self._job_log.forget(fence)
             self._streams.drop(fence)
 
     def _hold(self, message: dict[str, Any]) -> None:
@@ -172,6 +177,7 @@ class ServerSession:
         fence: int = entry["fence"]
         self._streams.resume(fence, offset)
         self._hold(entry)
+        self._job_log.resume(entry)
         if entry["report"] is not None:
             self._streams.end(fence, messages_codec.report(entry["report"]))
             return
@@ -210,6 +216,7 @@ class ServerSession:
                 reach("agent.order_received")
                 if message.session == self._number and message.fence not in self._live:
                     self._live.add(message.fence)
+                    self._job_log.order(message)
                     self._orders.order(message)
                     self._report_disk()
             case Ack():
@@ -226,6 +233,7 @@ class ServerSession:
             case Stop(fence):
                 if self._orders.forget(fence):
                     self._live.discard(fence)
+                    self._job_log.forget(fence)
                 else:
                     self._keeper.send({"do": "stop", "fence": fence})
             case BlobMissing(sha256):

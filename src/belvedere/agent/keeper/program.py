@@ -134,9 +134,8 @@ class Keeper:
             case "order":
                 # Validated before it is accepted: afterwards it must be possible to start it.
                 if not ORDER_FIELDS.issubset(message):
-                    write_log(
-                        f"An order without {sorted(ORDER_FIELDS.difference(message))}; dropped."
-                    )
+                    missing = sorted(ORDER_FIELDS.difference(message))
+                    write_log(f"order dropped job={message.get('job_id')} missing={missing}")
                     return []
                 return rules.order(state, message)
             case "ack":

@@ -11,7 +11,7 @@ from belvedere.agent.journal.journal import Journal
 from belvedere.agent.journal.state import JournalState
 from belvedere.agent.output import spool
 from belvedere.agent.processes import discovery
-from belvedere.agent.state_folder import StateFolder, boot_id, cookie
+from belvedere.agent.state_folder import StateFolder, boot_id, cookie, write_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def recover(folder: StateFolder, journal: Journal) -> tuple[JournalState, bool]:
         elif end:
             reports[fence] = {"bytes_total": end}
     orphaned = rules.orphaned(state, boot)
+    for fence in orphaned:
+        write_log(f"keeper of a script is gone job={state.entries[fence].job_id} fence={fence}")
     # Processes that still run here have no owner: a lost journal had accepted them, or they are
     # checks, which are in no journal.
     if (not rebooted or state.journal_id == new_id) and os.path.isdir("/proc/self"):

@@ -276,7 +276,8 @@ class ScriptRunner:
             )
         except OSError as fault:
             # The script removed the folder, or the disk is broken: then there are none.
-            write_log(f"artifacts cannot be collected fence={script.fence} error={fault}")
+            job_id = self._journal_state.entries[script.fence].job_id
+            write_log(f"artifacts cannot be collected job={job_id} error={fault}")
         if not script.place.files:
             self._with_artifacts.add(script.fence)
         return fields

@@ -75,5 +75,6 @@ async def _serve() -> None:
 
 
 def main() -> None:
-    log_format.configure("WARNING")
+    is_json = os.environ.get(log_format.VARIABLE) == "json"
+    log_format.configure("WARNING", as_json=is_json)
     asyncio.run(_serve())

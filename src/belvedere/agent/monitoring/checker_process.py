@@ -17,6 +17,7 @@ from belvedere.agent.boot import command
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.monitoring.scheduler import CheckScheduler, SampleSink
 from belvedere.agent.monitoring.script_checks import ScriptChecks
+from belvedere.base import log_format
 from belvedere.protocol import MonitorCheck, MonitorConfig
 
 log = logging.getLogger("belvedere.agent")
@@ -158,7 +159,7 @@ class CheckerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None,
-            env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+            env=_environment(),
             # Ctrl-C in a terminal is for the server.
             start_new_session=True,
         )
@@ -178,6 +179,11 @@ class CheckerProcess:
         """Wait until the process has ended."""
         if self._task is not None:
             await asyncio.wait([self._task])
+
+
+def _environment() -> dict[str, str]:
+    passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {**passed_on, **log_format.environment()}
 
 
 class CheckerChild(asyncio.SubprocessProtocol):

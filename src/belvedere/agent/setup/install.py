@@ -12,7 +12,7 @@ import belvedere
 from belvedere.agent import state_folder
 from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import UPDATE_RECORD, CannotEnrol, Unreachable
-from belvedere.agent.setup.settings import AgentSettings
+from belvedere.agent.setup.settings import LOG_FORMATS, LOG_LEVELS, AgentSettings
 from belvedere.agent.state_folder import StateFolder
 
 NAME = "belvedere-agent"
@@ -106,6 +106,10 @@ def unit_text(program: list[str], settings: AgentSettings) -> str:
         words += ["--tls-ca", os.path.abspath(settings.tls_ca)]
     if not settings.updates:
         words.append("--no-updates")
+    if settings.log_level != LOG_LEVELS[0]:
+        words += ["--log-level", settings.log_level]
+    if settings.log_format != LOG_FORMATS[0]:
+        words += ["--log-format", settings.log_format]
     return UNIT.format(
         command=" ".join(map(quoted, words)),
         target="multi-user.target" if _is_root() else "default.target",

@@ -10,11 +10,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from belvedere.agent import disk_space
+from belvedere.base import log_format
 from belvedere.base.networks import is_loopback
 
 MIN_FREE_BYTES, MIN_FREE_INODES = "BELVEDERE_MIN_FREE_BYTES", "BELVEDERE_MIN_FREE_INODES"
 ACTIONS = ("run", "install")
 TOKEN_VARIABLE = "BELVEDERE_ENROLMENT_TOKEN"
+LOG_LEVEL = "BELVEDERE_LOG_LEVEL"
+LOG_LEVELS, LOG_FORMATS = ("info", "debug", "warning", "error"), ("text", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class AgentSettings:
     min_free_inodes: int = disk_space.MIN_FREE_INODES
     # Whether the server may update this agent.
     updates: bool = True
+    log_level: str = LOG_LEVELS[0]
+    log_format: str = LOG_FORMATS[0]
 
     @property
     def is_unprotected(self) -> bool:
@@ -75,6 +80,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="do not accept new versions of the agent from the server",
     )
+    parser.add_argument(
+        "--log-level",
+        metavar="LEVEL",
+        help=f"debug (also starts and ends of jobs), info, warning or error ({LOG_LEVEL})",
+    )
+    parser.add_argument(
+        "--log-format",
+        metavar="FORM",
+        help=f"text, or json: one JSON object per line ({log_format.VARIABLE}; default text)",
+    )
     parser.add_argument("--units", default="", help="install: only write the unit, to this folder")
 
 
@@ -100,9 +115,21 @@ def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> AgentSett
         action=arguments.action,
         units=arguments.units,
         updates=arguments.updates,
+        log_level=_choice(arguments.log_level, environ, LOG_LEVEL, LOG_LEVELS),
+        log_format=_choice(arguments.log_format, environ, log_format.VARIABLE, LOG_FORMATS),
         min_free_bytes=_number(environ, MIN_FREE_BYTES, disk_space.MIN_FREE_BYTES),
         min_free_inodes=_number(environ, MIN_FREE_INODES, disk_space.MIN_FREE_INODES),
     )
+
+
+def _choice(
+    option: str | None, environ: Mapping[str, str], name: str, values: Sequence[str]
+) -> str:
+    """The option, the variable, or the first value."""
+    text = (option or environ.get(name, "") or values[0]).lower()
+    if text not in values:
+        raise ValueError(f"{name} is {text!r}; it must be one of: {', '.join(values)}.")
+    return text
 
 
 def _number(environ: Mapping[str, str], name: str, default: int) -> int:

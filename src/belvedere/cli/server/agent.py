@@ -6,7 +6,6 @@ import argparse
 import os
 
 from belvedere.agent.setup import settings
-from belvedere.base import log_format
 from belvedere.cli.framework.command import Args, CommandError
 
 EXAMPLE = "belvedere agent --server https://belvedere.example.org --token-file enrolment.txt"
@@ -23,5 +22,4 @@ def run(args: Args) -> int:
         agent_settings = settings.read(args, os.environ)
     except ValueError as fault:
         raise CommandError(str(fault), 2) from None
-    log_format.configure(form=log_format.SHORT)
     return main.perform(agent_settings)
