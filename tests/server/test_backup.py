@@ -82,8 +82,10 @@ def write(settings: Settings, target: Path, **options: object) -> BackupRecord:
     return back_up(settings, target, report_nothing, **options)  # type: ignore[arg-type]
 
 
-def load(settings: Settings, source: Path, passphrase: str = "") -> RestoreRecord:
-    return restore_backup(settings, source, lambda: passphrase, report_nothing)
+def load(
+    settings: Settings, source: Path, passphrase: str = "", *, unsigned: bool = False
+) -> RestoreRecord:
+    return restore_backup(settings, source, lambda: passphrase, report_nothing, unsigned=unsigned)
 
 
 def rows_of(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
@@ -287,6 +289,19 @@ def replace_all(path: Path) -> None:
     rewrite(path, lambda name, data: data.replace(b'"epoch": 1', b'"epoch": 9'), seals=True)
 
 
+def remove_signature(path: Path) -> None:
+    """The same forger, who knows that there is a signature."""
+    replace_all(path)
+    rewrite(
+        path,
+        lambda name, data: (
+            msgspec.json.encode({**msgspec.json.decode(data), "signature": ""})
+            if name == archive.SEAL
+            else data
+        ),
+    )
+
+
 PART_NAMES = ("belvedere.db", "tables/jobs")
 
 
@@ -311,6 +326,7 @@ def rewrite(path: Path, change: Callable[[str, bytes], bytes], *, seals: bool = 
         (replace_part, "SHA-256 differs"),
         (change_manifest, "manifest .* was changed"),
         (replace_all, "signature differs"),
+        (remove_signature, "has no signature.*--unsigned"),
     ],
 )
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -328,6 +344,18 @@ def test_a_damaged_or_changed_file_changes_nothing(
     with pytest.raises(Invalid, match=message):
         load(with_key, tmp_path / "backup.zip")
     assert not empty.folder.exists()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_backup_without_the_key_is_restored_on_request(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    (settings.folder / SECRET_FILE).rename(tmp_path / "elsewhere")
+    write(settings, tmp_path / "backup.zip")
+    with_key = Settings(data=empty.data, database=empty.database, secret_key=SECRET)
+    with pytest.raises(Invalid, match="has no signature"):
+        load(with_key, tmp_path / "backup.zip")
+    assert not load(with_key, tmp_path / "backup.zip", unsigned=True).is_signed
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ def restore(args: Args) -> object:
             Path(args.file).absolute(),
             lambda: terminal.secret("Passphrase of the key in the backup: "),
             report,
+            unsigned=args.unsigned,
         )
     return _builtins(record)
 
@@ -202,6 +203,12 @@ COMMANDS = (
         show_restored,
         options=(
             option("file", metavar="FILE", help="a file that `belvedere backup` wrote"),
+            option(
+                "--unsigned",
+                action="store_true",
+                help="accept a backup that has no signature, because it was written without the"
+                " key",
+            ),
             *operator_client.OPTIONS,
         ),
         is_remote=False,

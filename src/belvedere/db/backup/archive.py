@@ -143,10 +143,17 @@ class BackupReader:
         except msgspec.DecodeError as fault:
             raise Invalid(f"The manifest of {self._path} cannot be read: {fault}.") from fault
 
-    def check_signature(self, sign: Sign) -> None:
-        """With the key of the installation."""
-        signature = sign(self.seal.sha256)
-        if self.seal.signature and not hmac.compare_digest(self.seal.signature, signature):
+    def check_signature(self, sign: Sign, *, is_required: bool) -> None:
+        """With the key of the installation. Somebody who changes the file can also remove the
+        signature."""
+        if not self.seal.signature:
+            if is_required:
+                raise Invalid(
+                    f"{self._path} has no signature: it was written without the key, or it was"
+                    " changed. If you know that nobody has changed it, add --unsigned."
+                )
+            return
+        if not hmac.compare_digest(self.seal.signature, sign(self.seal.sha256)):
             raise Invalid(f"{self._path} was changed after it was written: its signature differs.")
 
     def verify(self, report: Report) -> None:

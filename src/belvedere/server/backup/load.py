@@ -39,7 +39,7 @@ class RestoreRecord(msgspec.Struct):
 
 
 def restore_backup(
-    settings: Settings, source: Path, prompt: Prompt, report: Report
+    settings: Settings, source: Path, prompt: Prompt, report: Report, *, unsigned: bool = False
 ) -> RestoreRecord:
     """Everything is checked before anything is written."""
     location = location_of(settings)
@@ -50,6 +50,9 @@ def restore_backup(
         keys = load_keys(settings)
         sealed_keys = _read_keys(reader, source, prompt)
         _check_keys(settings, reader, keys, sealed_keys)
+        candidate = keys or sealed_keys
+        if candidate is not None:
+            reader.check_signature(signer(candidate), is_required=not unsigned)
         reader.verify(lambda name, done, total: report(f"verify {name}", done, total))
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         new_keys = sealed_keys if keys is None else None
@@ -95,7 +98,7 @@ def _read_keys(reader: BackupReader, source: Path, prompt: Prompt) -> KeyFile | 
 def _check_keys(
     settings: Settings, reader: BackupReader, keys: KeyFile | None, sealed_keys: KeyFile | None
 ) -> None:
-    """The key on this machine must be that of the backup; any of them checks the signature."""
+    """The key on this machine must be that of the backup."""
     for candidate in (keys, sealed_keys):
         if candidate is None:
             continue
@@ -105,4 +108,3 @@ def _check_keys(
                 f"The key in {settings.folder / SECRET_FILE} belongs to another installation than"
                 " the backup. Copy the key of the backup there, or remove it.",
             )
-        reader.check_signature(signer(candidate))
