@@ -8,12 +8,14 @@ import zipfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 import engines
 from belvedere.access.crypto import key_file
+from belvedere.access.crypto.key_file import KeyFile
 from belvedere.access.crypto.keyring import SECRET_FILE, Keyring
 from belvedere.base.errors import Conflict, Invalid, NotFound, Refused, Unavailable
 from belvedere.bench.measure import fixture
@@ -407,6 +409,67 @@ def test_the_key_is_included_with_a_passphrase(
     assert (restored.missing_key, restored.is_signed) == ("", True)
     original = key_file.load(settings.folder)
     assert key_file.load(empty.folder).keys.digest("x") == original.keys.digest("x")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_key_that_was_dropped_since_the_backup_is_restored(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    old = key_file.load(settings.folder)
+    secret = old.keys.seal("text", "record")
+    write(settings, tmp_path / "backup.zip", passphrase=PASSPHRASE)
+    rotated = key_file.with_new_key(old)
+    current = KeyFile(rotated.hash, {rotated.newest: rotated.seals[rotated.newest]})
+    by_setting = Settings(data=empty.data, secret_key=current.text())
+    with pytest.raises(Conflict, match=r"BELVEDERE_SECRET_KEY lacks a key"):
+        load(by_setting, tmp_path / "backup.zip", PASSPHRASE)
+    assert not empty.folder.exists()
+    empty.folder.mkdir(mode=0o700)
+    key_file.write(empty.folder, current)
+    fail_to_restore(empty, tmp_path / "backup.zip")
+    assert key_file.load(empty.folder) == current
+    load(empty, tmp_path / "backup.zip", PASSPHRASE)
+    keys = key_file.load(empty.folder)
+    assert keys == rotated
+    assert keys.keys.unseal(secret, "record") == "text"
+
+
+def fail_to_restore(settings: Settings, source: Path, name: str = "") -> None:
+    """At the first report of this name, or the first that is not about the check."""
+
+    def stop(part: str, done: int, total: int) -> None:
+        if part == name or not (name or part.startswith("verify")):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        restore_backup(settings, source, lambda: PASSPHRASE, stop)
+
+
+def test_an_error_around_the_commit_never_removes_the_key(
+    settings: Settings,
+    place: Fixture,
+    empty: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write(settings, tmp_path / "backup.zip", passphrase=PASSPHRASE)
+    if settings.database:
+        fail_to_restore(empty, tmp_path / "backup.zip", "analyze")
+        assert not (empty.folder / SECRET_FILE).exists()
+        copy.check_empty(create.location_of(empty))
+    load_backup = copy.load_backup
+
+    def load_and_fail(*args: Any) -> int:
+        load_backup(*args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(copy, "load_backup", load_and_fail)
+    with pytest.raises(KeyboardInterrupt):
+        load(empty, tmp_path / "backup.zip", PASSPHRASE)
+    assert count_jobs(empty) == 2
+    assert key_file.load(empty.folder).keys.digest("x") == key_file.load(
+        settings.folder
+    ).keys.digest("x")
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -93,6 +93,11 @@ def with_new_key(key_file: KeyFile) -> KeyFile:
     return KeyFile(key_file.hash, {**key_file.seals, key_name(key): key})
 
 
+def merge(older: KeyFile, newer: KeyFile) -> KeyFile:
+    """All sealing keys of two files of one installation."""
+    return KeyFile(newer.hash, {**older.seals, **newer.seals})
+
+
 def write(folder: Path, new: KeyFile) -> None:
     """Replace the file atomically; it is on disk before anything is sealed with a new key."""
     path = folder / SECRET_FILE

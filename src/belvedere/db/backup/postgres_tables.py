@@ -177,9 +177,11 @@ def restore_tables(
             connection.execute(statement.encode())
         for name, value in reader.manifest.sequences.items():
             tx.value("select setval(?::regclass, ?::bigint)", name, value)
+        # Before the commit: an error after it would be reported for a complete database.
+        report("analyze", 1, 1)
+        connection.execute("analyze")
         result = finish(tx)
         connection.execute("commit")
-        connection.execute("analyze")
         return result
 
 

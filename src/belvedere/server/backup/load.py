@@ -2,8 +2,7 @@
 a server holds the jobs that may have run since the backup."""
 
 import hmac
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -12,6 +11,7 @@ from belvedere.access.crypto import key_file
 from belvedere.access.crypto.key_file import KeyFile
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.base.errors import Conflict, Invalid
+from belvedere.db import Tx
 from belvedere.db.backup import copy
 from belvedere.db.backup.archive import BackupReader, Report, open_backup
 from belvedere.jobs.recovery import restore
@@ -53,11 +53,11 @@ def restore_backup(
         candidate = keys or sealed_keys
         if candidate is not None:
             reader.check_signature(signer(candidate), is_required=not unsigned)
+        new_keys = _merge_keys(settings, keys, sealed_keys)
         reader.verify(lambda name, done, total: report(f"verify {name}", done, total))
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new_keys = sealed_keys if keys is None else None
-        with full_disk(settings.folder), _key_written(settings.folder, new_keys):
-            epoch = copy.load_backup(location, reader, restore.mark_restored, report)
+        with full_disk(settings.folder), _KeyChange(settings.folder, keys, new_keys) as change:
+            epoch = copy.load_backup(location, reader, change.before_commit, report)
     has_key = bool(keys or sealed_keys) or not manifest.key_check
     return RestoreRecord(
         str(source),
@@ -71,18 +71,52 @@ def restore_backup(
     )
 
 
-@contextmanager
-def _key_written(folder: Path, keys: KeyFile | None) -> Iterator[None]:
-    """Before the database is complete: a process that is killed must not leave one without its key.
-    After an error the key is removed."""
-    if keys is not None:
-        key_file.write(folder, keys)
-    try:
-        yield
-    except BaseException:
-        if keys is not None:
-            (folder / SECRET_FILE).unlink(missing_ok=True)
-        raise
+class _KeyChange:
+    """Writes secret.key before the database is complete: a process that is killed must not leave
+    one without its key. After an error, the file is again what it was, unless the database may
+    have been committed."""
+
+    def __init__(self, folder: Path, before: KeyFile | None, keys: KeyFile | None) -> None:
+        self._folder, self._before, self._keys = folder, before, keys
+        self._is_final = False
+
+    def __enter__(self) -> "_KeyChange":
+        if self._keys is not None:
+            key_file.write(self._folder, self._keys)
+        return self
+
+    def before_commit(self, tx: Tx) -> int:
+        """The last operation: from here on, an error does not tell whether the database has the
+        rows, and a key too many does no harm."""
+        epoch = restore.mark_restored(tx)
+        self._is_final = True
+        return epoch
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or self._keys is None or self._is_final:
+            return
+        if self._before is not None:
+            key_file.write(self._folder, self._before)
+        else:
+            (self._folder / SECRET_FILE).unlink(missing_ok=True)
+
+
+def _merge_keys(
+    settings: Settings, keys: KeyFile | None, sealed_keys: KeyFile | None
+) -> KeyFile | None:
+    """What secret.key must contain; None if it stays. A key that was dropped since the backup
+    decrypts the restored secrets."""
+    if sealed_keys is None or keys is None:
+        return sealed_keys
+    if sealed_keys.seals.keys() <= keys.seals.keys():
+        return None
+    if settings.secret_key:
+        raise Conflict(
+            "BELVEDERE_SECRET_KEY lacks a key that the backup is encrypted with. Run the restore"
+            " without this setting: then the keys of the backup are written to"
+            f" {settings.folder / SECRET_FILE}."
+        )
+    return key_file.merge(sealed_keys, keys)
 
 
 def _read_keys(reader: BackupReader, source: Path, prompt: Prompt) -> KeyFile | None:
