@@ -141,7 +141,7 @@ _STATES_BY_TRANSITION: dict[tuple[str, str, str], tuple[JobState, ...]] = {
 class JobRow(msgspec.Struct):
     """A job without its large columns. The fields are the columns of the table, in the order of
     every select and insert; a new column is one line here, with the value of a new job as its
-    default, and its migration. Columns that an update writes are listed in store.py, too."""
+    default, and its migration. Columns that never change are listed in store.py, too."""
 
     id: str
     customer_id: str

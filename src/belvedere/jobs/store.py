@@ -150,15 +150,18 @@ def job_with_details_from_rows(rows: Sequence[Row]) -> tuple[JobRow, JobDetails]
     return JobRow(*rows[0][:_COLUMN_COUNT]), JobDetails(*rows[0][_COLUMN_COUNT:])
 
 
-# The columns that may change after the insert.
-CHANGING = (
-    *("lifecycle", "state", "version", "fence", "attempts", "ran", "reason", "trigger_name"),
-    *("timeout", "not_before_at", "expires_at", "cancel_requested_at", "canceled_by"),
-    *("unreachable_at", "reconciled", "resolved_by", "updated_at", "assigned_at", "started_at"),
-    *("ended_at", "deadline_at"),
+# The columns that never change after the insert. `save` writes all others, also new ones.
+IMMUTABLE = frozenset(
+    (
+        *("id", "customer_id", "task_id", "task_version", "workflow_id", "workflow_job_id"),
+        *("host_id", "script_id", "script_sha256", "script_filename", "type", "name", "origin"),
+        *("user_id", "username", "email", "notify", "concurrency", "restarted_from"),
+        *("created_at", "started_by", "traceparent"),
+    )
 )
-# Those that a claim and the report of an end change. An update names no others: the database
-# writes the index entries of every column that is named, even if its value stays the same.
+CHANGING = tuple(column for column in JobRow.__struct_fields__ if column not in IMMUTABLE)
+# Those of them that a claim and the report of an end change. An update names no others: the
+# database writes the index entries of every named column, even if its value stays the same.
 ASSIGNED = (
     *("lifecycle", "version", "fence", "attempts", "reason", "updated_at", "assigned_at"),
     *("started_at", "deadline_at"),
