@@ -84,6 +84,26 @@ def test_the_layout_page_has_the_layers_of_every_package() -> None:
     assert [row for row in rows if f"\n{row}\n" not in text] == []
 
 
+def test_the_contract_of_a_package_has_every_module() -> None:
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
+    inner = [
+        rule
+        for rule in rules
+        if rule["name"].startswith("Inside ") and "a feature" not in rule["name"]
+    ]
+    assert [rule["name"] for rule in inner if not rule.get("exhaustive")] == []
+    [transport] = [rule for rule in rules if "uvicorn" in rule["name"]]
+    server = Path(belvedere.__file__).parent / "server"
+    modules = {f"belvedere.server.{path.stem}" for path in server.iterdir() if _is_module(path)}
+    assert modules - set(transport["source_modules"]) == {"belvedere.server.transport"}
+
+
+def _is_module(path: Path) -> bool:
+    return (path / "__init__.py").exists() or path.suffix == ".py" and path.stem != "__init__"
+
+
 def test_a_job_is_read_in_few_files() -> None:
     text = (ROOT / "docs" / "explanation" / "story-of-a-job.md").read_text()
     files = re.findall(r"^\| \[([a-z_/]+\.py)\]", text, re.MULTILINE)
