@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'react'
+import { createContext, useContext, useId, useLayoutEffect, useRef } from 'react'
 import { prefs } from '../lib/prefs'
 
 /** Keys to acts: 'r', 'Shift+R', 'mod+s', or two in a row: 'g j'. */
@@ -8,19 +8,42 @@ const PAUSE_MS = 1200
 let before = ''
 let at = 0
 
+/** The open dialogs, the newest last: only its bindings and global ones act. */
+const dialogs: string[] = []
+
+/** The dialog around a component; empty on a page. */
+export const DialogContext = createContext('')
+
+/** Takes the keys from the page and from older dialogs while `opened`; returns the context's value. */
+export function useDialogKeys(opened: boolean): string {
+  const id = useId()
+  useLayoutEffect(() => {
+    if (!opened) return
+    dialogs.push(id)
+    return () => void dialogs.splice(dialogs.indexOf(id), 1)
+  }, [id, opened])
+  return id
+}
+
+/** In a text field these keys undo and redo the text. */
+const TEXT_KEYS = ['mod+z', 'mod+Shift+z']
+
 /**
- * Binds keys while a component is on screen. Single keys are ignored while a person types, behind
- * a dialog, and when they are switched off; combinations with Ctrl or Cmd always work.
+ * Binds keys while a component is on screen; behind a dialog only if they are global. Single keys are
+ * ignored while a person types, in a dialog, and when they are switched off.
  */
-export function useKeys(keys: Keys): void {
+export function useKeys(keys: Keys, isGlobal = false): void {
   const now = useRef(keys)
   now.current = keys
+  const dialog = useContext(DialogContext)
   // Before it is painted, so that everything visible handles keys.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
+      if (!isGlobal && dialog !== (dialogs.at(-1) ?? '')) return
       const name = nameOf(event)
       const isCombination = event.ctrlKey || event.metaKey
       if (!isCombination && (isTyping(event) || !prefs().keys || event.altKey)) return
+      if (TEXT_KEYS.includes(name) && isTyping(event)) return
       const pair = Date.now() - at < PAUSE_MS ? `${before} ${name}` : ''
       const action =
         now.current[pair] ?? (pair && startsPair(before) ? undefined : now.current[name])
@@ -30,7 +53,7 @@ export function useKeys(keys: Keys): void {
     }
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
-  }, [])
+  }, [dialog, isGlobal])
 }
 
 function startsPair(name: string): boolean {

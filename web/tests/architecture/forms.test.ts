@@ -32,6 +32,13 @@ test('forms get Create, Save and Cancel from one component', () => {
   expect(exceptions).toEqual([])
 })
 
+test('dialogs are made by one component, which keeps keys from the page behind them', () => {
+  const others = components.filter((path) =>
+    /\b(?:Modal|Drawer)\b[^;]*? from '@mantine\/core'/.test(textOf(path)),
+  )
+  expect(others).toEqual(['src/ui/acl/AclDrawer.tsx', 'src/ui/form/Dialog.tsx'])
+})
+
 /** A toolbar, and settings with one or two fields in a line. */
 const OTHER_SAVES = [
   'src/pages/workflows/editor/WorkflowEditor.tsx',

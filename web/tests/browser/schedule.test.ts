@@ -104,6 +104,21 @@ test('a schedule is paused with an end and a reason, and resumed', async () => {
   await expect.poll(pause).toBeNull()
 })
 
+test('Ctrl+Enter in the pause dialog pauses the schedule and does not save the page', async () => {
+  const task = await world.script('Paused by key', '#!/bin/bash\ntrue\n')
+  const { id } = await world.api('POST', `/task/${task.id}/schedule`, {
+    repeatEvery: '0 7 * * *',
+    name: 'Every morning',
+  })
+  const page = await world.page(`/schedules/${id}`)
+  await page.getByRole('textbox', { name: 'Name' }).fill('Unsaved name')
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('dialog').getByLabel('Reason').fill('by key')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText(/Paused since .*by key/).waitFor()
+  expect(await world.api('GET', `/schedule/${id}`)).toMatchObject({ name: 'Every morning' })
+})
+
 test('no page logged an error or called another host', () => {
   expect(world.pageErrors).toEqual([])
 })

@@ -1,9 +1,10 @@
 import { TextInput } from '@mantine/core'
-import { createSpotlight, Spotlight } from '@mantine/spotlight'
+import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight'
 import '@mantine/spotlight/styles.css'
 import './palette.css'
 import { Search } from 'lucide-react'
 import { Fragment, type KeyboardEvent, useEffect, useId, useState } from 'react'
+import { useDialogKeys } from '../keys'
 import { useText } from '../text'
 import { usePaletteRequests } from './openPalette'
 import { type Entry, neighbour, selectedKey } from './paletteEntries'
@@ -15,6 +16,7 @@ const [store, palette] = createSpotlight()
 export function Palette() {
   const [query, setQuery] = useState('')
   const requests = usePaletteRequests()
+  useDialogKeys(useSpotlight(store).opened)
   useEffect(() => {
     if (requests) palette.open()
   }, [requests])

@@ -42,9 +42,9 @@ export function Shell() {
   useRecent(path)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path])
+  useKeys({ 'mod+k': openPalette }, true)
   useKeys({
     '?': openSheet,
-    'mod+k': openPalette,
     ...Object.fromEntries(
       PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, () => go(page.to)]),
     ),

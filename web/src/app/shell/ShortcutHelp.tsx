@@ -1,7 +1,7 @@
-import { Group, Kbd, Modal, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Group, Kbd, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { catalogue } from '../../lib/i18n'
 import { usePrefs } from '../../lib/prefs'
-import { useWords } from '../../ui/text'
+import { Dialog } from '../../ui/form/Dialog'
 import { PAGES } from '../pages'
 import { useText } from '../text'
 
@@ -69,7 +69,6 @@ const useShortcutText = catalogue(
 
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useText()
-  const w = useWords()
   const s = useShortcutText()
   const k = s.key
   const { keys } = usePrefs()
@@ -115,13 +114,7 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
     ],
   ]
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={s.keysTitle}
-      size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={s.keysTitle} size="lg">
       {keys ? null : <Text size="sm">{s.keysOff}</Text>}
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
         {groups.map(([name, rows]) => (
@@ -138,6 +131,6 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
           </Stack>
         ))}
       </SimpleGrid>
-    </Modal>
+    </Dialog>
   )
 }

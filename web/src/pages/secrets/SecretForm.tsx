@@ -5,7 +5,6 @@ import { api, ok } from '../../api/client'
 import { byField } from '../../api/errors'
 import type { Secret } from '../../api/queries/automation/secret'
 import { taskNamesQuery } from '../../api/queries/automation/task'
-import { useKeys } from '../../app/keys'
 import { FormDialog } from '../../ui/form/FormDialog'
 import { SecretArea } from '../../ui/form/SecretArea'
 import { useWords } from '../../ui/text'
@@ -47,7 +46,6 @@ export function SecretForm({ old, taskId, onClose }: Props) {
   })
   const errors = byField(save.error)
   const submit = () => !save.isPending && name.trim() && save.mutate()
-  useKeys({ 'mod+s': submit })
   return (
     <FormDialog
       title={old ? t.change(old.name) : t.set}

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { catalogue } from '../../lib/i18n'
 import { useCopy } from '../copy/useCopy'
+import { Dialog } from '../form/Dialog'
 import { useWords } from '../text'
 
 const useText = catalogue(
@@ -22,7 +23,7 @@ export function RecoveryCodes({ codes, onClose }: { codes: string[] | null; onCl
   const w = useWords()
   const { isCopied, copy } = useCopy()
   return (
-    <Modal
+    <Dialog
       opened={codes !== null}
       onClose={onClose}
       title={t.title}
@@ -45,6 +46,6 @@ export function RecoveryCodes({ codes, onClose }: { codes: string[] | null; onCl
           <Button onClick={onClose}>{t.codesSaved}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,4 +1,5 @@
 import { Drawer } from '@mantine/core'
+import { DialogContext, useDialogKeys } from '../../app/keys'
 import { useWords } from '../text'
 import { AclPanel } from './AclPanel'
 import { useText } from './text'
@@ -16,6 +17,7 @@ interface Props {
 export function AclDrawer({ object, id, name, opened, onClose }: Props) {
   const t = useText()
   const w = useWords()
+  const keys = useDialogKeys(opened)
   return (
     <Drawer
       opened={opened}
@@ -25,7 +27,9 @@ export function AclDrawer({ object, id, name, opened, onClose }: Props) {
       title={t.title(name)}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      {opened ? <AclPanel object={object} id={id} /> : null}
+      <DialogContext value={keys}>
+        {opened ? <AclPanel object={object} id={id} /> : null}
+      </DialogContext>
     </Drawer>
   )
 }

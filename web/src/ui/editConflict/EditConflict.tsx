@@ -1,10 +1,10 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { isStale } from '../../api/errors'
 import { lastChangeQuery } from '../../api/queries/lastChange'
 import { useCan } from '../../app/session'
-import { useWords } from '../text'
+import { Dialog } from '../form/Dialog'
 import { showError } from '../toast'
 import { useText } from './text'
 
@@ -24,7 +24,6 @@ interface Props {
 /** Two people edit at once: names the first, and lets the second decide. No edit is lost. */
 export function EditConflict({ object, id, version, error, onTake, onKeep, children }: Props) {
   const t = useText()
-  const w = useWords()
   const [opened, setOpened] = useState(false)
   const mayReadAudit = useCan()('audit.read')
   const { data: who } = useQuery({ ...lastChangeQuery(object, id, version), enabled: mayReadAudit })
@@ -58,13 +57,7 @@ export function EditConflict({ object, id, version, error, onTake, onKeep, child
           </Group>
         </Group>
       </Alert>
-      <Modal
-        opened={opened}
-        size="xl"
-        title={title}
-        closeButtonProps={{ 'aria-label': w.close }}
-        onClose={() => setOpened(false)}
-      >
+      <Dialog opened={opened} size="xl" title={title} onClose={() => setOpened(false)}>
         <Stack gap="sm">
           {isRefused ? <Text size="sm">{t.refused}</Text> : null}
           {children}
@@ -75,7 +68,7 @@ export function EditConflict({ object, id, version, error, onTake, onKeep, child
             {choices}
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     </>
   )
 }

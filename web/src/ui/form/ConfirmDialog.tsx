@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useWords } from '../text'
+import { Dialog } from './Dialog'
 import { Form } from './Form'
 
 interface Props {
@@ -36,12 +37,7 @@ export function ConfirmDialog({
     onClose()
   }
   return (
-    <Modal
-      opened={opened}
-      onClose={close}
-      title={title}
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened={opened} onClose={close} title={title}>
       <Form
         onSubmit={() => {
           if (!word || typed === word) onConfirm()
@@ -69,6 +65,6 @@ export function ConfirmDialog({
           </Group>
         </Stack>
       </Form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useKeys } from '../../app/keys'
 import { useWords } from '../text'
+import { Dialog } from './Dialog'
 import { Form } from './Form'
 
 interface Props {
@@ -19,19 +20,13 @@ interface Props {
   onSubmit: () => void
 }
 
-/** A form in a dialog: its fields, a way out and a button that sends it, as Ctrl+Enter does. */
+/** A form in a dialog: its fields, a way out and a button that sends it, as Ctrl+Enter and Ctrl+S do. */
 export function FormDialog(props: Props) {
   const { opened = true, title, action, size, busy, disabled, hint, children } = props
   const { onClose, onSubmit } = props
   const w = useWords()
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={title}
-      size={size}
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={title} size={size}>
       <SubmitKey onSubmit={onSubmit} disabled={disabled} />
       <Form onSubmit={() => onSubmit()}>
         <Stack gap="sm">
@@ -46,16 +41,15 @@ export function FormDialog(props: Props) {
           </Group>
         </Stack>
       </Form>
-    </Modal>
+    </Dialog>
   )
 }
 
-/** Ctrl+Enter sends the dialog, wherever the focus is; only while it is open. */
+/** Ctrl+Enter and Ctrl+S send the dialog, wherever the focus is; only while it is open. */
 function SubmitKey({ onSubmit, disabled }: Pick<Props, 'onSubmit' | 'disabled'>) {
-  useKeys({
-    'mod+Enter': () => {
-      if (!disabled) onSubmit()
-    },
-  })
+  const send = () => {
+    if (!disabled) onSubmit()
+  }
+  useKeys({ 'mod+Enter': send, 'mod+s': send })
   return null
 }

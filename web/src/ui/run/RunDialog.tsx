@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, ExternalLink } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { Shape } from '../../api/client'
 import { shortId } from '../../lib/jobId'
 import { AppLink } from '../AppLink'
+import { Dialog } from '../form/Dialog'
 import { QueryResult } from '../layout/QueryResult'
 import { useWords } from '../text'
 import { JobTail } from './JobTail'
@@ -23,17 +24,15 @@ interface Props {
 /** Asks for the arguments, starts the job, and shows its progress. */
 export function RunDialog({ target, from, opened, onClose }: Props) {
   const t = useText()
-  const w = useWords()
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={onClose}
       title={from ? t.sameTitle(target.name, shortId(from.id)) : t.title(target.name)}
       size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
     >
       {opened ? <Inside target={target} from={from} onClose={onClose} /> : null}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,10 +1,10 @@
-import { ActionIcon, Button, Checkbox, Group, Modal, SegmentedControl, Stack } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Group, SegmentedControl, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { useHasLevel } from '../../../app/session'
-import { useWords } from '../../../ui/text'
+import { Dialog } from '../../../ui/form/Dialog'
 import { showError, showSuccess } from '../../../ui/toast'
 import { layoutQuery } from '../queries'
 import { useText } from '../text'
@@ -18,20 +18,13 @@ interface Props {
 /** Order, width and visibility of the cards, for oneself or for everyone. */
 export function ArrangeDialog({ layout, onClose }: Props) {
   const t = useText()
-  const w = useWords()
   const isManager = useHasLevel('manager')
   const [cards, setCards] = useState(layout)
   const save = useSave(onClose)
   const change = (row: PlacedCard, part: Partial<PlacedCard>) =>
     setCards(cards.map((other) => (other === row ? { ...row, ...part } : other)))
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t.arrangeTitle}
-      size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened onClose={onClose} title={t.arrangeTitle} size="lg">
       <Stack gap="sm">
         <ol className="dash-arrange">
           {cards.map((row) => (
@@ -84,7 +77,7 @@ export function ArrangeDialog({ layout, onClose }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,18 +1,10 @@
-import {
-  Button,
-  Group,
-  Modal,
-  MultiSelect,
-  NumberInput,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Button, Group, MultiSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { Dialog } from '../../../ui/form/Dialog'
 import { Form } from '../../../ui/form/Form'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
@@ -51,13 +43,7 @@ export function ExecDialog({ onClose, hosts: first = [] }: Props) {
   })
   const errors = byField(run.error)
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t.exec}
-      size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened onClose={onClose} title={t.exec} size="lg">
       {run.data ? (
         <Stack gap="sm">
           <Text size="sm" role="status">
@@ -133,6 +119,6 @@ export function ExecDialog({ onClose, hosts: first = [] }: Props) {
           </Stack>
         </Form>
       )}
-    </Modal>
+    </Dialog>
   )
 }

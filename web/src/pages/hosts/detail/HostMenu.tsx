@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Menu, Modal, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Alert, Menu, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import {
   Ban,
@@ -17,6 +17,7 @@ import { ApiError, byField } from '../../../api/errors'
 import type { HostLine } from '../../../api/queries/monitoring/host'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { Dialog } from '../../../ui/form/Dialog'
 import { FormDialog } from '../../../ui/form/FormDialog'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
 import { useWords } from '../../../ui/text'
@@ -114,14 +115,8 @@ export function HostMenu({ host, away }: { host: MenuHost; away?: boolean }) {
 /** A token that binds this host to another agent, with the line for its machine. */
 function HostToken({ host, onClose }: { host: MenuHost; onClose: () => void }) {
   const t = useText()
-  const w = useWords()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`${host.hostname}: ${t.createToken}`}
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened onClose={onClose} title={`${host.hostname}: ${t.createToken}`}>
       <Stack gap="sm">
         <Text size="sm">{t.createTokenBody}</Text>
         {host.state === 'online' || host.state === 'draining' ? (
@@ -131,7 +126,7 @@ function HostToken({ host, onClose }: { host: MenuHost; onClose: () => void }) {
         ) : null}
         <InstallLine hostId={host.id} />
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

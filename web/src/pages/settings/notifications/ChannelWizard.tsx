@@ -1,6 +1,6 @@
-import { Button, Modal, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { useWords } from '../../../ui/text'
+import { Dialog } from '../../../ui/form/Dialog'
 import { SERVICES, type Service } from './services'
 import { useText } from './text'
 import { WizardForm } from './WizardForm'
@@ -24,15 +24,13 @@ const OTHER: Service = {
 export function ChannelWizard({ onClose }: { onClose: () => void }) {
   const t = useWizardText()
   const { url, urlHelp } = useText()
-  const w = useWords()
   const [service, setService] = useState<Service | null>(null)
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       title={service?.label ? `${t.title}: ${service.label}` : t.title}
       size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
     >
       {service ? (
         <WizardForm
@@ -57,6 +55,6 @@ export function ChannelWizard({ onClose }: { onClose: () => void }) {
           </Button>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,10 +1,10 @@
-import { Modal, Select, Text, TextInput } from '@mantine/core'
+import { Select, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape, untypedQuery } from '../../../api/client'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { Dialog } from '../../../ui/form/Dialog'
 import { FormDialog } from '../../../ui/form/FormDialog'
-import { useWords } from '../../../ui/text'
 import { showError } from '../../../ui/toast'
 import { ImportReport } from './ImportReport'
 import { useText } from './text'
@@ -14,7 +14,6 @@ const MAX_BYTES = 32 * 1024 * 1024
 /** Asks for the file and the host, then shows what became of it. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const t = useText()
-  const w = useWords()
   const client = useQueryClient()
   const send = useMutation({
     mutationFn: importRecipe,
@@ -27,15 +26,9 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   if (!send.data)
     return <RecipeForm busy={send.isPending} onClose={onClose} onSubmit={send.mutate} />
   return (
-    <Modal
-      opened
-      size="xl"
-      title={t.done}
-      onClose={onClose}
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened size="xl" title={t.done} onClose={onClose}>
       <ImportReport result={send.data} onOpen={onClose} />
-    </Modal>
+    </Dialog>
   )
 }
 

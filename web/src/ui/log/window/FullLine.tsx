@@ -1,5 +1,4 @@
-import { Modal } from '@mantine/core'
-import { useWords } from '../../text'
+import { Dialog } from '../../form/Dialog'
 import type { LogStore } from '../data/logStore'
 import { useLogText } from '../text'
 
@@ -12,18 +11,11 @@ interface Props {
 /** A line that is too long for the window. */
 export function FullLine({ store, row, onClose }: Props) {
   const t = useLogText()
-  const w = useWords()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="90%"
-      title={t.line(store.lineOf(row) ?? 0)}
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
+    <Dialog opened onClose={onClose} size="90%" title={t.line(store.lineOf(row) ?? 0)}>
       <pre className="log-whole" tabIndex={0}>
         {store.plain(row)}
       </pre>
-    </Modal>
+    </Dialog>
   )
 }
