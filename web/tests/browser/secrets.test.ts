@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until, World } from './world'
@@ -97,6 +98,41 @@ test('a deleted secret is missing in scripts', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await row(page).waitFor({ state: 'detached' })
   expect(await output()).toContain('with <>')
+})
+
+const PRIVATE_KEY = '-----BEGIN KEY-----\nkey-line-4713\n-----END KEY-----'
+
+/** A script that prints how many lines the key has, and its hash. */
+function readsKey(name: string, value: string, more: Record<string, unknown> = {}) {
+  const source = `#!/bin/bash
+key="${value}"
+echo "lines: $(grep -c '' <<< "$key"), hash: $(printf %s "$key" | sha256sum | cut -c 1-12)"
+`
+  return world.script(name, source, more)
+}
+
+const KEY_OUTPUT = `lines: 3, hash: ${createHash('sha256').update(PRIVATE_KEY).digest('hex').slice(0, 12)}`
+
+test('a private key that is stored as a secret reaches a script with its line breaks', async () => {
+  const reader = await readsKey('Reads a key', '$PRIVATE_KEY')
+  const page = await world.page('/secrets')
+  await page.getByRole('button', { name: 'Set a secret' }).click()
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('PRIVATE_KEY')
+  await value(page).fill(PRIVATE_KEY)
+  await page.keyboard.press('Control+s')
+  await form(page).waitFor({ state: 'hidden' })
+  await page.goto(world.at(`/tasks/${reader.id}?run=true`))
+  await form(page).getByRole('button', { name: 'Run' }).click()
+  await form(page).getByText(KEY_OUTPUT).waitFor()
+})
+
+test('a private key in a masked argument of the run dialog keeps its line breaks', async () => {
+  const more = { task_arguments: [{ type: 'textarea', label: 'Key', masked: true }] }
+  const reader = await readsKey('Takes a key', '$1', more)
+  const page = await world.page(`/tasks/${reader.id}?run=true`)
+  await form(page).getByRole('textbox', { name: 'Key' }).fill(PRIVATE_KEY)
+  await page.keyboard.press('Control+Enter')
+  await form(page).getByText(KEY_OUTPUT).waitFor()
 })
 
 test('no page logged an error or called another host', () => {

@@ -8,6 +8,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import type { ComponentType } from 'react'
+import { SecretArea } from '../form/SecretArea'
 import { DateField } from './DateField'
 import { FileField } from './FileField'
 import { type FieldProps, useFieldProps } from './fieldProps'
@@ -18,6 +19,7 @@ import type { Argument } from './values'
 /** The input for one argument, by its kind. */
 export function ArgumentField(props: FieldProps) {
   const { definition: argument } = props
+  if (argument.masked && MULTILINE.includes(argument.type)) return <HiddenArea {...props} />
   if (argument.masked && HIDEABLE.includes(argument.type)) return <HiddenField {...props} />
   const Field = FIELDS[argument.type]
   return <Field {...props} />
@@ -42,6 +44,16 @@ function HiddenField(props: FieldProps) {
     <PasswordInput
       {...useFieldProps(props)}
       autoComplete="new-password"
+      value={asText(props.value)}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+function HiddenArea(props: FieldProps) {
+  return (
+    <SecretArea
+      {...useFieldProps(props)}
       value={asText(props.value)}
       onChange={(event) => props.onChange(event.currentTarget.value)}
     />
@@ -116,7 +128,8 @@ function FixedField(props: FieldProps) {
   )
 }
 
-const HIDEABLE = ['input', 'textarea', 'email', 'regexp', 'json', 'remote-options']
+const MULTILINE = ['textarea', 'json']
+const HIDEABLE = ['input', 'email', 'regexp', 'remote-options']
 const FIELDS: Record<Argument['type'], ComponentType<FieldProps>> = {
   input: LineField,
   email: LineField,

@@ -57,7 +57,14 @@ test('a fixed argument is visible and cannot be changed', async () => {
   expect(field('Mode').disabled).toBe(true)
 })
 
-test.each(['input', 'textarea', 'json', 'regexp'] as const)(
+test.each(['textarea', 'json'] as const)('a masked %s keeps its line breaks', async (type) => {
+  const values = await open([newArgument(type, { label: 'Key', masked: true })])
+  expect(field('Key').classList).toContain('secret-hidden')
+  enter('Key', 'BEGIN\nabc\nEND')
+  expect(values()).toEqual(['BEGIN\nabc\nEND'])
+})
+
+test.each(['input', 'email', 'regexp'] as const)(
   'a masked %s is a password field',
   async (type) => {
     await open([newArgument(type, { label: 'Key', masked: true })])
