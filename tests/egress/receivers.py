@@ -70,9 +70,10 @@ def http_sink(host: str = "127.0.0.1") -> Iterator[Sink]:
 
 
 @contextmanager
-def mail_sink() -> Iterator[Sink]:
-    """Speaks just enough SMTP to take a mail."""
+def mail_sink(replies: dict[bytes, str] | None = None) -> Iterator[Sink]:
+    """Speaks just enough SMTP to take a mail; `replies` to some commands replace `250 ok`."""
     sink = Sink()
+    all_replies = {b"QUIT": "221 bye"} | (replies or {})
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -86,7 +87,7 @@ def mail_sink() -> Iterator[Sink]:
                     sink.came.set()
                 elif word == b"RCPT":
                     self._to = line.decode().strip()
-                self._send_messages("221 bye" if word == b"QUIT" else "250 ok")
+                self._send_messages(all_replies.get(word, "250 ok"))
                 if word == b"QUIT":
                     return
 

@@ -4,18 +4,15 @@ The notification library is large and blocks. In a process of its own it does no
 server, a call that hangs is ended with the process, and the guard applies to all of its code.
 """
 
-import logging
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, BinaryIO
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
 from belvedere.base import networks
-from belvedere.egress import http_calls
+from belvedere.egress import http_calls, library_log
 from belvedere.egress.messages import EgressRequest, EgressResult
 from belvedere.egress.network_guard import Guard
 
@@ -93,18 +90,17 @@ def _send(request: EgressRequest) -> EgressResult:
 
     sender = Apprise(asset=plugin.asset)
     sender.add(plugin)
-    with _capture_warnings() as log_lines:
+    with library_log.capture() as log:
         is_sent = sender.notify(
             title=request.title,
             body=request.body,
             notify_type=_TYPES.get(request.severity, "info"),
             body_format=NotifyFormat.TEXT,
         )
-    messages = log_lines[0] if log_lines else ""
     return (
         EgressResult()
         if is_sent
-        else EgressResult(messages or "The service did not accept the message.")
+        else EgressResult(log.fault() or "The service did not accept the message.")
     )
 
 
@@ -122,11 +118,11 @@ def _plugin(request: EgressRequest) -> tuple[Any, str]:
         storage_mode=PersistentStoreMode.MEMORY,
         secure_logging=True,
     )
-    with _capture_warnings() as log_lines:
+    with library_log.capture() as log:
         # Apprise takes an address or a dict of settings, and has no types for either.
         target: Any = _to_person(request) if request.to else request.url
         plugin = Apprise.instantiate(target, asset=asset, suppress_exceptions=True)
-    return plugin, log_lines[0] if log_lines and plugin is None else ""
+    return plugin, log.fault() if plugin is None else ""
 
 
 def _to_person(request: EgressRequest) -> Any:  # a dict of settings, or None
@@ -139,24 +135,11 @@ def _to_person(request: EgressRequest) -> Any:  # a dict of settings, or None
     return settings
 
 
-@contextmanager
-def _capture_warnings() -> Iterator[list[str]]:
-    """The warnings that the library logs; the first is the cause of the others."""
-    log_lines: list[str] = []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: log_lines.append(" ".join(record.getMessage().split()))  # type: ignore[method-assign]
-    log = logging.getLogger("apprise")
-    log.addHandler(handler)
-    try:
-        yield log_lines
-    finally:
-        log.removeHandler(handler)
-
-
 def _mask_url(fault: str, url: str) -> str:
     """The error message of a library, with every part of the URL masked that may be a secret."""
     parts = urlsplit(url)
-    pieces = {url, parts.password or "", parts.username or "", parts.query}
+    login = {parts.password or "", parts.username or ""}
+    pieces = {url, parts.query} | login | set(map(unquote, login))
     pieces |= set(parts.path.split("/")) | set(unquote(parts.path).split("/"))
     pieces |= {value for _, value in parse_qsl(parts.query)} | {(parts.netloc).partition("@")[0]}
     for piece in sorted(pieces, key=len, reverse=True):

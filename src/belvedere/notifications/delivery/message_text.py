@@ -87,12 +87,32 @@ def test_notice(channel_id: str, channel_name: str, now: Millis) -> Notice:
 # first match counts.
 HINTS: tuple[tuple[str, str], ...] = (
     (r"BELVEDERE_MAIL", "Set BELVEDERE_MAIL on the server, and restart it."),
+    (r"certificate", "Check the receiver's certificate, or use an address that has a valid one."),
     (
-        r"private|loopback|inner network|not allowed",
+        r"resol(ve|ution)|Name or service not known|No address associated",
+        "Check the host name in the address.",
+    ),
+    (
+        r"email.*(STARTTLS|WRONG_VERSION_NUMBER|unexpectedly closed|AUTH extension not supp)",
+        "Choose the encryption and port that the mail server offers: STARTTLS (usually 587), "
+        "TLS (465) or none (25).",
+    ),
+    (
+        r"email.*: 5(30|34|35)\b",
+        "Check user name and password of the mail account. Some services need an app password.",
+    ),
+    (
+        r"email.*\b55[0-4]\b",
+        "Check sender and recipients: the mail server must be allowed to send for this sender.",
+    ),
+    (
+        r"email.*([Rr]efused|[Tt]imed out)",
+        "Check host and port of the mail server, and that this server may connect to them.",
+    ),
+    (
+        r"private|loopback|(inner|internal) network|not allowed",
         "Add the receiver's network to BELVEDERE_INNER_NETWORKS on the server.",
     ),
-    (r"certificate", "Check the receiver's certificate, or use an address that has a valid one."),
-    (r"resolve|Name or service not known", "Check the host name in the address."),
     (
         r"\b40[13]\b|nauthorized|orbidden|uthenticat|invalid.{0,20}(token|key)",
         "Check the token, key, user name or password in the address.",
