@@ -1,6 +1,7 @@
+import { PAGES } from '../../src/app/pages'
 import type { World } from './world'
 
-/** Every page of the console, with a record where it needs one. */
+/** Every page of the navigation, and those behind them, with a record where a page needs one. */
 export async function everyPage(world: World): Promise<string[]> {
   const first = async (path: string) =>
     (await world.api<{ id: string; name?: string }[]>('GET', path))[0]!.id
@@ -19,25 +20,19 @@ export async function everyPage(world: World): Promise<string[]> {
     await first('/script'),
   ]
   return [
-    '/',
-    '/inbox',
-    '/monitors',
+    ...PAGES.map((page) => page.to),
     '/monitors/new',
     '/monitors/new?kind=scraper',
     `/monitors/${monitor}`,
     `/monitors/${monitor}/history`,
     `/monitors/${monitor}/settings`,
-    '/hosts',
     '/hosts/add',
     `/hosts/${host}`,
-    '/indicators',
     '/indicators/new',
     `/indicators/${indicator}`,
     `/indicators/${indicator}/edit`,
-    '/status',
     '/status/new',
     `/status/${statusPage.id}`,
-    '/tasks',
     '/tasks/new',
     `/tasks/${task}`,
     `/tasks/${task}/triggers`,
@@ -45,7 +40,6 @@ export async function everyPage(world: World): Promise<string[]> {
     `/tasks/${task}/access`,
     `/tasks/${task}/api`,
     `/tasks/${task}/history`,
-    '/workflows',
     '/workflows/new',
     `/workflows/${workflow}`,
     `/workflows/${workflow}/graph?edit=true`,
@@ -53,24 +47,17 @@ export async function everyPage(world: World): Promise<string[]> {
     `/workflows/${workflow}/jobs`,
     `/workflows/${workflow}/triggers`,
     `/workflows/${workflow}/settings`,
-    '/jobs',
     `/jobs/${job.id}`,
     `/jobs/${job.id}/result`,
     `/jobs/${job.id}/input`,
     `/jobs/${job.id}/json`,
-    '/schedules',
     '/schedules/new',
     `/schedules/${schedule}`,
-    '/webhooks',
     '/webhooks/new',
     `/webhooks/${webhook}`,
-    '/scripts',
     '/scripts/new',
     `/scripts/${script}`,
-    '/secrets',
     '/jobs/held',
-    '/people',
-    '/audit',
     '/settings/organization',
     '/settings/credentials',
     '/settings/notifications',
@@ -78,7 +65,6 @@ export async function everyPage(world: World): Promise<string[]> {
     '/settings/appearance',
     '/settings/security',
     '/settings/about',
-    '/wall',
   ]
 }
 
