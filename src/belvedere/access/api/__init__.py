@@ -1,4 +1,9 @@
-"""Every endpoint of access; each module has its rows of the route table at its end."""
+"""Every endpoint of access; each module has its rows of the route table at its end.
+
+Start with `sessions` (sign-in and sign-out), then `members` and `credentials`. `records` has the
+responses. Other features import `route_builders`, which builds the ACL endpoints that several of
+them have, and the session response from `sessions`.
+"""
 
 from belvedere.access.api import (
     audit,

@@ -1,4 +1,10 @@
-"""The keeper process: program, script runner, control socket, recovery."""
+"""The keeper: the process that owns the scripts and the journal.
+
+Start with `program` (one thread, one poll). `script_runner` starts and ends scripts,
+`control_socket` talks to the agent, `recovery` cleans up at the start. What it decides is in
+`agent.journal.rules`, as pure functions. Nothing imports this package: the agent starts it as a
+process and uses `agent.keeper_client`.
+"""
 
 from collections.abc import Callable
 

@@ -1,1 +1,6 @@
-"""Copies a database into a backup file while servers use it, and loads it into an empty one."""
+"""Copies a database into a backup file while servers use it, and loads it into an empty one.
+
+Start with `copy`, which works with both engines, then `archive` (the file). `postgres_tables`,
+`sqlite_files` and `sqlite_restore` are the engines. `upgrade_copy` copies a SQLite database before
+migrations. Other packages import `copy`, `archive` and `upgrade_copy`.
+"""
