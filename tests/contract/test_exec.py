@@ -203,10 +203,10 @@ async def test_old_ones_are_forgotten(world: World, clock: ManualClock) -> None:
     (job,) = await execute(ada, "uptime", hosts=["web-1"])
     await ada.put(f"/acme/job/{job['id']}/cancel")
     clock.move(89 * 86_400)
-    while await world.runtime.db.write(retention.purge):
+    while await world.runtime.db.write(retention.purge, {}):
         pass
     assert (await show(ada, job["id"]))["lifecycle"] == "canceled"
     clock.move(2 * 86_400)
-    while await world.runtime.db.write(retention.purge):
+    while await world.runtime.db.write(retention.purge, {}):
         pass
     assert (await ada.get(f"/acme/job/{job['id']}")).status == 404

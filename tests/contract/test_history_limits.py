@@ -12,7 +12,7 @@ DEFAULT = {"count": 1_000, "days": 90}
 
 async def purge(world: World) -> None:
     await world.runtime.db.write(limits.start_over)
-    while await world.runtime.db.write(retention.purge):
+    while await world.runtime.db.write(retention.purge, {}):
         pass
 
 

@@ -199,7 +199,7 @@ async def test_they_go_with_the_job(world: World, ada: Client) -> None:
     await ada.delete("/acme/job/finished")
     assert (await ada.get(f"/acme/job/{job['id']}/files")).status == 404
     runtime = world.runtime
-    while await runtime.db.write(retention.purge):
+    while await runtime.db.write(retention.purge, {}):
         pass
     assert await runtime.db.read(retention.jobs_with_leftover_logs) == [job["id"]]
     await runtime.logs.write(retention.delete_logs, [job["id"]])

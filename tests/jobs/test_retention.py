@@ -1,12 +1,15 @@
 """Deleting old jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pytest
 
+from belvedere import events
 from belvedere.db import Database, Row, Tx
+from belvedere.events import cursors
 from belvedere.jobs.attempts import attempts_for_job
-from belvedere.jobs.history import deletion_steps, limits, retention
+from belvedere.jobs.history import deletion_steps, limits, retention, unprocessed
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import LogPiece
 from belvedere.tasks import service as task_service
@@ -20,10 +23,11 @@ def end_job(steps: JobSteps, task_id: str) -> str:
     return job.id
 
 
-def purge(steps: JobSteps) -> None:
-    for operation in (deletion_steps.run_next, retention.purge):
-        while steps.db.write_blocking(operation):
-            pass
+def purge(steps: JobSteps, consumers: Mapping[str, frozenset[str]] = MappingProxyType({})) -> None:
+    while steps.db.write_blocking(deletion_steps.run_next):
+        pass
+    while steps.db.write_blocking(retention.purge, consumers):
+        pass
 
 
 def list_ids(steps: JobSteps) -> list[str]:
@@ -98,7 +102,7 @@ def test_many_tasks_are_checked_in_batches(
     purge(steps)
     tasks = [steps.task(history={"count": 1, "days": 90}) for _ in range(5)]
     ids = [end_job(steps, task_id) for task_id in tasks * 2]
-    assert steps.db.write_blocking(retention.purge)
+    assert steps.db.write_blocking(retention.purge, {})
     assert list_ids(steps) == ids[2:]
     purge(steps)
     assert list_ids(steps) == ids[5:]
@@ -113,11 +117,11 @@ def test_work_that_never_ceases_keeps_nothing_from_growing_old(steps: JobSteps) 
     for _ in range(8):
         end_job(steps, busy)
         end_job(steps, busy)
-        steps.db.write_blocking(retention.purge)
+        steps.db.write_blocking(retention.purge, {})
     assert idle not in list_ids(steps)
     # However many come, a look has an end.
     end_job(steps, busy)
-    assert not steps.db.write_blocking(retention.purge)
+    assert not steps.db.write_blocking(retention.purge, {})
     assert len(list_ids(steps)) == 1
 
 
@@ -189,7 +193,7 @@ def test_it_takes_small_batches(steps: JobSteps, monkeypatch: pytest.MonkeyPatch
     purge(steps)
     for _ in range(6):
         end_job(steps, task_id)
-    assert steps.db.write_blocking(retention.purge)
+    assert steps.db.write_blocking(retention.purge, {})
     assert len(list_ids(steps)) == 4
     purge(steps)
     assert len(list_ids(steps)) == 1
@@ -220,3 +224,64 @@ def test_a_purged_job_is_missing_for_a_late_report(steps: JobSteps) -> None:
     steps.db.write_blocking(retention.delete_jobs, [job.id])
     assert steps.end(job.fence).status == "foreign"
     assert steps.db.write_blocking(attempts_for_job, job.id) == []
+
+
+READERS = {"reader": frozenset({"job.finished"}), "triggers": frozenset({"trigger.fired"})}
+
+
+def process_all(tx: Tx, name: str) -> None:
+    cursors.save(tx, name, events.newest(tx))
+
+
+def test_a_job_is_kept_until_the_consumers_have_processed_its_events(steps: JobSteps) -> None:
+    task_id = steps.task(history={"count": 0, "days": 90})
+    purge(steps, READERS)
+    first = end_job(steps, task_id)
+    steps.db.write_blocking(process_all, "reader")
+    second = end_job(steps, task_id)
+    purge(steps, READERS)
+    assert list_ids(steps) == [second]
+    assert steps.events(first) == []
+    # The full walk does not delete it either.
+    steps.db.write_blocking(limits.start_over)
+    purge(steps, READERS)
+    assert list_ids(steps) == [second]
+    # Nothing else happens to the task: the walk still visits the job.
+    steps.db.write_blocking(process_all, "reader")
+    purge(steps, READERS)
+    assert list_ids(steps) == []
+
+
+def test_a_job_is_kept_until_its_output_was_passed_on(steps: JobSteps) -> None:
+    task_id = steps.task(history={"count": 0, "days": 90})
+    purge(steps, READERS)
+    job_id = end_job(steps, task_id)
+    steps.db.write_blocking(process_all, "reader")
+    data = {"source": "task", "event_name": "success", "job_id": job_id}
+    steps.db.write_blocking(events.append, steps.actors.acme.id, "trigger.fired", task_id, data)
+    purge(steps, READERS)
+    assert list_ids(steps) == [job_id]
+    steps.db.write_blocking(process_all, "triggers")
+    purge(steps, READERS)
+    # The next job of the task visits it, or the daily walk.
+    steps.db.write_blocking(limits.start_over)
+    purge(steps, READERS)
+    assert list_ids(steps) == []
+
+
+def test_retention_waits_for_many_triggers(
+    steps: JobSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unprocessed, "MAX_TRIGGERS", 2)
+    task_id = steps.task(history={"count": 0, "days": 90})
+    purge(steps, READERS)
+    job_id = end_job(steps, task_id)
+    for _ in range(2):
+        data = {"source": "webhook", "event_name": "x", "arguments": []}
+        steps.db.write_blocking(events.append, steps.actors.acme.id, "trigger.fired", "w", data)
+    for name in READERS:
+        purge(steps, READERS)
+        assert list_ids(steps) == [job_id]
+        steps.db.write_blocking(process_all, name)
+    purge(steps, READERS)
+    assert list_ids(steps) == []

@@ -1,11 +1,12 @@
 """Old jobs of workflows are deleted with their steps; unfinished ones stay."""
 
+from belvedere import events
 from belvedere.jobs.history import limits, retention
 from workflows.workflow_steps import WorkflowSteps
 
 
 def purge(steps: WorkflowSteps) -> None:
-    while steps.db.write_blocking(retention.purge):
+    while steps.db.write_blocking(retention.purge, {}):
         pass
 
 
@@ -39,3 +40,21 @@ def test_a_step_of_one_under_way_stays_however_old(steps: WorkflowSteps) -> None
     purge(steps)
     # The task keeps nothing; the whole is kept by the workflow's own rule.
     assert [step.name for step in steps.steps()] == ["b"]
+
+
+def test_steps_stay_until_the_output_of_their_workflow_was_passed_on(
+    steps: WorkflowSteps,
+) -> None:
+    job = steps.run(steps.flow("a-b"))
+    steps.ends("a")
+    steps.ends("b")
+    steps.clock.move(91 * 86_400)
+    data = {"source": "workflow", "event_name": "success", "job_id": job.id}
+    customer_id = steps.actors.acme.id
+    steps.db.write_blocking(events.append, customer_id, "trigger.fired", job.id, data)
+    while steps.db.write_blocking(retention.purge, {"triggers": frozenset({"trigger.fired"})}):
+        pass
+    assert (count(steps, "jobs"), count(steps, "workflow_steps")) == (3, 2)
+    steps.db.write_blocking(limits.start_over)
+    purge(steps)
+    assert count(steps, "jobs") == 0

@@ -1,6 +1,6 @@
 """Cursors of event consumers: each event is read once and in order, across all servers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -55,6 +55,16 @@ def passed_by_all(tx: Tx, names: Sequence[str]) -> tuple[int, int]:
     )
     # A consumer without a cursor has processed nothing yet.
     return (rows[0][0], rows[0][1]) if len(rows) == len(names) else BEGINNING
+
+
+def processed_by_all(tx: Tx, consumers: Mapping[str, frozenset[str]]) -> tuple[int, int]:
+    """(xid, id) before the first event that waits for one of these consumers (name and kinds). The
+    cursor of a consumer of rare kinds may be far before it."""
+    end = newest(tx)
+    for name, kinds in consumers.items():
+        waiting = _next_events(tx, *(position(tx, name) or BEGINNING), kinds, 1)
+        end = min([end, *((event.xid, event.id - 1) for event in waiting)])
+    return end
 
 
 def position(tx: Tx, name: str) -> tuple[int, int] | None:

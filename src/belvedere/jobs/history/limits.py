@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere import events
 from belvedere.access.customers import history_limits
 from belvedere.base.clock import DAY
 from belvedere.db import Row, Tx, installation
 from belvedere.events import cursors
 from belvedere.jobs import store
+from belvedere.jobs.history.unprocessed import UnprocessedEvents
 from belvedere.jobs.model import FINAL, IS_OPEN, WORKFLOW
 from belvedere.tasks.model import History, TaskSpec
 
@@ -50,12 +50,13 @@ ENDS_CURSOR, FULL_WALK = "history limits", "retention of all"
 COLUMNS = ("task_id", "workflow_id")
 
 
-def jobs_over_limits(tx: Tx) -> tuple[list[str], bool]:
+def jobs_over_limits(tx: Tx, waiting: UnprocessedEvents) -> tuple[list[str], bool]:
     """One batch of jobs to delete, and whether there may be more. Both walks advance in each call,
-    because the first may never reach the end while jobs keep running."""
-    job_ids, more = _after_recent_ends(tx)
+    because the first may never reach the end while jobs keep running. It stays behind the event
+    consumers, so that it visits a job again that one of them still needs."""
+    job_ids, more = _after_recent_ends(tx, waiting)
     if len(job_ids) < BATCH_SIZE:
-        more_ids, has_more = _from_full_walk(tx)
+        more_ids, has_more = _from_full_walk(tx, waiting)
         job_ids += more_ids
         more = more or has_more
     return job_ids, more
@@ -66,24 +67,25 @@ def start_over(tx: Tx) -> None:
     installation.write(tx, FULL_WALK, f"{COLUMNS[0]}:")
 
 
-def _after_recent_ends(tx: Tx) -> tuple[list[str], bool]:
+def _after_recent_ends(tx: Tx, waiting: UnprocessedEvents) -> tuple[list[str], bool]:
     cursor = cursors.position(tx, ENDS_CURSOR)
-    end = events.newest(tx)
+    end = waiting.start
     if cursor is None:
         cursors.save(tx, ENDS_CURSOR, end)
         start_over(tx)
         return [], True
     rows = tx.rows(
         f"select xid, id, data from events where {tx.dialect.beyond_cursor}"
-        f" and xid < {tx.dialect.xid_horizon} and object = 'job' order by"
+        f" and not {tx.dialect.beyond_cursor} and object = 'job' order by"
         f" {tx.dialect.in_order} limit ?",
         *cursor,
+        *end,
         EVENT_BATCH_SIZE,
     )
     keys, reached = _first_ended(rows)
     job_ids: list[str] = []
     for column, object_id in keys:
-        job_ids += _batch_for(tx, column, object_id)
+        job_ids += waiting.without_their_jobs(_batch_for(tx, column, object_id))
         if len(job_ids) >= BATCH_SIZE:
             return job_ids, True
     is_all = len(rows) < EVENT_BATCH_SIZE and reached == (rows[-1][:2] if rows else None)
@@ -121,7 +123,7 @@ def _history_key(data: str) -> tuple[str, str] | None:
     return ("workflow_id", job.workflow_id) if job.type == WORKFLOW and job.workflow_id else None
 
 
-def _from_full_walk(tx: Tx) -> tuple[list[str], bool]:
+def _from_full_walk(tx: Tx, waiting: UnprocessedEvents) -> tuple[list[str], bool]:
     reached = installation.read(tx, FULL_WALK)
     if reached is None:
         return [], False
@@ -133,7 +135,7 @@ def _from_full_walk(tx: Tx) -> tuple[list[str], bool]:
         last,
     )
     if object_id is not None:
-        job_ids = _batch_for(tx, column, object_id)
+        job_ids = waiting.without_their_jobs(_batch_for(tx, column, object_id))
         if len(job_ids) < BATCH_SIZE:
             # Complete; jobs that end meanwhile belong to the other walk.
             installation.write(tx, FULL_WALK, f"{column}:{object_id}")

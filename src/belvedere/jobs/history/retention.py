@@ -1,6 +1,6 @@
 """Deletes jobs beyond the limits of their history, and what belongs to deleted jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from belvedere import events
 from belvedere.base.clock import DAY
@@ -10,6 +10,7 @@ from belvedere.hosts import restored
 from belvedere.jobs import store
 from belvedere.jobs.history import limits, removed
 from belvedere.jobs.history.limits import BATCH_SIZE, IS_DELETABLE
+from belvedere.jobs.history.unprocessed import UnprocessedEvents
 from belvedere.jobs.output import log_store
 from belvedere.jobs.search import index
 from belvedere.tasks.model import History
@@ -74,10 +75,14 @@ def purge_excess_events(
     return count == BATCH_SIZE
 
 
-def purge(tx: Tx) -> bool:
-    """Delete one batch of jobs over their limits; whether there may be more."""
-    job_ids, more = limits.jobs_over_limits(tx)
-    commands = _old_commands(tx)
+def purge(tx: Tx, consumers: Mapping[str, frozenset[str]]) -> bool:
+    """Delete one batch of jobs over their limits; whether there may be more. Keeps the jobs of
+    events that one of these consumers (name and kinds) has not processed."""
+    waiting = UnprocessedEvents(tx, consumers)
+    if waiting.are_too_many:
+        return False
+    job_ids, more = limits.jobs_over_limits(tx, waiting)
+    commands = waiting.without_their_jobs(_old_commands(tx))
     job_ids += commands
     more = more or len(commands) == BATCH_SIZE
     if job_ids:

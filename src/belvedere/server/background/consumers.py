@@ -142,6 +142,15 @@ CONSUMERS = (
     ),
 )
 
+# They read the job of an event, so it is not deleted before. (The search index, which is slow, does
+# not need deleted jobs.)
+JOB_READERS = {
+    consumer.name: consumer.kinds
+    for consumer in CONSUMERS
+    if not consumer.is_slow
+    and any(kind.startswith(("job.", "trigger.")) for kind in consumer.kinds)
+}
+
 # Only if the setting `redis` is set. Not one of those that the event log waits for: what is
 # deleted before it was read is too old to be published.
 REDIS = EventConsumer(

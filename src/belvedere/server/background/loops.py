@@ -116,8 +116,7 @@ async def record_uses(runtime: ServerRuntime) -> None:
 
 async def record_failures(runtime: ServerRuntime) -> None:
     """Write the failed sign-ins of the last minute to the log and the audit."""
-    failures = runtime.limits.failures.take()
-    if failures:
+    if failures := runtime.limits.failures.take():
         failed_attempts.log_repeated(failures)
         await runtime.db.write(failed_attempts.write_audit, failures)
 
@@ -160,9 +159,10 @@ async def expire(runtime: ServerRuntime) -> None:
 
 async def purge_history(runtime: ServerRuntime) -> None:
     """Retention, in small batches that let other writes in between."""
-    for operation in (timeouts.purge_old_keys, retention.purge):
-        while await runtime.db.write(operation):
-            await asyncio.sleep(0)
+    while await runtime.db.write(timeouts.purge_old_keys):
+        await asyncio.sleep(0)
+    while await runtime.db.write(retention.purge, consumers.JOB_READERS):
+        await asyncio.sleep(0)
     await purge_events(runtime)
     while job_ids := await runtime.db.read(retention.jobs_with_leftover_logs):
         await runtime.logs.write(retention.delete_logs, job_ids)
