@@ -1,12 +1,15 @@
 """Spans of ended jobs, as an OpenTelemetry collector receives them."""
 
 import asyncio
+import base64
 import contextlib
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from belvedere.jobs.tallies import TALLIES
 from belvedere.server.traces import exporter as exporting
@@ -20,30 +23,47 @@ CALLER = "00f067aa0ba902b7"
 
 
 class Collector:
-    """The receiving side of OTLP/HTTP."""
+    """The receiving side of OTLP/HTTP. It decodes requests with OpenTelemetry's own definitions and
+    refuses unknown fields."""
 
-    def __init__(self, status: str = "200 OK") -> None:
-        self.status = status
-        self.requests: list[tuple[str, dict[str, Any]]] = []
+    def __init__(self, answer: str = "HTTP/1.1 200 OK\r\n") -> None:
+        self.start_of_answer = answer
+        # Path and body of each.
+        self.requests: list[tuple[str, bytes]] = []
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         assert "content-type: application/json" in head
         size = int(head.partition("content-length:")[2].split()[0])
-        self.requests.append((head.split()[1], json.loads(await reader.readexactly(size))))
-        text = f"HTTP/1.1 {self.status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}"
+        self.requests.append((head.split()[1], await reader.readexactly(size)))
+        text = f"{self.start_of_answer}content-length: 2\r\nconnection: close\r\n\r\n{{}}"
         writer.write(text.encode())
         writer.close()
 
     @property
-    def spans(self) -> list[dict[str, Any]]:
+    def spans(self) -> list[Any]:
         return [
             span
             for _, body in self.requests
-            for resource in body["resourceSpans"]
-            for scope in resource["scopeSpans"]
-            for span in scope["spans"]
+            for resource in _decode(body).resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
         ]
+
+
+def _decode(body: bytes) -> Any:
+    members = json.loads(body, object_hook=_with_base64_ids)
+    return ParseDict(members, ExportTraceServiceRequest())
+
+
+def _with_base64_ids(members: dict[str, Any]) -> dict[str, Any]:
+    """OTLP writes ids in hexadecimal; the JSON of protobuf has base64 for all bytes."""
+    return {
+        name: base64.b64encode(bytes.fromhex(value)).decode()
+        if name in ("traceId", "spanId", "parentSpanId")
+        else value
+        for name, value in members.items()
+    }
 
 
 @contextlib.asynccontextmanager
@@ -79,14 +99,15 @@ async def test_a_collector_gets_the_spans_of_a_job(
         await exporter.send_waiting()
     assert [path for path, _ in collector.requests] == ["/v1/traces"]
     job, wait, runs = collector.spans
-    assert (job["traceId"], job["parentSpanId"], job["spanId"]) == (TRACE, CALLER, job_id[-16:])
-    assert [wait["name"], runs["name"]] == ["wait", "run"]
-    assert wait["parentSpanId"] == runs["parentSpanId"] == job["spanId"]
-    assert len({span["spanId"] for span in collector.spans}) == 3
-    assert all(int(s["endTimeUnixNano"]) >= int(s["startTimeUnixNano"]) for s in collector.spans)
-    attributes = {item["key"]: item["value"]["stringValue"] for item in job["attributes"]}
+    assert (job.trace_id.hex(), job.parent_span_id.hex()) == (TRACE, CALLER)
+    assert job.span_id.hex() == job_id[-16:]
+    assert [wait.name, runs.name] == ["wait", "run"]
+    assert wait.parent_span_id == runs.parent_span_id == job.span_id
+    assert len({span.span_id for span in collector.spans}) == 3
+    assert all(s.end_time_unix_nano >= s.start_time_unix_nano > 0 for s in collector.spans)
+    attributes = {item.key: item.value.string_value for item in job.attributes}
     assert attributes["belvedere.job.id"] == job_id
-    assert (job["status"]["code"], exporter.exported, exporter.dropped) == (1, 3, 0)
+    assert (job.status.code, exporter.exported, exporter.dropped) == (1, 3, 0)
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -102,10 +123,20 @@ async def test_an_unsampled_trace_is_not_sent(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "HTTP/1.1 503 Unavailable\r\n",
+        # Not HTTP.
+        "220 mail.example.org ESMTP\r\n",
+        # Ends too early.
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n",
+    ],
+)
 async def test_what_cannot_be_sent_is_dropped_and_counted(
-    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    collector = Collector("503 Unavailable")
+    collector = Collector(answer)
     async with listening(collector) as url:
         exporter = TraceExporter(url)
         await run_traced(world, ada, monkeypatch, exporter, "01")
@@ -114,3 +145,20 @@ async def test_what_cannot_be_sent_is_dropped_and_counted(
     monkeypatch.setattr(exporting, "MAX_WAITING", 2)
     await run_traced(world, ada, monkeypatch, exporter, "01")
     assert exporter.dropped == 4
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_the_rest_is_sent_at_the_end_but_the_server_does_not_wait_long(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector = Collector()
+    async with listening(collector) as url:
+        exporter = TraceExporter(url)
+        await run_traced(world, ada, monkeypatch, exporter, "01")
+        await exporter.close()
+    assert (len(collector.spans), exporter.exported) == (3, 3)
+    monkeypatch.setattr(exporting, "LAST_S", 0)
+    monkeypatch.setattr(exporter, "_post", lambda body: None)
+    await run_traced(world, ada, monkeypatch, exporter, "01")
+    await exporter.close()
+    assert (exporter.exported, exporter.dropped) == (3, 3)

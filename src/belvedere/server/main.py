@@ -148,6 +148,8 @@ async def _serve(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await _flush_records(runtime)
+        if settings.otlp_url:
+            await runtime.of(TraceExporter).close()
         await runtime.egress.close()
         operator_server.close()
         if metrics_server is not None:

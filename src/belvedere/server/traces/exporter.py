@@ -2,6 +2,8 @@
 the receiver, and what it does not take is dropped and counted."""
 
 import asyncio
+import contextlib
+import http.client
 import logging
 import urllib.error
 import urllib.request
@@ -18,6 +20,11 @@ MAX_WAITING = 10_000
 BATCH_SIZE = 512
 EVERY_S = 2.0
 ANSWER_S = 10.0
+# What waits at the end of the server is sent within this time.
+LAST_S = 3.0
+# OSError includes refused connections, timeouts and the error statuses of urllib; the others are
+# responses that are not HTTP, and invalid addresses.
+FAULTS = (OSError, ValueError, http.client.HTTPException)
 
 
 class TraceExporter:
@@ -27,6 +34,7 @@ class TraceExporter:
         self.dropped = 0
         self._spans: deque[Span] = deque()
         self._is_failing = False
+        self._answer_s = ANSWER_S
 
     def take(self, job: JobRow) -> None:
         """An ended job, after its commit."""
@@ -41,6 +49,17 @@ class TraceExporter:
             await asyncio.sleep(EVERY_S)
             await self.send_waiting()
 
+    async def close(self) -> None:
+        """Send what waits, once; the server does not wait long for the receiver."""
+        self._answer_s = LAST_S
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_S):
+                await self.send_waiting()
+        if self._spans:
+            log.warning("spans were dropped at shutdown count=%d", len(self._spans))
+            self.dropped += len(self._spans)
+            self._spans.clear()
+
     async def send_waiting(self) -> None:
         """One batch after the other. A batch that fails is dropped, as OTLP allows, and the rest
         waits for the next pass."""
@@ -50,7 +69,11 @@ class TraceExporter:
             body = msgspec.json.encode(request_body(batch))
             try:
                 await asyncio.to_thread(self._post, body)
-            except (OSError, ValueError) as fault:
+            except asyncio.CancelledError:
+                # Not confirmed: `close` sends it again, and receivers ignore spans that they have.
+                self._spans.extendleft(reversed(batch))
+                raise
+            except FAULTS as fault:
                 self.dropped += size
                 self._report_failure(fault)
                 return
@@ -60,7 +83,7 @@ class TraceExporter:
     def _post(self, body: bytes) -> None:
         headers = {"content-type": "application/json"}
         request = urllib.request.Request(self.url + PATH, body, headers)
-        with urllib.request.urlopen(request, timeout=ANSWER_S) as response:
+        with urllib.request.urlopen(request, timeout=self._answer_s) as response:
             response.read(1 << 16)
 
     def _report_failure(self, fault: Exception) -> None:
