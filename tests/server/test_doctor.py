@@ -14,11 +14,12 @@ from belvedere.db.migrate import migrate, open_database
 from belvedere.db.readonly import peek
 from belvedere.events import Event, cursors
 from belvedere.hosts import journal_warnings
+from belvedere.hosts.journal_warnings import JournalProblem
 from belvedere.jobs.output import log_store as joblog
 from belvedere.server.backup import create
 from belvedere.server.doctor import backups, data, environment, examine, examine_quickly
 from belvedere.server.doctor.backups import LastBackup
-from belvedere.server.doctor.model import Finding
+from belvedere.server.doctor.model import MAX_FAULTS, Finding
 from belvedere.server.runtime import ServerRuntime
 from belvedere.settings import Settings
 from contract.world import World
@@ -198,6 +199,22 @@ def test_a_refused_and_a_rolled_back_journal_are_reported(
     assert (refused.verdict, rolled_back.verdict) == ("problem", "notice")
     assert "Run mark-restored." in refused.message
     assert "belvedere job list --host bench --state lost" in rolled_back.advice
+
+
+def test_many_hosts_with_the_same_fault_are_counted(
+    settings: Settings, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = [(f"web-{n}", "acme", None) for n in range(500)]
+    monkeypatch.setattr(environment, "_silent_hosts", lambda tx: silent)
+    findings = found_by("hosts", settings)
+    assert len(findings) == MAX_FAULTS + 1
+    assert findings[-1].message == "490 more findings of this kind."
+    rolled_back = [JournalProblem(f"web-{n}", "acme", None, "", 1) for n in range(500)]
+    refused = JournalProblem("db-1", "acme", 1, "Run mark-restored.", None)
+    monkeypatch.setattr(journal_warnings, "problems", lambda tx: [*rolled_back, refused])
+    findings = found_by("journals", settings)
+    assert [finding.verdict for finding in findings] == ["problem", *["notice"] * MAX_FAULTS]
+    assert findings[-1].message == "491 more findings of this kind."
 
 
 def test_an_event_of_tomorrow_is_a_problem(

@@ -10,6 +10,7 @@ from belvedere.base.clock import MINUTE
 from belvedere.base.counters import Histogram
 from belvedere.base.errors import Refused, Unavailable
 from belvedere.db import Tx
+from belvedere.db.search_lane import search_timeout
 from belvedere.server.metrics import queues
 from belvedere.server.metrics.api import check_settings
 from belvedere.server.metrics.collect import Metrics
@@ -73,6 +74,7 @@ async def test_a_job_is_counted(world: World, ada: Client, anonymous: Client) ->
     assert after.of("belvedere_agents_connected") == 1
     assert after.of("belvedere_hosts", state="connected") == 1
     assert after.of("belvedere_database_up") == 1
+    assert after.of("belvedere_database_scrape_complete") == 1
     assert after.of("belvedere_disk_free_bytes") > 0
     assert after.of("process_open_fds") > 0
 
@@ -143,6 +145,24 @@ async def test_without_the_database_the_process_still_answers(
     assert figures.of("process_open_fds") > 0
 
 
+async def test_a_slow_read_of_the_metrics_does_not_mean_that_the_database_is_down(
+    world: World, anonymous: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def time_out(*_: object) -> None:
+        raise search_timeout()
+
+    monkeypatch.setattr(world.runtime.db, "search", time_out)
+    figures = await read_figures(world, anonymous)
+    assert figures.of("belvedere_database_up") == 1
+    assert figures.of("belvedere_database_scrape_complete") == 0
+
+    async def refuse(*_: object) -> None:
+        raise Unavailable("gone")
+
+    monkeypatch.setattr(world.runtime.db, "read", refuse)
+    assert "\nbelvedere_database_up 0\n" in await Metrics(world.runtime).text()
+
+
 async def test_readers_within_seconds_share_one_collection(
     world: World, anonymous: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,11 +224,21 @@ def test_the_reason_follows_from_the_host(fields: dict[str, object], reason: str
     assert list(values_of(families, "belvedere_queue_jobs")) == [("acme", "web-1", reason)]
 
 
+def test_two_long_names_with_the_same_start_are_one_series() -> None:
+    hosts = [host_state(1), host_state(2)]
+    for host in hosts:
+        host.hostname = "x" * 250 + host.hostname
+    text = render(queues.families([open_jobs(1, 2, 5), open_jobs(2, 3, 9)], hosts, 1_009))
+    lines = [line for line in text.splitlines() if line.startswith("belvedere_queue")]
+    assert [line.rpartition(" ")[2] for line in lines] == ["5", "1.004"]
+    assert f'host="{"x" * 200}"' in lines[0]
+
+
 def test_labels_cannot_break_the_format() -> None:
-    name = 'a"b\\c\nd{e="f"} 1 ' + "x" * 1_000
+    name = 'a"b\\c\nd{e="f"} 1 ' + "x" * 100
     text = render([Family("x_total", "counter", "a\nb\\", ("host",), [((name,), 3)])])
     (sample,) = [key for key in parse(text)]
-    assert sample[1][0][1] == name[:200]
+    assert sample[1][0][1] == name
     assert len(text.splitlines()) == 3
 
 

@@ -10,11 +10,20 @@ from belvedere.db.migrate import compare
 from belvedere.db.readonly import ReadOnlyDatabase
 from belvedere.db.transfer import marks
 from belvedere.hosts import journal_warnings
+from belvedere.hosts.journal_warnings import JournalProblem
 from belvedere.jobs.history import consistency
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.recovery import hold, restore
 from belvedere.protocol import CHUNK
-from belvedere.server.doctor.model import Finding, Installation, notice, ok, problem, problems
+from belvedere.server.doctor.model import (
+    Finding,
+    Installation,
+    limit_findings,
+    notice,
+    ok,
+    problem,
+    problems,
+)
 
 BATCH = 500
 REPORT = "This is a bug in Belvedere: keep a copy of the database and report it."
@@ -156,7 +165,11 @@ def restores(installation: Installation) -> Iterable[Finding]:
 
 def journals(installation: Installation) -> Iterable[Finding]:
     """Agents that are refused because of their journal, and journals that went back."""
-    for host in installation.db.read(journal_warnings.problems):
+    return limit_findings(_journals(installation.db.read(journal_warnings.problems)))
+
+
+def _journals(hosts: Iterable[JournalProblem]) -> Iterable[Finding]:
+    for host in hosts:
         name = f"host {host.hostname} ({host.customer_name})"
         if host.journal_refused_at is not None:
             yield problem(

@@ -4,6 +4,7 @@ import hmac
 import shutil
 import socket
 from collections.abc import Iterable
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +18,14 @@ from belvedere.client.http_client import Client
 from belvedere.db import Tx
 from belvedere.db.installation import read as read_value
 from belvedere.server import scripts_user
-from belvedere.server.doctor.model import Finding, Installation, notice, ok, problem
+from belvedere.server.doctor.model import (
+    Finding,
+    Installation,
+    limit_findings,
+    notice,
+    ok,
+    problem,
+)
 from belvedere.server.loop_watchdog import SLOW_S
 from belvedere.server.scripts_user import ADVICE
 from belvedere.server.transport import proxies
@@ -228,15 +236,18 @@ def _setting(tx: Tx, name: str) -> str:
 
 def hosts(installation: Installation) -> Iterable[Finding]:
     rows = installation.db.read(_silent_hosts)
-    for hostname, customer, seen_at in rows:
-        since = f"last seen {iso(seen_at)}" if seen_at is not None else "and never was"
-        yield notice(
-            "hosts",
-            f"The agent of host {hostname} ({customer}) is not connected, {since}.",
-            f"Check the agent there, or run: belvedere host disable {hostname}",
-        )
+    yield from limit_findings(starmap(_silent_host, rows))
     if not rows:
         yield ok("hosts", "The agent of every enabled host is connected.")
+
+
+def _silent_host(hostname: str, customer: str, seen_at: int | None) -> Finding:
+    since = f"last seen {iso(seen_at)}" if seen_at is not None else "and never was"
+    return notice(
+        "hosts",
+        f"The agent of host {hostname} ({customer}) is not connected, {since}.",
+        f"Check the agent there, or run: belvedere host disable {hostname}",
+    )
 
 
 def _silent_hosts(tx: Tx) -> list[tuple[str, str, int | None]]:

@@ -63,6 +63,16 @@ def problem(check: str, message: str, advice: str) -> Finding:
     return Finding(check, "problem", message, advice)
 
 
+def limit_findings(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """The first findings of one check, problems before notices, and how many more there are."""
+    ordered = sorted(findings, key=lambda finding: finding.verdict == "notice")
+    yield from ordered[:MAX_FAULTS]
+    rest = ordered[MAX_FAULTS:]
+    if rest:
+        message = f"{len(rest)} more findings of this kind."
+        yield Finding(rest[0].check, rest[0].verdict, message, rest[0].advice)
+
+
 def problems(check: str, faults: Sequence[str], advice: str) -> list[Finding]:
     """One finding per fault, at most `MAX_FAULTS`."""
     findings = [problem(check, fault, advice) for fault in faults[:MAX_FAULTS]]

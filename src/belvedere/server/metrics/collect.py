@@ -36,12 +36,18 @@ class Metrics:
     async def _collect(self) -> list[Family]:
         runtime = self._runtime
         began = time.monotonic()
-        families = await self._read_database()
+        families, is_up = await self._read_database()
         took = time.monotonic() - began
         return [
             *process.families(runtime),
             *activity.families(runtime),
-            gauge("belvedere_database_up", "1: the database answers.", int(bool(families))),
+            gauge("belvedere_database_up", "1: the database responds.", int(is_up)),
+            gauge(
+                "belvedere_database_scrape_complete",
+                "0: the metrics of the database are missing, because it does not respond or"
+                " reading them took too long.",
+                int(bool(families)),
+            ),
             gauge(
                 "belvedere_database_scrape_seconds",
                 "How long reading the database metrics took, including the wait for a thread.",
@@ -50,11 +56,18 @@ class Metrics:
             *families,
         ]
 
-    async def _read_database(self) -> list[Family]:
-        """Nothing if the database does not respond: then the other metrics are needed most."""
+    async def _read_database(self) -> tuple[list[Family], bool]:
+        """The metrics, and whether the database responds. Without it, or if reading takes too long,
+        there are none: then the other metrics are needed most."""
         table = (*consumers.CONSUMERS, *((consumers.REDIS,) if self._runtime.redis else ()))
         kinds = {consumer.name: consumer.kinds for consumer in table}
         try:
-            return await self._runtime.db.search(database.read, kinds)
+            return await self._runtime.db.search(database.read, kinds), True
+        except Refused as refusal:
+            return [], refusal.code == "search_timeout" and await self._responds()
+
+    async def _responds(self) -> bool:
+        try:
+            return bool(await self._runtime.db.read(lambda tx: tx.value("select 1")))
         except Refused:
-            return []
+            return False

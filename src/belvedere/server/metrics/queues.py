@@ -8,7 +8,7 @@ import msgspec
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.jobs.model import APPROVAL, HELD, IS_OPEN, RESTORED, WORKFLOW, Lifecycle
-from belvedere.server.metrics.text_format import Family, Labels
+from belvedere.server.metrics.text_format import Family, Labels, label
 
 # Open jobs and hosts that are counted; beyond these limits the metrics are too low.
 MAX_JOBS = 50_000
@@ -117,7 +117,7 @@ def _waiting(jobs: Sequence[OpenJobs], hosts: Mapping[str, HostState]) -> Waitin
         host = hosts.get(group.host_id or "")
         reason = _reason(group, host, running[group.host_id])
         if reason is not None:
-            names = ("", "") if host is None else (host.customer, host.hostname)
+            names = ("", "") if host is None else (label(host.customer), label(host.hostname))
             _merge(waiting, (*names, reason), group.count, group.since)
     return waiting
 

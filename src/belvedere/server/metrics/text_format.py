@@ -38,6 +38,12 @@ def histogram(name: str, about: str, times: Histogram) -> Family:
     return Family(name, "histogram", about, histogram=times)
 
 
+def label(text: str) -> str:
+    """A value of a label from a name that people choose. Two names can become the same value, so
+    they are cut before counts are added up: each series may occur only once."""
+    return text[:MAX_LABEL]
+
+
 def render(families: Iterable[Family]) -> str:
     return "".join(f"{line}\n" for family in families for line in _lines(family))
 
@@ -69,7 +75,7 @@ def _label_text(names: Labels, values: Labels) -> str:
 
 
 def _quoted(value: str) -> str:
-    return _escape(value[:MAX_LABEL]).replace('"', '\\"')
+    return _escape(value).replace('"', '\\"')
 
 
 def _escape(text: str) -> str:
