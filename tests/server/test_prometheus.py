@@ -74,6 +74,24 @@ def test_every_alert_says_what_to_do() -> None:
     assert len(set(names)) == len(names) >= 10
 
 
+# Units of metrics, and how a text has to write their values.
+UNITS = {
+    "_bytes": "humanize1024",
+    "_seconds": "humanizeDuration",
+    "_seconds_bucket": "humanizeDuration",
+}
+
+
+def test_values_in_alert_texts_have_a_readable_unit() -> None:
+    for rule in rules():
+        values = re.findall(r"\{\{ \$value(?: \| (\w+))? \}\}", rule["annotations"]["summary"])
+        (name, *_) = [*NAME.findall(rule["expr"]), ""]
+        (unit, *_) = [*(UNITS[end] for end in UNITS if name.endswith(end)), ""]
+        assert not unit or not values or values == [unit], rule["alert"]
+        if re.search(r"rate|increase|/", rule["expr"]):
+            assert "" not in values, rule["alert"]
+
+
 # The real programs.
 
 
