@@ -137,6 +137,8 @@ async def poll_task(request: Request[None]) -> list[LegacyJob]:
     session = await _authenticate(request, request.first("hostname"))
     limit = query.integer("limit", request.first("limit") or str(MAX_JOBS_OF_TASK))
     most = max(0, min(limit, MAX_JOBS_OF_TASK))
+    if not request.services.of(LegacyServices).admits_agents():
+        return []
     jobs: list[LegacyJob] = await request.services.db.write(
         claims.claim_jobs_of_task,
         request.actor,

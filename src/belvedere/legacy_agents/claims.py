@@ -15,7 +15,7 @@ from belvedere.jobs.lifecycle.legacy_orders import (
     legacy_job,
     unsupported_reason,
 )
-from belvedere.jobs.recovery import resync
+from belvedere.jobs.recovery import restore, resync
 from belvedere.legacy_agents import registration
 from belvedere.monitors import watch_changes
 from belvedere.protocol import Report
@@ -67,6 +67,7 @@ def _claim(
     task_id: str | None = None,
     limit: int | None = None,
 ) -> list[LegacyJob]:
+    restore.hold_without_journal(tx, host_id)
     session = tx.value("select session from hosts where id = ?", host_id)
     claimed = claim.claim(tx, host_id, session, task_id, limit)
     refused = [

@@ -80,6 +80,8 @@ class LongPoll:
 
     async def _claim(self, claim: Claim) -> list[LegacyJob]:
         db, host_id = self._services.db, self._host_id
+        if not self._services.of(LegacyServices).admits_agents():
+            return []
         if not await db.read(claims.has_work, host_id):
             return []
         jobs = await db.write(

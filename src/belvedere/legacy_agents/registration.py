@@ -42,6 +42,8 @@ class LegacyServices:
     base_url: Callable[[], str]
     # (organization, bytes): whether its storage quota has room; then the bytes are counted.
     take_storage: Callable[[str, int], bool]
+    # Whether agents get jobs; not while lost work is recovered after a database failover.
+    admits_agents: Callable[[], bool]
     # Bytes of results that are being sent, by request.
     ends_in_progress: EndsInProgress = field(default_factory=dict)
 

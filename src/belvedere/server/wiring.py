@@ -199,6 +199,7 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
             note_contact=runtime.agents.record,
             base_url=lambda: runtime.agents.base_url,
             take_storage=lambda customer_id, size: runtime.storage.take(customer_id, size),
+            admits_agents=lambda: runtime.admits_agents,
         )
     )
 

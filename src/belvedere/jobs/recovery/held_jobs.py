@@ -106,7 +106,7 @@ def _evidence(row: _Row) -> Evidence:
     if row.compared_at is None:
         return "awaited" if row.journal_id else "no_journal"
     match row.restore_evidence:
-        case "accepted" | "rolled_back":
+        case "accepted" | "rolled_back" | "no_journal":
             return row.restore_evidence
         case _:
             # Also a comparison by an earlier version, which did not store its result.

@@ -22,7 +22,7 @@ MIN_RAISE_INTERVAL: Millis = 10 * MINUTE
 MAX_EPOCHS_AHEAD = 16
 # What the first hello after a restore shows (hosts.restore_evidence).
 ACCEPTED, RESTARTED, ROLLED_BACK = "accepted", "restarted", "rolled_back"
-NOTHING_ACCEPTED = "nothing"
+NOTHING_ACCEPTED, NO_JOURNAL = "nothing", "no_journal"
 _EPOCH, _RAISED, _RESTORED = "fence_epoch", "fence_raised_at", "restored"
 _TIMELINE = "timeline"
 
@@ -178,6 +178,18 @@ def compare(tx: Tx, host_id: str, hello: Hello, before: LastHello) -> int:
     evidence = _evidence(tx, host_id, hello, before)
     restored.note_compared(tx, host_id, evidence)
     return hold.release_proved(tx, host_id) if evidence == NOTHING_ACCEPTED else 0
+
+
+def hold_without_journal(tx: Tx, host_id: str) -> None:
+    """Before an agent without a journal claims jobs: nothing shows what it has run since the lost
+    commits. After a failover its ready jobs are held; after a restore they are held already."""
+    before = restored.last_hello(tx, host_id)
+    if not before.is_due:
+        return
+    restored.note_compared(tx, host_id, NO_JOURNAL)
+    count = hold.hold(tx, host_id) if before.is_failover else 0
+    if count:
+        tx.after_commit(lambda: _log(Restore(tx.now, "failover", count, host_id)))
 
 
 def _evidence(tx: Tx, host_id: str, hello: Hello, before: LastHello) -> str:
