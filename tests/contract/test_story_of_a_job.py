@@ -51,34 +51,34 @@ class EnteredFiles:
 
 
 @pytest.fixture(autouse=True)
-def entered() -> Iterator[EnteredFiles]:
+def recorder() -> Iterator[EnteredFiles]:
     """Before the database is opened: its threads record, too."""
-    recorder = EnteredFiles()
-    threading.setprofile(recorder)
-    yield recorder
+    entered_files = EnteredFiles()
+    threading.setprofile(entered_files)
+    yield entered_files
     threading.setprofile(None)
 
 
 @pytest.mark.parametrize("http_transport", [OWN], indirect=True)
 async def test_the_page_has_every_file_that_a_request_enters(
-    world: World, uma: Client, entered: EnteredFiles
+    world: World, uma: Client, recorder: EnteredFiles
 ) -> None:
     task = await world.task()
     async with world.agent() as agent:
-        sys.setprofile(entered)
-        entered.is_recording = True
+        sys.setprofile(recorder)
+        recorder.is_recording = True
         request = asyncio.create_task(uma.post("/acme/job?wait_result=true", {"task": task}))
         order = await agent.order()
         await agent.end(order, lastline='["a"]', log='["a"]\n')
         response = await request
-        entered.is_recording = False
+        recorder.is_recording = False
         sys.setprofile(None)
     assert response.json["lifecycle"] == "finished"
     page = files_on_page()
-    others = {path for path in entered.files - page if not path.startswith(PASSED_THROUGH)}
+    others = {path for path in recorder.files - page if not path.startswith(PASSED_THROUGH)}
     assert others == set(), "Add them to the page, or to PASSED_THROUGH."
     expected = {path for path in page if not path.startswith(("agent/", "db/sqlite/"))}
-    assert expected - entered.files == set(), "A job does not use them any more."
+    assert expected - recorder.files == set(), "A job does not use them any more."
 
 
 def files_on_page() -> set[str]:

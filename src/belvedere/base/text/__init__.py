@@ -1,6 +1,6 @@
 """Texts: JSON with the product's rules, patterns in linear time, masking of credentials.
 
 Start with `json_text`, which most packages use. `regex` and `regex_syntax` match patterns of users.
-`masking` and `secret_forms` remove secrets from output; `credentials`, `argument_masking` and
-`request_masking` from definitions. Every package may import all of it.
+`masking` and `secret_forms` mask secrets in output; `credentials`, `argument_masking` and
+`request_masking` mask credentials in commands and web requests. Every package may import all of it.
 """

@@ -10,7 +10,7 @@ from belvedere.cli.framework import terminal
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
 from belvedere.cli.framework.terminal import ReportProgress
 from belvedere.cli.server import operator_client
-from belvedere.cli.server.restored import NEXT_STEPS
+from belvedere.cli.server.restored import HELD_JOBS, START
 
 # Between two looks at whether the server still runs, and two lines of progress.
 WAIT_S, LINE_S = 1.0, 5.0
@@ -90,8 +90,8 @@ def _show_reopened(record: Record) -> None:
     if record["epoch"] is None:
         return
     print(f"What happened since it was moved is only in {record['other']}. Next steps:")
-    for number, step in enumerate(NEXT_STEPS, 1):
-        print(f"  {number}. {step.replace('backup', 'migration')}")
+    for number, step in enumerate((START.format("migration"), *HELD_JOBS), 1):
+        print(f"  {number}. {step}")
 
 
 COMMANDS = (

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from belvedere.cli.framework.command import Args, Command
 from belvedere.cli.server import operator_client
 
-NEXT_STEPS = (
-    "Start the server. It holds jobs that may have run since the backup.",
+START = "Start the server. It holds jobs that may have run since the {}."
+HELD_JOBS = (
     "List them: belvedere job held",
     "Release a job that has not run: belvedere job release JOB",
     "End a job that must not run: belvedere job cancel JOB",
     "Record the outcome of a job that has run: belvedere job resolve JOB OUTCOME",
 )
+NEXT_STEPS = (START.format("backup"), *HELD_JOBS)
 
 
 def mark_restored(args: Args) -> object:

@@ -97,7 +97,7 @@ class RedisPublisher:
             # Only the class of an operating system's error is certain to contain no credential.
             reason = str(fault) if isinstance(fault, RedisError) else type(fault).__name__
             log.warning(
-                "redis is unavailable; job ends are dropped after %s s address=%s error=%s",
+                "redis is unavailable; old job ends are dropped max_age_s=%s address=%s error=%s",
                 *(MAX_AGE // 1_000, self.address, reason),
             )
 
