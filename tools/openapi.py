@@ -79,8 +79,8 @@ def _sparing(kind: type[msgspec.Struct]) -> Iterator[str]:
 def _require_defaults(schema: dict[str, Any]) -> None:
     """A default may be left out of what comes in, but what goes out always has it."""
     fields = schema.get("properties", {})
-    told = [name for name, field in fields.items() if "default" in field]
-    schema["required"] = sorted({*schema.get("required", ()), *told})
+    names = [name for name, field in fields.items() if "default" in field]
+    schema["required"] = sorted({*schema.get("required", ()), *names})
 
 
 if __name__ == "__main__":

@@ -56,12 +56,12 @@ async def test_a_level_has_its_word(endpoints: Endpoints, actors: Actors) -> Non
 async def test_a_stale_edit_is_refused(endpoints: Endpoints, actors: Actors) -> None:
     for headers, fits in (({"if-match": "1"}, True), ({"if-match": '"1"'}, False)):
         body = {"tags": [f"a:{new_id()}"]}
-        knock = endpoints.call(MEMBER, actors.max, body, headers=headers, id=actors.vic.member_id)
+        call = endpoints.call(MEMBER, actors.max, body, headers=headers, id=actors.vic.member_id)
         if fits:
-            assert (await knock).body["version"] == 2
+            assert (await call).body["version"] == 2
         else:
             with pytest.raises(Stale):
-                await knock
+                await call
 
 
 async def test_a_member_is_removed(endpoints: Endpoints, actors: Actors) -> None:

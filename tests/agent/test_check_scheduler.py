@@ -104,18 +104,18 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
         return Outcome("normal")
 
     monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: slow)
-    lookout = CheckScheduler(SampleBuffer())
-    lookout.configure([MonitorCheck("m", "scraper", 1, 20, {})])
+    scheduler = CheckScheduler(SampleBuffer())
+    scheduler.configure([MonitorCheck("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await done.wait()
-    lookout.close()
+    scheduler.close()
     assert most == 1
 
 
 async def test_a_kind_of_tomorrow_is_left_alone() -> None:
-    lookout = CheckScheduler(SampleBuffer())
-    lookout.configure([MonitorCheck("m", "quantum", 1, 1_000, {})])
-    assert lookout._tasks == {}
+    scheduler = CheckScheduler(SampleBuffer())
+    scheduler.configure([MonitorCheck("m", "quantum", 1, 1_000, {})])
+    assert scheduler._tasks == {}
 
 
 def test_phases_are_spread() -> None:
@@ -300,12 +300,12 @@ async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
 
     monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: stubborn)
     buffer = SampleBuffer()
-    lookout = CheckScheduler(buffer)
-    lookout.configure([MonitorCheck("m", "scraper", 1, 20, {})])
+    scheduler = CheckScheduler(buffer)
+    scheduler.configure([MonitorCheck("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await begun.wait()
-        [(_, task)] = lookout._tasks.values()
-        lookout.configure([])
+        [(_, task)] = scheduler._tasks.values()
+        scheduler.configure([])
         await asyncio.wait([task])
     assert isinstance(task.exception(), RuntimeError)
     assert len(buffer) == 0

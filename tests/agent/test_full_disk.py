@@ -176,7 +176,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
     new_spool.close()
     streams = OutputUpload(str(tmp_path))
     streams.credit = 1000
-    streams.hold(7, unpack(new_spool.held.new_pieces()))
+    streams.hold(7, unpack(new_spool.memory.new_pieces()))
     streams.end(7, Report("exit", bytes_total=28))
     frames = []
     while not isinstance(actual_data := streams.next(), AttemptEnded):

@@ -233,7 +233,7 @@ def test_fences_beyond_memory_stay_known() -> None:
     journal_state = JournalState("id")
     for fence in range(10, 10 + 3 * MAX_REMEMBERED):
         journal_state.remember(fence)
-    assert len(journal_state.seen) <= MAX_REMEMBERED
+    assert len(journal_state.accepted_fences) <= MAX_REMEMBERED
     assert all(journal_state.knows(fence) for fence in range(1, 10 + 3 * MAX_REMEMBERED))
     assert not journal_state.knows(10 + 3 * MAX_REMEMBERED)
     assert journal_state.highest() == 9 + 3 * MAX_REMEMBERED
@@ -257,8 +257,8 @@ def test_a_rewritten_journal_has_the_same_content(steps: list[tuple[str, int]]) 
     for record in records(journal_state):
         replay(again, record)
     assert reports_by_fence(again) == reports_by_fence(journal_state)
-    assert (again.seen, again.floor, again.boot_id) == (
-        journal_state.seen,
+    assert (again.accepted_fences, again.floor, again.boot_id) == (
+        journal_state.accepted_fences,
         journal_state.floor,
         "boot",
     )

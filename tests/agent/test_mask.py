@@ -65,7 +65,7 @@ def test_the_totals_are_those_of_what_is_shown(tmp_path: Path) -> None:
         output.feed(piece, str(tmp_path), 1)
     output.finish(str(tmp_path), 1)
     summary = output.summary()
-    assert (summary["log"], summary["bytes_total"], output.taken) == ("a *** b\n", 8, 33)
+    assert (summary["log"], summary["bytes_total"], output.received_total) == ("a *** b\n", 8, 33)
 
 
 class FakeKeeper:

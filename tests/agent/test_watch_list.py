@@ -126,11 +126,11 @@ async def test_the_comparisons_of_a_change_do_not_grow_with_the_list(
         compared += 1
         return equal(monitor_check, other)
 
-    lookout = CheckScheduler(SampleBuffer())
-    watch_list = MonitorList(lookout, lambda number: None)
+    scheduler = CheckScheduler(SampleBuffer())
+    watch_list = MonitorList(scheduler, lambda number: None)
     watch_list.take(MonitorConfig(1, [check(f"m{n}") for n in range(count)]))
     monkeypatch.setattr(MonitorCheck, "__eq__", count_equal)
     watch_list.take(MonitorConfig(2, [check("new"), check("m1", 2)], since=1, removed=["m2"]))
     assert compared == 1
-    assert len(lookout._tasks) == count
-    lookout.close()
+    assert len(scheduler._tasks) == count
+    scheduler.close()

@@ -70,7 +70,7 @@ class FakeAgent:
         self.welcome: Welcome | None = None
 
     async def __aenter__(self) -> "FakeAgent":
-        await self.knock()
+        await self.connect()
         await self.send_messages(self._first)
         self.welcome = await self.hear(Welcome)
         return self
@@ -80,7 +80,7 @@ class FakeAgent:
     ) -> None:
         await self.leave()
 
-    async def knock(self, path: bytes = b"/-/agent") -> None:
+    async def connect(self, path: bytes = b"/-/agent") -> None:
         """Open the socket and say nothing."""
         scope = {
             "type": "websocket",

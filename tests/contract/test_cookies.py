@@ -127,11 +127,11 @@ async def test_signing_out_ends_the_session(world: World, uma: Client) -> None:
 
 async def test_signing_out_with_get_takes_no_cookie(world: World, uma: Client) -> None:
     """Another site's page can make a browser send a GET with its cookie."""
-    stranger = world.client()
-    refused = await stranger.get("/api/session/logout", headers=cookie(world, "uma"))
+    anonymous = world.client()
+    refused = await anonymous.get("/api/session/logout", headers=cookie(world, "uma"))
     assert (refused.status, refused.code) == (401, "header_required")
     by_query = f"/api/session/logout?access_token={world.actors.tokens['uma']}"
-    assert (await stranger.get(by_query)).status == 401
+    assert (await anonymous.get(by_query)).status == 401
     assert (await uma.get("/acme/task")).status == 200
     assert (await uma.get("/api/session/logout")).status == 200
     assert (await uma.get("/acme/task")).status == 401

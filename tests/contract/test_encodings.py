@@ -29,7 +29,7 @@ class RunRoutes:
     """Tasks of 0 to 4 arguments, and every way to run them."""
 
     def __init__(self, client: Client, anonymous: Client, agent: FakeAgent) -> None:
-        self.client, self.stranger, self.agent = client, anonymous, agent
+        self.client, self.anonymous, self.agent = client, anonymous, agent
         self.tasks: list[tuple[str, str]] = []
 
     async def make(self, world: World) -> None:
@@ -58,7 +58,7 @@ class RunRoutes:
         bracketed = [("task_arguments[]", item) for item in given]
         hidden = [("customer", "acme"), ("task", task), *bracketed]
         form = {"content-type": FORM}
-        post, as_user = self.stranger.post, self.client.post
+        post, as_user = self.anonymous.post, self.client.post
         body = {"task_arguments": given}
         return [
             await post(f"{by_secret}?{query}", body),
@@ -120,7 +120,7 @@ def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) ->
             async def argv() -> list[str]:
                 raw = f'{{"task_arguments": [ {text} ]}}'.encode()
                 kind = {"content-type": "application/json"}
-                response = await routes.stranger.post(target, raw=raw, headers=kind)
+                response = await routes.anonymous.post(target, raw=raw, headers=kind)
                 return (await routes.argvs([response]))[0]
 
             assert runner.run(argv()) == [text]
@@ -138,7 +138,7 @@ def test_numbers_keep_their_spelling(world: World) -> None:
 
         async def argv() -> list[str]:
             kind = {"content-type": "application/json"}
-            response = await routes.stranger.post(target, raw=raw, headers=kind)
+            response = await routes.anonymous.post(target, raw=raw, headers=kind)
             return (await routes.argvs([response]))[0]
 
         assert runner.run(argv()) == ["1.0", "-0", "1e5", '{"a":[0.10]}']

@@ -43,7 +43,7 @@ def restore_database(tx: Tx) -> None:
 async def refused_hello(world: World, **fields: Any) -> tuple[int, str]:
     """The close code and the reason of a hello that the server refuses."""
     agent = world.agent()
-    await agent.knock()
+    await agent.connect()
     await agent.send_messages(hello(**fields))
     code = await agent.hangs_up()
     assert agent.closed is not None

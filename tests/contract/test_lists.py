@@ -132,8 +132,8 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
     task = await world.task()
     last = [(await create(uma, task))["id"] for _ in range(2)][1]
     token = world.actors.tokens["uma"]
-    stranger = world.client()
-    response = await stranger.get(f"/job?customer=acme&limit=1&sort[id]=-1&access_token={token}")
+    anonymous = world.client()
+    response = await anonymous.get(f"/job?customer=acme&limit=1&sort[id]=-1&access_token={token}")
     link = urlsplit(response.headers["link"][1 : response.headers["link"].index(">")])
     assert link.path == "/job" and not link.netloc
     record = parse_qs(link.query)

@@ -279,8 +279,8 @@ async def test_a_message_is_tried_again_and_then_dead(
     assert len({item.payload for item in pool.sent}) == 1
     await deliver_notices(world.runtime)
     assert len(pool.sent) == 8, "a message about a message that could not be sent"
-    told_ada = "select kind from notifications where user_id = ? order by id"
-    rows = await world.runtime.db.read(lambda tx: tx.rows(told_ada, world.actors.ada.user_id))
+    select_kinds = "select kind from notifications where user_id = ? order by id"
+    rows = await world.runtime.db.read(lambda tx: tx.rows(select_kinds, world.actors.ada.user_id))
     assert rows == [("monitor.failure",), ("message.dead",)]
     target = f"/acme/notify/message/{message['id']}"
     assert (await token.post(f"{target}/retry")).json["state"] == "waiting"

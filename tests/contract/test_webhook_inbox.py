@@ -31,9 +31,9 @@ async def read_delivery(ada: Client, hook: Any, delivery_id: str) -> dict[str, A
 async def test_it_works(world: World, ada: Client) -> None:
     hook = await create_webhook(ada, await world.task())
     secret = await secret_of(ada, hook["id"])
-    stranger = world.client(address="203.0.113.7")
+    anonymous = world.client(address="203.0.113.7")
     body = {**JSON, "user-agent": "forge/1", "x-api-key": "canary", "cookie": "a=canary"}
-    fired = await stranger.post(
+    fired = await anonymous.post(
         f"/acme/webhook/{hook['id']}/trigger/secret/{secret}", raw=b'["x", 1.0]', headers=body
     )
     (delivery,) = await deliveries(ada, hook)

@@ -38,14 +38,14 @@ def address(
 ) -> str:
     """The path, and the required query."""
     here, there = home(fixtures, principal)
-    stranger = actors.ada if here is fixtures.globex else actors.eve
+    other_actor = actors.ada if here is fixtures.globex else actors.eve
     # Sessions are the one thing that belongs to a person, not to the organization.
     actor: Actor = getattr(actors, WHO.get(principal.name, "ada"))
 
     def id_of(name: str) -> str:
         return {
             PathOwner.OWN: here.ids.get(name, actor.credential_id),
-            PathOwner.OTHER: there.ids.get(name, stranger.credential_id),
+            PathOwner.OTHER: there.ids.get(name, other_actor.credential_id),
             PathOwner.MISSING: MISSING,
             PathOwner.MALFORMED: MALFORMED,
         }[which]

@@ -183,8 +183,8 @@ async def test_what_was_undone_is_not_remembered(db: Database) -> None:
 async def test_single_and_grouped_writes_are_all_durable(db: Database) -> None:
     for number in range(5):
         await db.write(note, f"n{number}", "x")
-    crowd = [db.write(note, f"n{number}", "x") for number in range(5, 40)]
-    await asyncio.gather(*crowd)
+    writes = [db.write(note, f"n{number}", "x") for number in range(5, 40)]
+    await asyncio.gather(*writes)
     assert len(await db.read(read_notes)) == 40
 
 

@@ -41,14 +41,14 @@ def start(world: World) -> LoadClients:
     return LoadClients(world, [world.agent("one"), world.agent("two")], SEED)
 
 
-def check(world: World, crowd: LoadClients) -> None:
+def check(world: World, clients: LoadClients) -> None:
     """Everything ends, nothing is lost: no keeper died."""
-    job_attempts = crowd.finish()
+    job_attempts = clients.finish()
     # Agents came and went meanwhile, so that most of what was asked for still waits.
     patience_s = 60 + len(job_attempts) / 10
     until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
-    truth.check(world, job_attempts, crowd.ledger, Evidence({}))
-    crowd.watcher.leave()
+    truth.check(world, job_attempts, clients.ledger, Evidence({}))
+    clients.watcher.leave()
     world.doctor()
 
 
@@ -62,11 +62,11 @@ def still_open(world: World) -> list[object]:
 def test_it_works(cutting_postgres: CuttingPostgres, tmp_path: Path, cuts: int) -> None:
     """The commit is done, its answer never comes."""
     with World(tmp_path, cutting_postgres.url) as world:
-        crowd = start(world)
+        clients = start(world)
         cutting_postgres.percent = 15
         until(lambda: cutting_postgres.cuts >= cuts, 120 + cuts, lambda: cutting_postgres.cuts)
         cutting_postgres.percent = 0
-        check(world, crowd)
+        check(world, clients)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_it_works(cutting_postgres: CuttingPostgres, tmp_path: Path, cuts: int) 
 )
 def test_connections_may_die_at_any_moment(url: str, tmp_path: Path, rounds: int) -> None:
     with World(tmp_path, url) as world, psycopg.connect(url, autocommit=True) as operator:
-        crowd = start(world)
+        clients = start(world)
         for _ in range(rounds):
-            crowd.asks_for(10)
+            clients.asks_for(10)
             operator.execute(TERMINATE)
-        check(world, crowd)
+        check(world, clients)

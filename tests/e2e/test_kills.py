@@ -44,17 +44,19 @@ def _kill(world: World, rounds: int, seed: int) -> None:
     print(f"seed {seed}")
     world.start("--no-demo")
     local, steady, rough = world.local_agent(), world.agent("steady"), world.agent("rough")
-    crowd = LoadClients(world, [local, steady, rough], seed)
+    clients = LoadClients(world, [local, steady, rough], seed)
     killer = Killer(world, steady, rough, seed + 2)
     killer.kill(rounds)
     _heal(world, steady, rough)
-    job_attempts = crowd.finish()
+    job_attempts = clients.finish()
     until(lambda: not _open(world), 90, lambda: _stuck(world), pause_s=0.2)
     evidence = Evidence({world.wait_connected(rough)["id"]: killer.keepers})
-    ends = truth.check(world, job_attempts, crowd.ledger, evidence)
-    print(f"{len(job_attempts)} jobs, {crowd.replays} replays: {dict(ends)}; {dict(killer.deaths)}")
+    ends = truth.check(world, job_attempts, clients.ledger, evidence)
+    print(
+        f"{len(job_attempts)} jobs, {clients.replays} replays: {dict(ends)}; {dict(killer.deaths)}"
+    )
     assert killer.deaths.total() == 2 * rounds
-    _compare_events(world, crowd.watcher, job_attempts)
+    _compare_events(world, clients.watcher, job_attempts)
     world.doctor()
 
 

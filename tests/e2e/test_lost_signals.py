@@ -185,14 +185,14 @@ def test_servers_may_be_restarted_one_after_the_other(server_pair: ServerPair) -
 )
 def test_an_agent_may_hop_between_servers(empty_pair: ServerPair, rounds: int) -> None:
     """What one server still does for the old connection meets what the other does for the new."""
-    crowd = LoadClients(empty_pair.world, [empty_pair.agent], SEED)
+    clients = LoadClients(empty_pair.world, [empty_pair.agent], SEED)
     for number in range(rounds):
-        crowd.asks_for(7)
+        clients.asks_for(7)
         empty_pair.gate.lead_to((empty_pair.world.server, empty_pair.far)[number % 2].url)
         empty_pair.gate.drop()
-    job_attempts = crowd.finish()
+    job_attempts = clients.finish()
     for attempt in job_attempts:
         empty_pair.world.wait_ended(attempt.job_id, 60)
-    truth.check(empty_pair.world, job_attempts, crowd.ledger, Evidence({}))
-    crowd.watcher.leave()
+    truth.check(empty_pair.world, job_attempts, clients.ledger, Evidence({}))
+    clients.watcher.leave()
     empty_pair.world.doctor()

@@ -106,8 +106,8 @@ def test_it_works(local_world: World) -> None:
         body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}
         more = {"client_secret": SECRET, "level": "user", "domains": ["acme.test"]}
         response = owner.post("/api/provider", {**body, **more})
-        with local_world.client("") as stranger:
-            (entry,) = stranger.get("/api/auth/methods")["providers"]
+        with local_world.client("") as anonymous:
+            (entry,) = anonymous.get("/api/auth/methods")["providers"]
         assert (entry["id"], entry["name"]) == (response["id"], "Ours")
         ada = Browser()
         end = ada.go(f"{local_world.url}{entry['begin']}?to=/ui/{CUSTOMER}/jobs")

@@ -85,14 +85,14 @@ def is_ready(world: World) -> bool:
     return status(world) == 200
 
 
-def check(world: World, crowd: LoadClients) -> None:
-    job_attempts = crowd.finish()
+def check(world: World, clients: LoadClients) -> None:
+    job_attempts = clients.finish()
     patience_s = 60 + len(job_attempts) / 10
     until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
-    truth.check(world, job_attempts, crowd.ledger, Evidence({}))
-    crowd.watcher.leave()
-    assert crowd.watcher.resyncs == 0
-    assert crowd.watcher.cursors == sorted(set(crowd.watcher.cursors))
+    truth.check(world, job_attempts, clients.ledger, Evidence({}))
+    clients.watcher.leave()
+    assert clients.watcher.resyncs == 0
+    assert clients.watcher.cursors == sorted(set(clients.watcher.cursors))
     world.doctor()
 
 
@@ -110,9 +110,9 @@ LONG = [pytest.mark.prove, pytest.mark.limit(900)]
 def test_it_works(world: World, url: str, seconds: tuple[float, ...]) -> None:
     """No accepted job is lost, none runs twice; callers get an answer all the time."""
     server = postmaster(url)
-    crowd = LoadClients(world, [world.agent("one"), world.agent("two")], SEED)
+    clients = LoadClients(world, [world.agent("one"), world.agent("two")], SEED)
     for pause_s in seconds:
-        crowd.asks_for(10)
+        clients.asks_for(10)
         began = time.monotonic()
         with pause(postgres_pids(server)):
             while (remaining := began + pause_s - time.monotonic()) > 0:
@@ -121,7 +121,7 @@ def test_it_works(world: World, url: str, seconds: tuple[float, ...]) -> None:
                 else:
                     time.sleep(remaining)
         until(lambda: is_ready(world), READY_S + BUSY_S)
-    check(world, crowd)
+    check(world, clients)
 
 
 @pytest.mark.limit(180)
@@ -130,16 +130,16 @@ def test_one_process_that_stops_does_not_stop_the_server(
     world: World, url: str, rounds: int
 ) -> None:
     """Each in turn, wherever it is in its transaction; the others go on."""
-    crowd = LoadClients(world, [world.agent("one")], SEED)
+    clients = LoadClients(world, [world.agent("one")], SEED)
     with psycopg.connect(url, autocommit=True) as operator:
         for number in range(rounds):
-            crowd.asks_for(10)
+            clients.asks_for(10)
             pids = [pid for (pid,) in operator.execute(BACKENDS).fetchall()]
             with pause([pids[number % len(pids)]]):
                 # The request that meets the stopped process gets its answer after 8 s.
                 until(lambda: [is_ready(world) for _ in range(10)].count(True) == 10, 60)
-        crowd.asks_for(10)
-    check(world, crowd)
+        clients.asks_for(10)
+    check(world, clients)
 
 
 @pytest.mark.limit(180)

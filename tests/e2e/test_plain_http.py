@@ -69,8 +69,8 @@ def test_the_console_is_served_on_the_library_path(plain_site: Site) -> None:
 
 
 def test_errors_are_the_same_on_the_library_path(plain_site: Site) -> None:
-    with Client(plain_site.world.url) as stranger, pytest.raises(Problem) as refusal:
-        stranger.get("/task")
+    with Client(plain_site.world.url) as anonymous, pytest.raises(Problem) as refusal:
+        anonymous.get("/task")
     assert refusal.value.status == 401
 
 

@@ -256,8 +256,8 @@ def test_it_serves_tls_with_a_custom_certificate(tmp_path: Path) -> None:
         agent = world.local_agent()
         assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
         with (
-            Client(world.server.url, TOKEN, CUSTOMER) as stranger,
+            Client(world.server.url, TOKEN, CUSTOMER) as anonymous,
             pytest.raises(Problem) as failure,
         ):
-            stranger.get("/host")
+            anonymous.get("/host")
         assert "not trusted" in failure.value.message

@@ -223,9 +223,9 @@ def test_a_task_that_cannot_run_is_reported(
     db.write_blocking(tasks.change, actors.ada, row.target_id, off, is_replacement=False)
     pass_time(db, clock, 10 * MINUTE_S)
     assert run_lines(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
-    told_last = db.write_blocking(events.for_object, row.id)[-1]
-    assert told_last.kind == "schedule.missed"
-    assert msgspec.json.decode(told_last.data)["reason"] == "task_disabled"
+    last_event = db.write_blocking(events.for_object, row.id)[-1]
+    assert last_event.kind == "schedule.missed"
+    assert msgspec.json.decode(last_event.data)["reason"] == "task_disabled"
 
 
 def test_a_deleted_task_starts_nothing_and_takes_its_schedules_with_it(

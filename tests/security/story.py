@@ -40,7 +40,7 @@ class UserSteps:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.stranger = world.client()
+        self.anonymous = world.client()
         self.at = provider_of(world, PERSON)
         # Tokens of sessions that Eve holds as the victim.
         self.held: list[str] = []
@@ -59,7 +59,7 @@ class UserSteps:
     async def squat_by_provider(self) -> None:
         """The provider of globex claims the victim's address."""
         await self._own_globex()
-        await BrowserJourney(self.stranger, self.at).sign_in(
+        await BrowserJourney(self.anonymous, self.at).sign_in(
             await add(self.world, "eve", level="user")
         )
 
@@ -72,7 +72,7 @@ class UserSteps:
 
     async def provider(self) -> None:
         """The victim joins acme through acme's provider."""
-        going = BrowserJourney(self.stranger, self.at)
+        going = BrowserJourney(self.anonymous, self.at)
         assert await going.sign_in(await add(self.world, level="admin")) == "/ui/"
 
     async def invited_and_provider(self) -> None:
@@ -100,7 +100,7 @@ class UserSteps:
         member = await self._member("acme")
         response = await self.world.client("olga").post(f"/api/member/{member}/reset")
         token = response.json["link"].partition("#")[2]
-        done = await self.stranger.put(RESET, {"token": token, "password": OWN})
+        done = await self.anonymous.put(RESET, {"token": token, "password": OWN})
         assert done.status == 200
 
     async def operator(self) -> None:
@@ -115,7 +115,7 @@ class UserSteps:
         """The victim uses the link that came with it, where there is one."""
         assert self.initech is not None and self.initech.token
         body = {"token": self.initech.token, "password": OWN}
-        assert (await self.stranger.put(RESET, body)).status == 200
+        assert (await self.anonymous.put(RESET, body)).status == 200
 
     async def operator_admits(self) -> None:
         """With a password, as the first start does."""
@@ -137,7 +137,7 @@ class UserSteps:
 
     async def _accept(self, token: str, password: str, **more: Any) -> Response:
         body = {"token": token, "password": password, **more}
-        return await self.stranger.post(INVITATION, body)
+        return await self.anonymous.post(INVITATION, body)
 
     async def _mailed_link(self, kind: str) -> str:
         db, keys, acme = (

@@ -106,12 +106,12 @@ async def test_frequent_sign_ins_of_a_program_do_not_hide_new_ones(world: World)
     db, uma = world.runtime.db, world.actors.uma
     for _ in range(known_browsers.MAX_NOTICES_PER_HOUR + 1):
         await db.write(begin, world, None, "cron")
-    stranger = (uma.user_id, "", "198.51.100.7", "other")
-    assert not await db.read(known_browsers.is_familiar, *stranger)
+    other_browser = (uma.user_id, "", "198.51.100.7", "other")
+    assert not await db.read(known_browsers.is_familiar, *other_browser)
     # Only so many new places in an hour are worth a message.
     for n in range(known_browsers.MAX_NOTICES_PER_HOUR):
         await db.write(begin, world, None, f"agent {n}")
-    assert await db.read(known_browsers.is_familiar, *stranger)
+    assert await db.read(known_browsers.is_familiar, *other_browser)
 
 
 async def test_a_provider_makes_no_place_familiar(world: World) -> None:

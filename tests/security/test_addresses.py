@@ -106,7 +106,7 @@ async def test_look_alike_letters_are_no_other_persons_address(world: World, ema
     assert (done.status, done.code) == (400, "bad_email")
     story = UserSteps(world)
     story.at.person = {**PERSON, "email": email}
-    going = BrowserJourney(story.stranger, story.at)
+    going = BrowserJourney(story.anonymous, story.at)
     back = await going.sign_in(await add(world, level="viewer"))
     assert (back, going.token) == ("/ui/login?problem=bad_email", "")
 

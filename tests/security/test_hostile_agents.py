@@ -325,7 +325,7 @@ async def test_a_hello_has_limits(world: World, monkeypatch: pytest.MonkeyPatch)
     entries = tuple(JournaledAttempt(number, "live") for number in range(1, 5))
     for more in ({"entries": entries}, {"greeting": 2**70}, {"greeting": -1}):
         agent = world.agent(**more)
-        await agent.knock()
+        await agent.connect()
         await agent.send_messages(agent._first)
         assert await agent.hangs_up() == 4400, more
         await agent.leave()

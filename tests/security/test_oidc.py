@@ -64,7 +64,7 @@ class TwoProviders:
         rows = [(item,) for item in which]
         await self.world.runtime.db.write(lambda tx: tx.execute_many(sql, rows))
 
-    def told_to_evil(self) -> str:
+    def requests_to_evil(self) -> str:
         return "\n".join(
             f"{item.url} {item.headers} {item.payload}"
             for item in self.network.seen
@@ -130,7 +130,7 @@ async def test_a_code_never_reaches_another_provider(world: World, sends_iss: bo
     here.honest.registered = (f"http://belvedere.test/-/oidc/{here.ours}/callback",)
     end, journey = await mixed_up(here)
     assert end == "refused by the provider"
-    assert journey.token == "" and "code=" not in here.told_to_evil()
+    assert journey.token == "" and "code=" not in here.requests_to_evil()
 
 
 async def test_a_callback_takes_only_what_was_begun_for_it(world: World) -> None:
@@ -143,7 +143,7 @@ async def test_a_callback_takes_only_what_was_begun_for_it(world: World) -> None
     record["redirect_uri"] = f"http://belvedere.test/-/oidc/{here.ours}/callback"
     back = journey.authorize(f"{HONEST}/authorize?{urlencode(record)}")
     assert await journey.back(back) == "/ui/login?problem=bad_state"
-    assert "code=" not in here.told_to_evil() and "POST /token" not in here.honest.asked
+    assert "code=" not in here.requests_to_evil() and "POST /token" not in here.honest.asked
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ async def test_older_providers_do_not_get_each_others_codes(
         assert (await world.client("olga").patch(path, {"callback": "own"})).status == 200
     end, journey = await mixed_up(here)
     assert end == f"/ui/login?problem={problem}"
-    assert journey.token == "" and "code=" not in here.told_to_evil()
+    assert journey.token == "" and "code=" not in here.requests_to_evil()
 
 
 async def test_an_older_provider_goes_on_with_the_shared_callback(world: World) -> None:
@@ -297,7 +297,7 @@ async def test_the_secret_of_a_client_goes_to_its_own_provider_only(world: World
     with pytest.raises(AssertionError):
         # Eve's provider does not know the honest client, so its own page refuses.
         await here.going().sign_in(here.theirs)
-    assert here.honest.client_secret not in here.told_to_evil()
+    assert here.honest.client_secret not in here.requests_to_evil()
 
 
 async def test_a_wrong_secret_signs_nobody_in(world: World) -> None:

@@ -302,7 +302,7 @@ async def test_a_server_that_stops_gives_no_orders(world: World, ada: Client) ->
         await world.runtime.db.write(world.runtime.agents.claim_for_signalled_hosts)
         assert (await show(ada, job["id"]))["lifecycle"] == "ready"
     second = world.agent()
-    await second.knock()
+    await second.connect()
     assert await second.hangs_up() == 4503
 
 

@@ -30,7 +30,7 @@ from contract.world import World
 
 async def close_code(agent: FakeAgent, *frames: str | bytes) -> int:
     """The code with which the server hangs up on somebody who says this."""
-    await agent.knock()
+    await agent.connect()
     for frame in frames:
         await (agent.text(frame) if isinstance(frame, str) else agent.binary(frame))
     code = await agent.hangs_up()
@@ -70,7 +70,7 @@ async def test_a_page_in_a_browser_does_not_open_it(world: World) -> None:
 
 async def test_there_is_one_agent_route(world: World) -> None:
     agent = world.agent()
-    await agent.knock(b"/acme/-/agent")
+    await agent.connect(b"/acme/-/agent")
     assert await agent.hangs_up() == 4404
     await agent.leave()
 
@@ -130,7 +130,7 @@ async def test_a_second_hello_is_refused(world: World) -> None:
 
 async def test_another_version_of_the_protocol_is_refused(world: World) -> None:
     agent = world.agent(protocol=99)
-    await agent.knock()
+    await agent.connect()
     await agent.send_messages(hello(protocol=99))
     assert await agent.hangs_up() == 4400
     await agent.leave()
@@ -147,9 +147,9 @@ async def test_an_end_of_an_unknown_fence_has_no_effect(world: World, ada: Clien
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         order = await agent.order()
-        stranger = Order(0, order.fence + 1_000, "", "", "", [], [], {}, 0)
+        unknown_order = Order(0, order.fence + 1_000, "", "", "", [], [], {}, 0)
         # It is acknowledged, so that an agent with an old journal can forget it.
-        await agent.end(stranger, code=0)
+        await agent.end(unknown_order, code=0)
         assert (await show(ada, job["id"]))["lifecycle"] == "assigned"
 
 
@@ -215,7 +215,7 @@ async def test_a_heartbeat_of_the_old_connection_does_not_close_the_new_one(worl
             assert await old.hangs_up() == 4409
             # Only the old session has been heard since the last look.
             assert old.welcome is not None and new.welcome is not None
-            world.runtime.agents.take_seen()
+            world.runtime.agents.take_contact_times()
             world.runtime.agents.record(
                 old.welcome.host_id, old.welcome.session, world.runtime.clock()
             )
@@ -242,7 +242,7 @@ def _raise_session(tx: Tx, host_id: str) -> None:
 async def test_a_hello_counts_as_a_heartbeat(world: World) -> None:
     async with world.agent() as agent:
         assert agent.welcome is not None
-        sessions = [beat[:2] for beat in world.runtime.agents.take_seen()]
+        sessions = [beat[:2] for beat in world.runtime.agents.take_contact_times()]
         assert (agent.welcome.host_id, agent.welcome.session) in sessions
 
 
@@ -284,7 +284,7 @@ def _frame(message: Any) -> str:
 async def test_another_machine_does_not_take_a_live_host(world: World) -> None:
     async with world.agent() as agent:
         thief = world.agent()
-        await thief.knock()
+        await thief.connect()
         await thief.send_messages(hello(fingerprint="another machine"))
         assert await thief.hangs_up() in (4401, 4409)
         await thief.leave()
@@ -386,7 +386,7 @@ async def test_no_more_orders_than_slots(world: World, ada: Client) -> None:
 
 async def test_the_refusal_has_a_message(world: World) -> None:
     agent = FakeAgent(world.app, world.actors.tokens["ada"])
-    await agent.knock()
+    await agent.connect()
     await agent.hangs_up()
     await agent.leave()
     assert agent.closed is not None and "agent" in agent.closed[1]

@@ -130,8 +130,8 @@ def test_the_old_version_starts_with_the_copy(
 
 
 def test_the_last_two_copies_are_kept(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    stranger = settings.folder / upgrade_copy.FOLDER / "mine"
-    stranger.mkdir(parents=True)
+    other_folder = settings.folder / upgrade_copy.FOLDER / "mine"
+    other_folder.mkdir(parents=True)
     names = []
     for number in range(3):
         add_migrations(
@@ -140,7 +140,7 @@ def test_the_last_two_copies_are_kept(settings: Settings, monkeypatch: pytest.Mo
         )
         start(settings)
         names.append(max(copies(settings)[:-1], key=lambda path: path.name))
-    assert copies(settings) == [*names[1:], stranger]
+    assert copies(settings) == [*names[1:], other_folder]
 
 
 def test_an_interrupted_upgrade_keeps_its_copy(

@@ -43,7 +43,7 @@ def _feature(route: Route) -> str:
 
 
 def _section(feature: str, rows: list[Route], said: Said) -> str:
-    doors = table(
+    endpoints = table(
         ("Method", "Path", "Level", "Styles", "What it does"),
         (
             (
@@ -57,14 +57,14 @@ def _section(feature: str, rows: list[Route], said: Said) -> str:
         ),
     )
     details = [_details(row, said) for row in rows if row.body or row.query or row.codes]
-    return "\n".join((f"## {feature.capitalize()}\n", doors, *details))
+    return "\n".join((f"## {feature.capitalize()}\n", endpoints, *details))
 
 
 def _details(row: Route, said: Said) -> str:
     lines = [f"### {row.method} {row.path}\n"]
     if row.query:
-        told = table(("Query", "Meaning"), ((code(name), about) for name, about in row.query))
-        lines.append(_once(told, "Query", row, said))
+        part = table(("Query", "Meaning"), ((code(name), about) for name, about in row.query))
+        lines.append(_once(part, "Query", row, said))
     if row.body:
         lines.append(_once(_body(row.body), "Body", row, said))
     if row.codes:
@@ -72,11 +72,11 @@ def _details(row: Route, said: Said) -> str:
     return "\n".join(lines)
 
 
-def _once(told: str, what: str, row: Route, said: Said) -> str:
+def _once(part: str, what: str, row: Route, said: Said) -> str:
     """The table where it first occurs, afterwards a word that it is the same."""
-    first = said.setdefault(told, f"{row.method} {row.path}")
+    first = said.setdefault(part, f"{row.method} {row.path}")
     here = first == f"{row.method} {row.path}"
-    return told if here else f"{what} as for {code(first)}.\n"
+    return part if here else f"{what} as for {code(first)}.\n"
 
 
 def _body(shape: Any) -> str:

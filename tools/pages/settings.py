@@ -31,11 +31,13 @@ def page() -> str:
     server = table(
         ("Environment", "Option", "Default", "Meaning"),
         (
-            (code(env), _option(name, default, flags), _default(default), told)
-            for name, env, default, told in TABLE
+            (code(env), _option(name, default, flags), _default(default), meaning)
+            for name, env, default, meaning in TABLE
         ),
     )
-    others = table(("Environment", "Meaning"), ((code(name), told) for name, told in ELSEWHERE))
+    others = table(
+        ("Environment", "Meaning"), ((code(name), meaning) for name, meaning in ELSEWHERE)
+    )
     agent = "For the agent's options, see [the command line](cli.md#belvedere-agent).\n"
     script = "For the environment of a script, see [scripts](scripts.md).\n"
     removed = table(

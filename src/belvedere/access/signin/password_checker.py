@@ -107,9 +107,9 @@ class PasswordChecker:
             raise _busy()
         task = asyncio.create_task(work)
         self._later.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._report_failure)
 
-    def _done(self, task: "asyncio.Task[object]") -> None:
+    def _report_failure(self, task: "asyncio.Task[object]") -> None:
         self._later.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("task after a response failed", exc_info=task.exception())

@@ -36,7 +36,7 @@ def prepare_hello(state: JournalState, owner: str, new_id: str) -> Effects:
         return [RewriteJournal()]
     # Enrolled as another host: orders of the former server no longer count.
     state.journal_id = new_id
-    state.seen.clear()
+    state.accepted_fences.clear()
     state.floor = 0
     effects: Effects = []
     for fence in list(state.entries):
@@ -62,7 +62,7 @@ def order(state: JournalState, message: Message) -> Effects:
     """Accept an order of the current session with a new fence; drop any other."""
     fence: int = message["fence"]
     if not _is_current(state, message) or state.knows(fence):
-        return [] if fence in state.entries else [_gone(fence)]
+        return [] if fence in state.entries else [_gone_message(fence)]
     job_id: str = message["job_id"]
     older = _attempts(state, job_id)
     entry = JournalEntry(fence, job_id, state.boot_id)
@@ -95,7 +95,7 @@ def unwritable(state: JournalState, fence: int, message: str) -> Effects:
     entry = state.entries[fence]
     entry.report = failure("disk_full", message)
     # It is in no journal: a Hello must not include it, or that looks like a rollback later.
-    state.seen.discard(fence)
+    state.accepted_fences.discard(fence)
     message_effect = SendMessage({"say": "ended", "fence": fence, "report": entry.report})
     return [message_effect, *_follow(state, entry.job_id)]
 
@@ -119,7 +119,7 @@ def stop(state: JournalState, fence: int) -> Effects:
     was_waiting, entry.waiting = entry.waiting, None
     entry.wish = "stopped"
     if entry.report is not None or was_waiting is not None:
-        return [*_forget(state, [fence]), _gone(fence)]
+        return [*_forget(state, [fence]), _gone_message(fence)]
     return [EndScript(fence, "stopped")]
 
 
@@ -129,7 +129,7 @@ def ended(state: JournalState, fence: int, report: Report) -> Effects:
     entry.report = report
     effects: Effects
     if entry.wish == "stopped":
-        effects = [*_forget(state, [fence]), _gone(fence)]
+        effects = [*_forget(state, [fence]), _gone_message(fence)]
     else:
         effects = [
             WriteRecord(["ended", fence, report], sync=False),
@@ -179,7 +179,7 @@ def _forget(state: JournalState, fences: list[int]) -> Effects:
     return [WriteRecord(["acked", fences], sync=False), ClearOutput(fences)]
 
 
-def _gone(fence: int) -> SendMessage:
+def _gone_message(fence: int) -> SendMessage:
     """Tells the agent to stop sending output or the end of this fence."""
     return SendMessage({"say": "gone", "fence": fence})
 

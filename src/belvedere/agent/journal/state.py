@@ -44,7 +44,7 @@ class JournalState:
         "greetings",
         "journal_id",
         "owner",
-        "seen",
+        "accepted_fences",
         "session",
     )
 
@@ -58,22 +58,22 @@ class JournalState:
         # How many times an agent has sent Hello with this journal.
         self.greetings = 0
         self.entries: dict[int, JournalEntry] = {}
-        self.seen: set[int] = set()
+        self.accepted_fences: set[int] = set()
         self.floor = 0
 
     def knows(self, fence: int) -> bool:
-        return fence <= self.floor or fence in self.seen or fence in self.entries
+        return fence <= self.floor or fence in self.accepted_fences or fence in self.entries
 
     def remember(self, fence: int) -> None:
-        self.seen.add(fence)
-        if len(self.seen) > MAX_REMEMBERED:
-            ordered = sorted(self.seen)
+        self.accepted_fences.add(fence)
+        if len(self.accepted_fences) > MAX_REMEMBERED:
+            ordered = sorted(self.accepted_fences)
             half = len(ordered) // 2
             self.floor = ordered[half - 1]
-            self.seen = set(ordered[half:])
+            self.accepted_fences = set(ordered[half:])
 
     def highest(self) -> int:
-        return max(self.seen, default=self.floor)
+        return max(self.accepted_fences, default=self.floor)
 
     def live(self) -> list[JournalEntry]:
         return [entry for entry in self.entries.values() if entry.report is None]
@@ -98,7 +98,7 @@ def replay(state: JournalState, record: Record) -> None:
         state.greetings = record[1]
     elif kind == "known":
         state.floor = max(state.floor, record[1])
-        state.seen.update(record[2])
+        state.accepted_fences.update(record[2])
 
 
 def records(state: JournalState) -> list[Record]:
@@ -106,7 +106,7 @@ def records(state: JournalState) -> list[Record]:
     journal_records: list[Record] = [
         ["boot", state.boot_id],
         ["greeted", state.greetings],
-        ["known", state.floor, sorted(state.seen)],
+        ["known", state.floor, sorted(state.accepted_fences)],
     ]
     for entry in state.entries.values():
         journal_records.append(["accepted", entry.fence, entry.job_id])

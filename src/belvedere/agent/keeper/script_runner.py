@@ -61,7 +61,7 @@ class ScriptRunner:
         self._account = accounts.own_account()
         self._spooled = set(spool.list_spools(folder.spool))
         # Spools of ended scripts with output in memory that the server does not have.
-        self._held: dict[int, spool.Spool] = {}
+        self._buffered_spools: dict[int, spool.Spool] = {}
         self._room = MemoryBudget()
         self._with_artifacts = {int(name) for name in os.listdir(folder.files) if name.isdigit()}
         # Ended scripts whose folder, pipe and mark can be reused.
@@ -223,7 +223,7 @@ class ScriptRunner:
         script = self._pipes.read(fd)
         if script is None or is_check(script.fence):
             return
-        if script.show_at == NEVER and script.output.total > script.shown:
+        if script.show_at == NEVER and script.output.total > script.reported_total:
             script.show_at = now_ns() + SHOW_AFTER
             self._plan(script)
 
@@ -231,14 +231,14 @@ class ScriptRunner:
         """Write the output to the spool for the agent, and report how far it goes."""
         if script.output.spool is None:
             script.output.spill(self._spool, script.fence)
-        script.shown = script.output.total
+        script.reported_total = script.output.total
         script.show_at = NEVER
         return self._output_message(script)
 
     def _output_message(self, script: RunningScript) -> SendMessage:
         """The message about new output, with the bytes that could not be written to disk."""
-        message: Message = {"say": "output", "fence": script.fence, "total": script.shown}
-        if script.output.spool is not None and (pieces := script.output.spool.held.new_pieces()):
+        message: Message = {"say": "output", "fence": script.fence, "total": script.reported_total}
+        if script.output.spool is not None and (pieces := script.output.spool.memory.new_pieces()):
             message["held"] = pieces
         return SendMessage(message)
 
@@ -255,9 +255,9 @@ class ScriptRunner:
         effects: Effects = []
         if script.output.spool is not None:
             self._spooled.add(fence)
-            if script.output.spool.held.pieces:
-                self._held[fence] = script.output.spool
-                script.shown = script.output.total
+            if script.output.spool.memory.pieces:
+                self._buffered_spools[fence] = script.output.spool
+                script.reported_total = script.output.total
                 effects.append(self._output_message(script))
         if script.survivors or (script.daemonize and self._groups.members(script)):
             # Remaining processes still need pipe and folder.
@@ -298,17 +298,17 @@ class ScriptRunner:
 
     def output_totals(self) -> dict[int, int]:
         """Up to which byte the output of each fence is on disk."""
-        live = {s.fence: s.shown for s in self._groups.scripts.values()}
+        live = {s.fence: s.reported_total for s in self._groups.scripts.values()}
         return {fence: total for fence, total in live.items() if total}
 
     def held_output(self) -> dict[int, list[list[Any]]]:
         """Output of each fence that is only in memory, for an agent that has just connected."""
         spools = [(s.fence, s.output.spool) for s in self._groups.scripts.values()]
-        spools += self._held.items()
+        spools += self._buffered_spools.items()
         return {
-            fence: script_spool.held.all()
+            fence: script_spool.memory.all()
             for fence, script_spool in spools
-            if script_spool and script_spool.held.pieces
+            if script_spool and script_spool.memory.pieces
         }
 
     def trim_output(self, fence: int, offset: int) -> None:
@@ -316,16 +316,16 @@ class ScriptRunner:
         if script is not None and script.output.spool is not None:
             script.output.spool.trim(offset)
         elif script is None:
-            if fence in self._held:
-                self._held[fence].held.drop_below(offset)
+            if fence in self._buffered_spools:
+                self._buffered_spools[fence].memory.drop_below(offset)
             spool.trim(self._spool, fence, offset)
 
     def clear(self, fences: list[int]) -> None:
         for fence in self._spooled.intersection(fences):
             self._spooled.discard(fence)
             spool.clear(self._spool, fence)
-            if fence in self._held:
-                self._held.pop(fence).held.clear()
+            if fence in self._buffered_spools:
+                self._buffered_spools.pop(fence).memory.clear()
         for fence in self._with_artifacts.intersection(fences):
             self._with_artifacts.discard(fence)
             self._workdirs.remove(f"{self._files}/{fence}")

@@ -199,7 +199,7 @@ class CheckerChild(asyncio.SubprocessProtocol):
         self.heard_at = monotonic()
         # Done when there is no more output (with or without an error), and when the process ended.
         self.over: asyncio.Future[None] = loop.create_future()
-        self._gone: asyncio.Future[None] = loop.create_future()
+        self._exit: asyncio.Future[None] = loop.create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -218,8 +218,8 @@ class CheckerChild(asyncio.SubprocessProtocol):
             self.over.set_result(None)
 
     def process_exited(self) -> None:
-        if not self._gone.done():
-            self._gone.set_result(None)
+        if not self._exit.done():
+            self._exit.set_result(None)
         self.pipe_connection_lost(1, None)
 
     def send(self, line: bytes) -> None:
@@ -233,7 +233,7 @@ class CheckerChild(asyncio.SubprocessProtocol):
     async def end(self) -> None:
         """Close the input, so that the process exits; kill it if it does not."""
         self._transport.get_pipe_transport(0).close()
-        await asyncio.wait([self._gone], timeout=EXIT_TIMEOUT_S)
-        if not self._gone.done():
+        await asyncio.wait([self._exit], timeout=EXIT_TIMEOUT_S)
+        if not self._exit.done():
             self._transport.kill()
-            await self._gone
+            await self._exit

@@ -44,7 +44,7 @@ def text(data: bytes) -> str:
 class OutputCapture:
     __slots__ = (
         "_hash",
-        "_held",
+        "_buffer",
         "_inline",
         "_has_fast_digest",
         "_last",
@@ -53,7 +53,7 @@ class OutputCapture:
         "_room",
         "masker",
         "spool",
-        "taken",
+        "received_total",
         "total",
     )
 
@@ -69,8 +69,8 @@ class OutputCapture:
 
             self.masker = Masker(masks)
         # Bytes that the script wrote.
-        self.taken = 0
-        self._held = bytearray()
+        self.received_total = 0
+        self._buffer = bytearray()
         # Of either SHA-256; the type of hash objects has no public name.
         self._hash: Any = None
         self._has_fast_digest = False
@@ -81,7 +81,7 @@ class OutputCapture:
         self.spool: spool.Spool | None = None
 
     def feed(self, data: bytes, root: str, fence: int) -> None:
-        self.taken += len(data)
+        self.received_total += len(data)
         self._add(data if self.masker is None else self.masker.feed(data), root, fence)
 
     def finish(self, root: str, fence: int) -> None:
@@ -97,7 +97,7 @@ class OutputCapture:
         if self.spool is None and self.total > self._inline:
             self.spill(root, fence)
         if self.spool is None:
-            self._held += data
+            self._buffer += data
             return
         self._hash.update(data)
         self.spool.write(data, line)
@@ -108,10 +108,10 @@ class OutputCapture:
         """From now on write everything to disk, where the agent reads it; if that fails, a limited
         amount stays in memory."""
         self._hash = _light_sha256()
-        self._hash.update(self._held)
+        self._hash.update(self._buffer)
         self.spool = spool.Spool(root, fence, room=self._room)
-        self.spool.write(bytes(self._held), 0)
-        self._held = bytearray()
+        self.spool.write(bytes(self._buffer), 0)
+        self._buffer = bytearray()
 
     def _use_fast_digest(self, root: str, fence: int) -> None:
         """Continue with the faster digest, read again from disk; if that fails, with the slower."""
@@ -155,8 +155,8 @@ class OutputCapture:
         }
         if self.spool is None:
             digest = _light_sha256()
-            digest.update(self._held)
-            fields["log"] = text(bytes(self._held))
+            digest.update(self._buffer)
+            fields["log"] = text(bytes(self._buffer))
         else:
             digest = self._hash
             self.spool.close()

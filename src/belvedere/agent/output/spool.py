@@ -51,7 +51,7 @@ def read(
     pieces: list[OutputPiece] | None = None,
 ) -> bytes:
     """The next bytes, with `place` moved to where they begin; empty when nothing is left. What is
-    not on disk may be among `held`."""
+    not on disk may be among `pieces`."""
     folder = f"{spool}/{fence}"
     while position.offset < end:
         start, following = segment(position.offset)
@@ -156,7 +156,7 @@ def trim(spool: str, fence: int, offset: int) -> None:
 class Spool:
     """The writing end for one fence."""
 
-    __slots__ = ("_fd", "_folder", "_limit", "_parts", "_starts", "_until", "end", "held")
+    __slots__ = ("_fd", "_folder", "_limit", "_parts", "_starts", "_until", "end", "memory")
 
     def __init__(
         self, spool: str, fence: int, limit: int = LIMIT, room: MemoryBudget | None = None
@@ -168,7 +168,7 @@ class Spool:
         self._until = 0
         # Files that were begun in the present segment.
         self._parts = 0
-        self.held = MemoryBuffer(room or MemoryBudget())
+        self.memory = MemoryBuffer(room or MemoryBudget())
         self.end = 0
 
     def write(self, data: bytes, line: int) -> None:
@@ -183,7 +183,7 @@ class Spool:
 
     def trim(self, offset: int) -> None:
         """The same while it is still being written."""
-        self.held.drop_below(offset)
+        self.memory.drop_below(offset)
         for start in [start for start in self._starts if segment(start)[1] <= offset]:
             if start != self._starts[-1]:
                 self._drop(start)
@@ -210,7 +210,7 @@ class Spool:
         stored = at + (self._store(memoryview(data)[at:following]) if is_open else 0)
         if stored < following:
             before = line + data.count(b"\n", 0, stored)
-            self.held.add(self.end + stored - at, before, data[stored:following])
+            self.memory.add(self.end + stored - at, before, data[stored:following])
         self.end += following - at
 
     def _store(self, piece: memoryview) -> int:

@@ -58,8 +58,8 @@ class Pipes:
 
     def drain(self, script: RunningScript) -> None:
         """Read what is there at the end of the script, but no endless output of other processes."""
-        end = script.output.taken + MAX_PIPE
-        while script.pipe >= 0 and script.output.taken < end and self._read_piece(script):
+        end = script.output.received_total + MAX_PIPE
+        while script.pipe >= 0 and script.output.received_total < end and self._read_piece(script):
             pass
         self._unwatch(script)
         script.output.finish(self._spool, script.fence)

@@ -56,7 +56,7 @@ class RunningScript:
         "place",
         "polled",
         "show_at",
-        "shown",
+        "reported_total",
         "started_at",
         "status",
         "survivors",
@@ -95,7 +95,7 @@ class RunningScript:
         self.survivors: list[int] = []
         self.polled = self.announced = False
         self.show_at = NEVER
-        self.shown = 0
+        self.reported_total = 0
         self.due = self.started_at + READ_AFTER
 
     def plan(self) -> None:

@@ -70,7 +70,7 @@ class _SecretMasking:
         self._directory = directory
         self._masker = masker
         self._owner = owner
-        self._left = MAX_SECRETS
+        self._budget = MAX_SECRETS
 
     def mask(self, name: str, size: int) -> str:
         """Mask secrets in the file; returns why it cannot be sent, or an empty string."""
@@ -82,7 +82,7 @@ class _SecretMasking:
             return "secret"
         try:
             file = (self._directory, name, self._owner)
-            self._left -= mask_file(file, size, self._masker, self._left)
+            self._budget -= mask_file(file, size, self._masker, self._budget)
         except TooManySecrets:
             return "secret"
         except OSError as fault:

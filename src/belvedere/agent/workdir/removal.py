@@ -37,7 +37,7 @@ def remove(path: str, budget: int = UNLIMITED) -> None:
 
 class _Removal:
     def __init__(self, budget: int) -> None:
-        self._left = budget
+        self._budget = budget
         self._top = -1
 
     def remove(self, parent: int, name: str) -> None:
@@ -65,8 +65,8 @@ class _Removal:
                 return
 
     def _remove_entry(self, directory: int, name: str, depth: int) -> bool:
-        self._left -= 1
-        if self._left < 0:
+        self._budget -= 1
+        if self._budget < 0:
             raise TreeTooLarge
         try:
             os.unlink(name, dir_fd=directory)

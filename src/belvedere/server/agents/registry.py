@@ -78,7 +78,7 @@ class AgentRegistry:
         self.base_url = base_url
         self._keys = keys
         self._by_host: dict[str, ConnectedAgent] = {}
-        self._seen: dict[tuple[str, int], Millis] = {}
+        self._contact_times: dict[tuple[str, int], Millis] = {}
         # The lists of monitors of all hosts when every agent here last had its list.
         self.compared_lists: tuple[int, int] | None = None
         # Whether nothing is claimed any more, because the server stops.
@@ -205,7 +205,7 @@ class AgentRegistry:
 
     def record(self, host_id: str, session: int, now: Millis) -> None:
         """The agent of the host sent something, over any kind of connection."""
-        self._seen[host_id, session] = now
+        self._contact_times[host_id, session] = now
 
     def take_accepted(self) -> list[tuple[str, int, int]]:
         """(host, session, fence) of every agent that has accepted more since the last call."""
@@ -220,9 +220,9 @@ class AgentRegistry:
             (connection.host_id, connection.session, connection.accepted) for connection in changed
         ]
 
-    def take_seen(self) -> list[tuple[str, int, Millis]]:
+    def take_contact_times(self) -> list[tuple[str, int, Millis]]:
         """(host, session, time) of every agent that was heard since the last call."""
-        times, self._seen = self._seen, {}
+        times, self._contact_times = self._contact_times, {}
         for connection in self._by_host.values():
             if connection.is_heard:
                 connection.is_heard = False

@@ -96,7 +96,7 @@ async def record_seen(runtime: ServerRuntime) -> None:
     accepted = runtime.agents.take_accepted()
     if accepted:
         await runtime.db.write(hosts.note_accepted, accepted)
-    times = runtime.agents.take_seen()
+    times = runtime.agents.take_contact_times()
     if not times:
         return
     for host_id, session in await runtime.db.write(hosts.record_heartbeats, times):
