@@ -72,7 +72,8 @@ prove: $(DEV) fetched-prometheus fetched-proxies
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove
 	@$(MAKE) --no-print-directory frames
 
-# Measures the rendering of pages with much content; prints figures without pass or fail.
+# Pages with much content: frame times are printed; bytes, layout shifts and load times have limits,
+# and a page that exceeds one fails.
 frames: modules built chromium
 	@$(IN_BROWSER) exec -- vitest run --config tests/prove/vitest.config.ts
 

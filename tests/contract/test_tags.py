@@ -23,6 +23,14 @@ async def test_it_works(world: World, ada: Client, uma: Client, eve: Client) -> 
     assert (await eve.get("/globex/tag")).json == []
 
 
+async def test_only_the_tags_of_one_kind_of_object(world: World, ada: Client) -> None:
+    await world.task("a", tags=["deploy"])
+    host_id = (await ada.get("/acme/host")).json[0]["id"]
+    await ada.patch(f"/acme/host/{host_id}", {"tags": ["web"]})
+    assert [tag["name"] for tag in (await ada.get("/acme/tag?object=host")).json] == ["web"]
+    assert (await ada.get("/acme/tag?object=person")).status == 400
+
+
 async def test_a_tag_goes_with_what_carried_it(world: World, ada: Client) -> None:
     task_id = await world.task("a", tags=["gone"])
     await ada.delete(f"/acme/task/{task_id}")

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from belvedere.hosts import api as hosts
 from belvedere.server.http import compression
 from contract.client import Client, Response
+from contract.world import World
 
 GZIP = {"accept-encoding": "gzip, deflate, br"}
 only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -34,6 +36,24 @@ async def test_a_long_list_is_compressed_for_a_client_that_accepts_it(ada: Clien
     assert "content-encoding" not in plain.headers
     assert decompress(packed) == plain.json
     assert len(packed.body) < len(plain.body) / 4
+
+
+@only_sqlite
+async def test_lists_of_the_console_are_compressed(world: World, ada: Client) -> None:
+    """Their records have no credentials: these are masked."""
+    for n in range(8):
+        task_id = await world.task(f"task {n}")
+        schedule = {"name": f"nightly {n}", "repeatEvery": "0 3 * * *"}
+        assert (await ada.post(f"/task/{task_id}/schedule", schedule)).status in (200, 201)
+        await ada.post("/monitor", {"name": f"push {n}", "type": "push"})
+        await ada.post("/api/enrolment", {"name": f"host {n}"})
+    for target in ("/task", "/schedule", "/monitor", "/api/audit"):
+        assert decompress(await ada.get(target, headers=GZIP)), target
+
+
+def test_the_list_of_hosts_may_be_compressed() -> None:
+    (route,) = [r for r in hosts.ROUTES if (r.method, r.path) == ("GET", "/host")]
+    assert route.compress
 
 
 @only_sqlite

@@ -139,6 +139,7 @@ ROUTES: tuple[Route, ...] = (
         list_hosts,
         "List hosts",
         answer=list[HostRecord],
+        compress=True,
         query=(*pagination.QUERY, ("filter[where][field]", "the same as where[field]")),
     ),
     Route("GET", "/host/{id}", "viewer", show, "Show a host", answer=HostRecord),

@@ -6,13 +6,15 @@ from typing import Any
 from belvedere.access.request import AnyRequest
 from belvedere.access.searches import run_search
 from belvedere.db.interface import Dialect
-from belvedere.overview.rows import hosts, indicators, monitors, tasks
+from belvedere.overview.rows import changes, hosts, indicators, monitors, tasks
+from belvedere.overview.rows.changes import HostLineChange, MonitorLineChange
 from belvedere.overview.rows.hosts import HostLine
 from belvedere.overview.rows.indicators import IndicatorLine
 from belvedere.overview.rows.monitors import MonitorLine
 from belvedere.overview.rows.tasks import TaskLine, WorkflowLine
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
+from belvedere.rest import query as values
 from belvedere.rest.listing import Listable
 from belvedere.rest.route import Handler, Reply, Route
 
@@ -26,6 +28,19 @@ def _list_handler(
         return pagination.page_reply(request, page, rows, total)
 
     return list_rows
+
+
+def _change_handler(
+    listable: Callable[[Dialect], Listable], operation: Callable[..., Any]
+) -> Handler:
+    async def list_changes(request: AnyRequest) -> Reply:
+        page = filters.read(request.query, listable(request.services.db.dialect))
+        since = request.query.get("since")
+        since_ms = values.time("since", since[-1]) if since else None
+        rows, total = await run_search(request, operation, request.actor, page, since_ms)
+        return pagination.page_reply(request, page, rows, total)
+
+    return list_changes
 
 
 _SKIP = ("skip", "skip this many rows, in any sort order")
@@ -44,6 +59,21 @@ def _rows_route(noun: str, handler: Handler, answer: object, ranked: bool = Fals
         from_interface=False,
         compress=True,
         query=(*pagination.QUERY, _SKIP, *rank),
+    )
+
+
+def _changes_route(noun: str, handler: Handler, answer: object, since: str) -> Route:
+    return Route(
+        "GET",
+        f"/-/board/{noun}/changes",
+        "viewer",
+        handler,
+        f"List {noun} with only the fields that change all the time, in the order of the page",
+        style="plain",
+        answer=answer,
+        from_interface=False,
+        compress=True,
+        query=(*pagination.QUERY, _SKIP, ("sort[rank]", "1: failures first"), ("since", since)),
     )
 
 
@@ -68,5 +98,18 @@ ROUTES: tuple[Route, ...] = (
         _list_handler(indicators.listable, indicators.list_page),
         list[IndicatorLine],
         ranked=True,
+    ),
+    _changes_route(
+        "monitors",
+        _change_handler(monitors.listable, changes.list_monitors),
+        list[MonitorLineChange],
+        "only those of the page that were checked after this time",
+    ),
+    _changes_route(
+        "hosts",
+        _change_handler(hosts.listable, changes.list_hosts),
+        list[HostLineChange],
+        "without those of the page that have no figures after this time, no running job, no failing"
+        " monitor and no warning",
     ),
 )

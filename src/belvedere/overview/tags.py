@@ -8,6 +8,7 @@ from belvedere.access import Actor, Level, require, visible_filter
 from belvedere.access.request import Request
 from belvedere.access.searches import run_search
 from belvedere.db import Tx
+from belvedere.rest.query import invalid_query
 from belvedere.rest.route import Route
 
 
@@ -29,6 +30,11 @@ class _TaggedTable:
     open_when_empty: bool = False
     level: Level = Level.VIEWER
 
+    @property
+    def name(self) -> str:
+        """As clients call it."""
+        return self.table.removesuffix("s")
+
 
 _TAGGED_TABLES = (
     _TaggedTable("tasks", "task"),
@@ -38,20 +44,24 @@ _TAGGED_TABLES = (
     _TaggedTable("hosts"),
     _TaggedTable("files", level=Level.MANAGER),
 )
+_OBJECTS = [tagged.name for tagged in _TAGGED_TABLES]
 _tags = msgspec.json.Decoder(list[str]).decode
 
 
 async def list_tags(request: Request[None]) -> list[TagRecord]:
-    names = await run_search(request, tags, request.actor)
+    object = request.query.get("object", [""])[-1]
+    if object and object not in _OBJECTS:
+        raise invalid_query("object", f"object must be one of {', '.join(_OBJECTS)}.")
+    names = await run_search(request, tags, request.actor, object)
     return [TagRecord(name, name, name) for name in names]
 
 
-def tags(tx: Tx, actor: Actor) -> list[str]:
-    """Tags of everything that the actor may see, in alphabetical order."""
+def tags(tx: Tx, actor: Actor, object: str = "") -> list[str]:
+    """Tags of everything that the actor may see, or of one kind of it, in alphabetical order."""
     require(actor, Level.VIEWER)
     names: set[str] = set()
     for tagged in _TAGGED_TABLES:
-        if actor.level.reaches(tagged.level):
+        if object in ("", tagged.name) and actor.level.reaches(tagged.level):
             names.update(*map(_tags, _texts(tx, actor, tagged)))
     return sorted(names, key=lambda name: (name.lower(), name))
 
@@ -81,5 +91,6 @@ ROUTES: tuple[Route, ...] = (
         list_tags,
         "List the tags of everything that you may see",
         answer=list[TagRecord],
+        query=(("object", f"only of one kind: {', '.join(_OBJECTS)}"),),
     ),
 )

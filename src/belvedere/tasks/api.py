@@ -124,6 +124,7 @@ ROUTES: tuple[Route, ...] = (
         list_tasks,
         "List the tasks that you may see",
         answer=list[TaskRecord],
+        compress=True,
         query=(*pagination.QUERY, ("host", "only tasks of this host id")),
     ),
     Route(

@@ -14,7 +14,10 @@ export function useRefetchOnEvents(objects: string[], key: QueryKey, everyMs = 3
     const look = () => {
       timer = undefined
       last = Date.now()
-      void client.invalidateQueries({ queryKey: now.current.key })
+      const { key: queryKey } = now.current
+      void client.invalidateQueries({ queryKey, type: 'inactive', refetchType: 'none' })
+      // Not invalidated: these events change only parts of a row, which a query may read alone.
+      void client.refetchQueries({ queryKey, type: 'active' })
     }
     const undo = onEvents((events) => {
       if (timer || !events.some((event) => now.current.objects.includes(event.object))) return

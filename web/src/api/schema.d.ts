@@ -88,6 +88,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/-/board/hosts/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List hosts with only the fields that change all the time, in the order of the page
+         * @description Level: viewer.
+         */
+        get: operations["get_board_hosts_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/-/board/indicators": {
         parameters: {
             query?: never;
@@ -120,6 +140,26 @@ export interface paths {
          * @description Level: viewer.
          */
         get: operations["get_board_monitors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/board/monitors/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List monitors with only the fields that change all the time, in the order of the page
+         * @description Level: viewer.
+         */
+        get: operations["get_board_monitors_changes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6507,6 +6547,31 @@ export interface components {
             warnings: components["schemas"]["HostWarning"][];
         };
         /**
+         * HostLineChange
+         * @description The fields of a `HostLine` that change without an event of the host.
+         */
+        HostLineChange: {
+            /** @default null */
+            cpu?: number | null;
+            /** @default null */
+            disk?: number | null;
+            /** @default 0 */
+            failing?: number;
+            /** @default null */
+            figures_at?: string | null;
+            id: string;
+            /** @default null */
+            last_seen?: string | null;
+            /** @default null */
+            mem?: number | null;
+            /** @default 0 */
+            monitors?: number;
+            /** @default 0 */
+            running?: number;
+            /** @default [] */
+            warnings?: components["schemas"]["HostWarning"][];
+        };
+        /**
          * HostRecord
          * @description A host as the interface shows it.
          */
@@ -7567,6 +7632,29 @@ export interface components {
             uptime_day: number | null;
             uptime_month: number | null;
             value: number | null;
+            version: number;
+        };
+        /**
+         * MonitorLineChange
+         * @description The fields of a `MonitorLine` that change with a check. `value` is left out if the last check
+         *         measured nothing.
+         */
+        MonitorLineChange: {
+            /** @default  */
+            beats?: string;
+            /** @default false */
+            flapping?: boolean;
+            id: string;
+            /** @default false */
+            is_host_down?: boolean;
+            /** @default null */
+            last_check?: string | null;
+            /** @default  */
+            message?: string;
+            state: string;
+            state_since: string;
+            /** @default null */
+            value?: number | null;
             version: number;
         };
         /**
@@ -9574,6 +9662,52 @@ export interface operations {
             };
         };
     };
+    get_board_hosts_changes: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description maximum number of records */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description skip this many rows, in any sort order */
+                skip?: string;
+                /** @description 1: failures first */
+                "sort[rank]"?: string;
+                /** @description without those of the page that have no figures after this time, no running job, no failing monitor and no warning */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostLineChange"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_board_indicators: {
         parameters: {
             query?: {
@@ -9649,6 +9783,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorLine"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_board_monitors_changes: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description maximum number of records */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description skip this many rows, in any sort order */
+                skip?: string;
+                /** @description 1: failures first */
+                "sort[rank]"?: string;
+                /** @description only those of the page that were checked after this time */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorLineChange"][];
                 };
             };
             /** @description Refused. */
@@ -19964,6 +20144,8 @@ export interface operations {
     get_tag: {
         parameters: {
             query?: {
+                /** @description only of one kind: task, workflow, monitor, indicator, host, file */
+                object?: string;
                 /** @description the organization's name */
                 customer?: string;
             };

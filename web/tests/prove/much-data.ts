@@ -18,24 +18,34 @@ export async function many(
   )
 }
 
-/** As many monitors, hosts and jobs as an installation of medium size has. */
-export async function fill(world: World, jobs = JOBS): Promise<void> {
+const STATES = ['normal', 'normal', 'normal', 'failure']
+
+/** A result of the monitor with this push address and number. */
+export async function pushResult(url: string, n: number): Promise<void> {
+  await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ state: STATES[n % STATES.length] }),
+  })
+}
+
+/** As many monitors, hosts and jobs as an installation of medium size has. The push addresses of
+ * the monitors. */
+export async function fill(world: World, jobs = JOBS): Promise<string[]> {
   const { token } = await world.api('POST', '/api/enrolment', { name: 'many', uses: HOSTS })
   await many(HOSTS, (n) =>
     world.api('POST', '/-/enrol', { token, hostname: `host-${n}`, fingerprint: `f${n}` }),
   )
   const host = await world.host()
-  const kinds = ['normal', 'normal', 'normal', 'failure']
+  const pushUrls: string[] = []
   await many(MONITORS, async (n) => {
     const body = { name: `monitor ${n}`, type: 'push', host_id: host.id, looptime: 3_600_000 }
     const monitor = await world.api('POST', '/monitor', body)
     const { url } = await world.api('GET', `/monitor/${monitor.id}/credentials`)
-    await fetch(new URL(new URL(url).pathname, world.url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ state: kinds[n % kinds.length] }),
-    })
+    pushUrls[n] = new URL(new URL(url).pathname, world.url).href
+    await pushResult(pushUrls[n], n)
   })
   const task = await world.script('one of many', 'true\n', { concurrency: 16 })
   await many(jobs, () => world.api('POST', '/job', { task: task.id }))
+  return pushUrls
 }

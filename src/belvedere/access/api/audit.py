@@ -127,6 +127,7 @@ ROUTES = (
         "List the audit log, newest first",
         answer=list[records.AuditRecord],
         from_interface=False,
+        compress=True,
         query=(("limit", "1 to 1000, default 100"), *_FILTERS),
     ),
     plain_route(

@@ -182,6 +182,7 @@ ROUTES: tuple[Route, ...] = (
         list_monitors,
         "List monitors",
         answer=list[MonitorRecord],
+        compress=True,
         query=pagination.QUERY,
     ),
     Route("GET", "/monitor/{id}", "viewer", show, "Show a monitor", answer=MonitorRecord),

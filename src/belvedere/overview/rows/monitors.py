@@ -1,5 +1,6 @@
 """Monitors as rows of a page: state, last checks, one number over a day, uptime."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -101,7 +102,7 @@ def _lines(tx: Tx, views: list[MonitorView]) -> list[MonitorLine]:
         monitor_series.uptimes(tx, ids, DAY, HOUR),
         monitor_series.uptimes(tx, ids, 30 * DAY, DAY),
     )
-    down = _down_hosts(tx, views)
+    down = down_hosts(tx, views)
     return [
         _line(
             *(view, view.host_id in down, checks[view.id], metrics[view.id], sparks.get(view.id)),
@@ -111,7 +112,7 @@ def _lines(tx: Tx, views: list[MonitorView]) -> list[MonitorLine]:
     ]
 
 
-def _down_hosts(tx: Tx, views: list[MonitorView]) -> set[str]:
+def down_hosts(tx: Tx, views: Sequence[MonitorView]) -> set[str]:
     host_ids = sorted({view.host_id for view in views if view.host_id})
     rows = tx.rows(
         f"select id from hosts where id in {tx.dialect.in_texts}"
@@ -151,7 +152,7 @@ def _line(
         muted_until=iso_or_none(view.muted_until),
         looptime=view.looptime,
         last_check=iso_or_none(view.checked_at),
-        message=_message(view),
+        message=message(view),
         beats=check_strip.strip(view, checks, now),
         beats_from=iso(checks[-1][0]) if checks else None,
         beats_to=iso(checks[0][0]) if checks else None,
@@ -168,6 +169,6 @@ def _line(
     )
 
 
-def _message(view: MonitorView) -> str:
-    message = _last_event(view.last_event).message
-    return message if isinstance(message, str) else ""
+def message(view: MonitorView) -> str:
+    text = _last_event(view.last_event).message
+    return text if isinstance(text, str) else ""

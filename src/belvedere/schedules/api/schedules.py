@@ -179,6 +179,7 @@ ROUTES: tuple[Route, ...] = (
         list_schedules,
         "List the schedules of tasks and workflows that you may see",
         answer=list[ScheduleRecord],
+        compress=True,
         query=pagination.QUERY,
     ),
     Route(

@@ -1,7 +1,15 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+} from '@tanstack/react-query'
 import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
+import { isDue, type ReadPage, sinceNewest } from './changes'
 
 export type HostLine = Shape<'HostLine'>
+export type HostLineChange = Shape<'HostLineChange'>
+type HostPage = ReadPage<HostLine>
 export type Host = Shape<'HostRecord'>
 export type HostWarning = Shape<'HostWarning'>
 
@@ -20,15 +28,9 @@ const PROBLEMS = ['offline', 'unreachable']
 // Statistics make no events.
 const FIGURES_MS = 15_000
 
-function read(
-  filter: HostFilter,
-  order: HostOrder,
-  limit: number,
-  skip: number,
-  signal: AbortSignal,
-) {
+function pageQuery(filter: HostFilter, order: HostOrder, limit: number, skip = 0) {
   const isProblems = filter.state === 'problems'
-  const query = untypedQuery({
+  return untypedQuery({
     'where[hostname][$text]': filter.q || undefined,
     'where[tags]': filter.tag || undefined,
     'where[state]': isProblems ? undefined : filter.state,
@@ -40,24 +42,52 @@ function read(
     skip: skip || undefined,
     count: true,
   })
-  return okWithTotal(api.GET('/-/board/hosts', { params: { query }, signal }))
+}
+
+async function readPage(query: object, signal: AbortSignal): Promise<HostPage> {
+  const params = { query: untypedQuery({ ...query }) }
+  const page = await okWithTotal(api.GET('/-/board/hosts', { params, signal }))
+  return { ...page, readAt: Date.now() }
+}
+
+/** Between events of hosts only what runs on them changes. */
+async function readChanges(page: HostPage, query: object, signal: AbortSignal): Promise<HostPage> {
+  const since = sinceNewest(page.rows.map((row) => row.figures_at))
+  const params = { query: untypedQuery({ ...query, count: undefined, since }) }
+  const rows = await ok(api.GET('/-/board/hosts/changes', { params, signal }))
+  const changes = new Map(rows.map((change) => [change.id, change]))
+  return { ...page, rows: page.rows.map((line) => withChange(line, changes.get(line.id))) }
+}
+
+/** Nothing runs or fails on a host without a change. A host that is online was seen just now. */
+export function withChange(line: HostLine, change?: HostLineChange): HostLine {
+  const idle = { failing: 0, running: 0, warnings: [] }
+  if (change) return { ...line, cpu: null, mem: null, disk: null, monitors: 0, ...idle, ...change }
+  const isSeen = line.state === 'online' || line.state === 'draining'
+  return { ...line, ...idle, last_seen: isSeen ? new Date().toISOString() : line.last_seen }
 }
 
 /** A few hosts, worst first, with the total. */
 export function fewHostsQuery(limit: number) {
   return queryOptions({
     queryKey: ['host', 'few', limit],
-    queryFn: ({ signal }) => read({}, 'rank', limit, 0, signal),
+    queryFn: ({ signal }) => readPage(pageQuery({}, 'rank', limit), signal),
     refetchInterval: FIGURES_MS,
     meta: { after: ['monitor', 'job'] },
   })
 }
 
-/** All hosts, worst first, a page at a time. Jobs and monitors change them too: see useAfter. */
+/** All hosts, worst first, a page at a time. Jobs and monitors change them too: see the page. */
 export function hostsQuery(filter: HostFilter, order: HostOrder = 'rank') {
   return infiniteQueryOptions({
     queryKey: ['host', 'board', filter, order],
-    queryFn: ({ pageParam, signal }) => read(filter, order, PAGE, pageParam, signal),
+    queryFn: ({ pageParam, signal, client, queryKey }): Promise<HostPage> => {
+      const query = pageQuery(filter, order, PAGE, pageParam)
+      const state = client.getQueryState<InfiniteData<HostPage, number>>(queryKey)
+      const page = state?.data?.pages[state.data.pageParams.indexOf(pageParam)]
+      if (!page || isDue(page) || state?.isInvalidated) return readPage(query, signal)
+      return readChanges(page, query, signal)
+    },
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.rows.length < PAGE ? undefined : pages.length * PAGE),
     // Many pages are read again less often.
@@ -90,6 +120,16 @@ export function hostWarningsQuery(id: string) {
 export const hostNamesQuery = queryOptions({
   queryKey: ['host', 'names'],
   queryFn: () => ok(api.GET('/host', { params: { query: untypedQuery({ 'sort[hostname]': 1 }) } })),
+})
+
+/** The tags of hosts. */
+export const hostTagsQuery = queryOptions({
+  queryKey: ['tag', 'host'],
+  queryFn: async () => {
+    const tags = await ok(api.GET('/tag', { params: { query: untypedQuery({ object: 'host' }) } }))
+    return tags.map(({ name }) => name)
+  },
+  staleTime: 60_000,
 })
 
 /** Where new hosts reach the server. */

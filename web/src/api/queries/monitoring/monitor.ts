@@ -1,7 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
+import { isDue, mergeChanges, type ReadPage, sinceNewest } from './changes'
 
 export type MonitorLine = Shape<'MonitorLine'>
+export type MonitorLineChange = Shape<'MonitorLineChange'>
+export type MonitorPage = ReadPage<MonitorLine>
 export type Monitor = Shape<'MonitorRecord'>
 
 export interface MonitorFilter {
@@ -30,42 +33,59 @@ function where(filter: MonitorFilter): Record<string, unknown> {
   }
 }
 
-// Then the whole page is read again, in case that a change made no event.
-const WHOLE_MS = 10 * 60_000
-// A check may be stored after one that was made later.
-const OVERLAP_MS = 5_000
-/** Ids of more rows would make the address too long; then all that were checked are read. */
-const MAX_IDS = 100
+/** What a check changes in a row. */
+export function withCheck(line: MonitorLine, change: MonitorLineChange): MonitorLine {
+  const { last_check: at = null, value, ...fields } = change
+  const blank = { beats: '', message: '', flapping: false, is_host_down: false }
+  const spark = at && value !== undefined ? withPoint(line, at, value) : line.spark
+  return { ...line, ...blank, ...fields, last_check: at, value: value ?? line.value, spark }
+}
 
-/** A page of rows, and when it was read as a whole. */
-export type MonitorPage = RowsWithTotal<MonitorLine[]> & { readAt: number }
+/** A step of time that has no value yet gets this one; the next reading of the page has means. */
+function withPoint(line: MonitorLine, at: string, value: number | null): (number | null)[] {
+  const { spark, spark_from: from, spark_step: step } = line
+  const index = from ? Math.floor((Date.parse(at) - Date.parse(from)) / step) : -1
+  if (index < 0 || index > spark.length || (spark[index] ?? null) !== null) return spark
+  return [...spark.slice(0, index), value, ...spark.slice(index + 1)]
+}
 
-async function readChecked(rows: MonitorLine[], signal: AbortSignal): Promise<MonitorLine[]> {
-  const query = untypedQuery({
-    'where[last_check][$gt]': earlier(newestCheck(rows)),
-    'where[id][$in][]': rows.length <= MAX_IDS ? rows.map((row) => row.id) : undefined,
-    limit: PAGE,
+function readChanges(query: object, signal: AbortSignal) {
+  const params = { query: untypedQuery({ ...query }) }
+  return okWithTotal(api.GET('/-/board/monitors/changes', { params, signal }))
+}
+
+function merge(page: MonitorPage, changes: MonitorLineChange[], signal: AbortSignal) {
+  return mergeChanges<MonitorLine, MonitorLineChange>(page, changes, {
+    // The first value has a name and a unit.
+    isStale: (line, { version, value }) =>
+      line.version !== version || (value !== undefined && !line.metric),
+    readLines: (ids) => {
+      const params = { query: untypedQuery({ 'where[id][$in][]': ids, limit: ids.length }) }
+      return ok(api.GET('/-/board/monitors', { params, signal }))
+    },
+    merge: withCheck,
   })
-  return ok(api.GET('/-/board/monitors', { params: { query }, signal }))
 }
 
-function earlier(at: string | undefined): string | undefined {
-  return at && new Date(Date.parse(at) - OVERLAP_MS).toISOString()
-}
-
-/** When the row was checked that was checked last. */
-export function newestCheck(rows: Pick<MonitorLine, 'last_check'>[]): string | undefined {
-  return rows.reduce<string | undefined>(
-    (newest, { last_check: at }) => (at && (!newest || at > newest) ? at : newest),
-    undefined,
+/** Between events only checks change a row: those are read that were checked since. */
+async function afterChecks(page: MonitorPage, query: object, signal: AbortSignal) {
+  const since = sinceNewest(page.rows.map((row) => row.last_check))
+  const { rows: changes } = await readChanges({ ...query, count: undefined, since }, signal)
+  const ids = new Set(page.rows.map(({ id }) => id))
+  const lines = await merge(
+    page,
+    changes.filter(({ id }) => ids.has(id)),
+    signal,
   )
+  return lines && { ...page, rows: page.rows.map((row) => lines.get(row.id) ?? row) }
 }
 
-/** The same page with the lines that were read again. */
-export function withLines<T extends { rows: MonitorLine[] }>(page: T, lines: MonitorLine[]): T {
-  if (lines.length === 0) return page
-  const fresh = new Map(lines.map((line) => [line.id, line]))
-  return { ...page, rows: page.rows.map((row) => fresh.get(row.id) ?? row) }
+/** An event can change which rows the page has, their order and everything in them. */
+async function afterEvent(page: MonitorPage, query: object, signal: AbortSignal) {
+  const answer = await readChanges(query, signal)
+  const lines = await merge(page, answer.rows, signal)
+  const rows = answer.rows.flatMap(({ id }) => lines?.get(id) ?? [])
+  return lines && { ...answer, rows, readAt: page.readAt }
 }
 
 /** One page of monitors, worst first, with the total. */
@@ -73,14 +93,14 @@ export function monitorsQuery(filter: MonitorFilter, page = 0, limit = PAGE) {
   return queryOptions({
     queryKey: ['monitor', 'board', filter, page, limit],
     queryFn: async ({ signal, client, queryKey }): Promise<MonitorPage> => {
-      const state = client.getQueryState<MonitorPage>(queryKey)
-      const old = state?.data
-      // Between events only checks change a row: those are read that were checked since.
-      const isDue = !old || Date.now() - old.readAt > WHOLE_MS
-      if (old?.rows.length && !state?.isInvalidated && !isDue)
-        return withLines(old, await readChecked(old.rows, signal))
       const params = { ...where(filter), 'sort[rank]': 1, 'sort[name]': 1, limit, count: true }
       const query = untypedQuery({ ...params, skip: page * limit || undefined })
+      const state = client.getQueryState<MonitorPage>(queryKey)
+      const old = state?.data
+      if (old && !isDue(old)) {
+        const next = await (state.isInvalidated ? afterEvent : afterChecks)(old, query, signal)
+        if (next) return next
+      }
       const answer = await okWithTotal(api.GET('/-/board/monitors', { params: { query }, signal }))
       return { ...answer, readAt: Date.now() }
     },
