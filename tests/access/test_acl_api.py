@@ -125,6 +125,6 @@ async def test_a_patch_that_says_nothing_clear_is_refused(
         await call_route(endpoints, "PATCH", actors.max, body)
 
 
-async def test_the_verb_guards_itself_too(endpoints: Endpoints, actors: Actors) -> None:
+async def test_the_operation_checks_permissions_too(endpoints: Endpoints, actors: Actors) -> None:
     with pytest.raises(Forbidden):
         await call_route(endpoints, "PUT", actors.vic, {"users": ["vic"]})

@@ -113,7 +113,7 @@ async def test_a_reset_link_sets_a_new_password(
         await endpoints.call(RESET, anonymous, body)
 
 
-async def test_one_changes_the_own_password(
+async def test_a_member_changes_their_own_password(
     endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     body = {"current": PASSWORD, "password": NEW}

@@ -209,7 +209,7 @@ OWN = (
 
 
 @pytest.mark.parametrize(("table", "names", "values"), OWN)
-def test_one_without_a_password_goes_with_what_was_theirs(
+def test_an_account_without_a_password_is_deleted_with_its_settings(
     db: Database, actors: Actors, table: str, names: str, values: str
 ) -> None:
     """Who signs in through a provider has no password, and may have set the console up."""

@@ -152,7 +152,7 @@ def test_an_open_invitation_elsewhere_blocks_nothing(
     db.write_blocking(password_recovery.issue_link, keys, actors.max, actors.vic.member_id)
 
 
-def test_one_changes_the_own_password(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_member_changes_their_own_password(db: Database, keys: Keyring, actors: Actors) -> None:
     _, other = db.write_blocking(sessions.begin, keys, actors.vic.user_id, None, "", "phone")
     db.write_blocking(password_recovery.change_password, actors.vic, PASSWORD_HASH, HASH)
     assert hash_of(db, actors.vic.user_id) == HASH

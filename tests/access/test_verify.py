@@ -106,7 +106,7 @@ async def test_a_right_password_from_a_blocked_address_waits_as_well(
         await checker.verify(HERE, "ada", "right", "right")
 
 
-async def test_strangers_to_a_guessed_account_wait_and_get_in(
+async def test_unknown_browsers_wait_for_a_guessed_account_and_get_in(
     checker: PasswordChecker, checks: list[str], slept: list[float]
 ) -> None:
     for n in range(30):

@@ -29,6 +29,18 @@ IRREGULAR = frozenset(
 )
 # Names of the field, or of JSON Schema, that look like participles.
 VERBS = frozenset(("feed", "need", "seed", "required"))
+# Metaphors that names of tests had: a signal, a batch, an operation, a cycle, a result.
+METAPHORS = frozenset(
+    ("doorbell", "ring", "rings", "glance", "verb", "crowd", "trip", "truth", "cast", "stranger")
+    + ("strangers", "knock", "lookout")
+)
+
+
+def test_names_of_tests_have_no_metaphors() -> None:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    names = {node.name for _, node in _nodes_of_tests() if isinstance(node, kinds)}
+    tests = [name for name in names if name.startswith("test_")]
+    assert [name for name in tests if METAPHORS & set(name.split("_"))] == []
 
 
 def test_bound_names_are_nouns() -> None:

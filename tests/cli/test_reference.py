@@ -26,7 +26,7 @@ def test_the_page_names_every_command_with_its_arguments() -> None:
     assert "belvedere run TASK [ARGUMENT ...] [--host HOST] [--assignee MEMBER] [--follow]" in page
 
 
-def test_completion_knows_every_verb_and_option() -> None:
+def test_completion_knows_every_command_and_option() -> None:
     script = completion.bash()
     words = (
         "list show files log cancel restart resolve hold assign held release approve reject input"

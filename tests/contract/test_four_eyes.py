@@ -55,9 +55,7 @@ async def test_what_nobody_started_any_approver_below_admin_decides(
         {"approvers": ["uma"], "default_answer": "approve"},
     ],
 )
-async def test_what_would_make_it_void_of_sense_is_refused(
-    ada: Client, more: dict[str, Any]
-) -> None:
+async def test_a_setting_that_would_defeat_it_is_refused(ada: Client, more: dict[str, Any]) -> None:
     body = {"name": "release", "type": "approval", "four_eyes": True, **more}
     refused = await ada.post("/acme/task", body)
     assert refused.status == 400

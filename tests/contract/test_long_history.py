@@ -98,7 +98,9 @@ VERBS: dict[str, Callable[[Tx], object]] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_no_verb_reads_all_history(world: World, statements: Query, verb: str) -> None:
+async def test_no_operation_reads_the_whole_history(
+    world: World, statements: Query, verb: str
+) -> None:
     statements.clear()
     await world.runtime.db.write(VERBS[verb])
     assert statements

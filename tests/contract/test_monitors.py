@@ -243,7 +243,7 @@ async def test_the_agent_gets_the_configuration_and_reports(world: World, ada: C
         assert (await agent.hear(MonitorConfig)).monitors == []
 
 
-async def test_the_configuration_arrives_without_the_doorbell(world: World, ada: Client) -> None:
+async def test_the_configuration_arrives_without_notify(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         world.runtime.db.on_signals = None
         await make(world, ada)

@@ -60,7 +60,7 @@ async def test_bad_nodes_are_400_with_their_field(world: World, ada: Client) -> 
         assert refused.json["errors"][0]["field"] == field
 
 
-async def test_an_end_that_starts_the_outer_one_would_be_a_ring(world: World, ada: Client) -> None:
+async def test_an_end_that_starts_the_outer_workflow_is_a_cycle(world: World, ada: Client) -> None:
     inner, outer = await create_nested(world, ada)
     body = {"triggers": [f"workflow:{inner['id']}:success"]}
     refused = await ada.request("PATCH", f"/acme/workflows/{outer['id']}", body)

@@ -339,7 +339,7 @@ async def test_coming_back_twice_is_refused(
     await check_refused(journey, provider_id, "provider_refused", code=code)
 
 
-async def test_a_code_of_another_trip_is_refused(
+async def test_a_code_of_another_login_attempt_is_refused(
     world: World, journey: BrowserJourney, provider: Provider, anonymous: Client
 ) -> None:
     """PKCE: the code fits only the verifier of the browser that asked for it."""

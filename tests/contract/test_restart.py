@@ -120,7 +120,7 @@ async def test_an_ended_job_is_not_resolved(world: World, uma: Client) -> None:
     assert (refused.status, refused.code) == (409, "wrong_lifecycle")
 
 
-async def test_the_truth_may_still_come(world: World, uma: Client) -> None:
+async def test_a_late_result_is_accepted(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()

@@ -198,7 +198,7 @@ async def test_a_task_starts_the_next_with_its_output(world: World, ada: Client)
     assert actual_jobs[1]["task_arguments_values"] == ["a", "2"]
 
 
-async def test_a_task_cannot_start_itself_in_a_ring(world: World, ada: Client) -> None:
+async def test_a_task_cannot_start_itself_in_a_cycle(world: World, ada: Client) -> None:
     a = await world.task("a")
     b = await world.task("b", triggers=[f"task:{a}:success"])
     c = await world.task("c", triggers=[f"task:{b}:failure"])

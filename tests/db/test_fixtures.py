@@ -43,7 +43,7 @@ def test_the_log_store_is_there(logs: Database) -> None:
     assert logs.write_blocking(lambda tx: tx.value("select count(*) from logs")) == 0
 
 
-def test_the_cast_is_complete(actors: Actors) -> None:
+def test_every_actor_exists(actors: Actors) -> None:
     levels = [
         actor.level for actor in (actors.olga, actors.ada, actors.max, actors.uma, actors.vic)
     ]

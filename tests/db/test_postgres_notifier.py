@@ -78,7 +78,9 @@ def test_it_works(postgres: Postgres, listener: NotifyListener) -> None:
             assert actual_queue.get(timeout=PATIENCE_S) == {host_ready("x")}
 
 
-def test_one_that_is_alone_does_not_ring(postgres: Postgres, listener: NotifyListener) -> None:
+def test_a_server_that_is_alone_does_not_notify(
+    postgres: Postgres, listener: NotifyListener
+) -> None:
     clock = Clock()
     with run_notifier(postgres, clock) as (alone, actual_queue):
         listener.until(HELLO)
@@ -104,7 +106,7 @@ def test_one_that_is_alone_does_not_ring(postgres: Postgres, listener: NotifyLis
     assert "host:unheard" not in listener.words and "host:gone" not in listener.words
 
 
-def test_it_rings_before_it_knows_who_is_there(
+def test_it_notifies_before_it_knows_the_other_servers(
     postgres: Postgres, listener: NotifyListener
 ) -> None:
     with run_notifier(postgres) as (new, _):

@@ -47,7 +47,7 @@ def test_a_fault_leaves_nothing_behind(db: Database) -> None:
     assert db.write_blocking(read_notes) == []
 
 
-def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
+def test_a_failed_operation_is_rolled_back(db: Database) -> None:
     def note_and_refuse(tx: Tx) -> None:
         note(tx, "n1", "x")
         raise Unavailable("no")
@@ -59,9 +59,7 @@ def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
 
 @only_postgres
 @pytest.mark.parametrize(("deadlocks", "kept"), [(3, ["n1"]), (4, [])])
-def test_who_waited_in_a_ring_is_let_in_again(
-    db: Database, deadlocks: int, kept: list[str]
-) -> None:
+def test_a_deadlocked_operation_is_retried(db: Database, deadlocks: int, kept: list[str]) -> None:
     """Not for ever: then the caller repeats it."""
     rings = iter(range(deadlocks))
 
@@ -119,7 +117,7 @@ async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database)
     assert (await db.read(read_notes), called) == (["n3"], [])
 
 
-async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database) -> None:
+async def test_a_refusal_in_a_batch_changes_nothing_for_the_others(db: Database) -> None:
     called: list[str] = []
     items: list[Signal] = []
     db.on_signals = items.extend
@@ -149,7 +147,7 @@ async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database)
     assert sorted(items) == [host_ready(name) for name in texts]
 
 
-async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> None:
+async def test_a_fault_at_the_end_of_a_batch_keeps_its_operations(db: Database) -> None:
     called: list[str] = []
 
     def keep(tx: Tx, name: str) -> None:
@@ -188,7 +186,7 @@ async def test_single_and_grouped_writes_are_all_durable(db: Database) -> None:
     assert len(await db.read(read_notes)) == 40
 
 
-async def test_a_glance_sees_what_was_just_written(db: Database) -> None:
+async def test_an_inline_read_sees_the_last_write(db: Database) -> None:
     await db.write(note, "n1", "x")
     assert await db.read_inline(read_notes) == ["n1"]
 
@@ -256,7 +254,7 @@ async def test_when_all_connections_die_no_look_fails(db: Database, database_url
 
 
 @only_postgres
-def test_a_fault_that_a_verb_swallows_keeps_nothing(db: Database) -> None:
+def test_a_fault_that_an_operation_swallows_rolls_it_back(db: Database) -> None:
     def swallow(tx: Tx) -> None:
         note(tx, "n1", "x")
         try:

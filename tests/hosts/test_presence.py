@@ -58,7 +58,7 @@ def test_each_connection_gets_a_larger_session(db: Database, enrol_host: Enrol) 
     assert db.write_blocking(connect, host_id, hello(), ADDRESS) > first
 
 
-def test_an_old_session_ends_and_beats_for_nobody(
+def test_heartbeats_of_an_old_session_are_ignored(
     db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol
 ) -> None:
     host_id = enrol_host().host_id
@@ -74,7 +74,7 @@ def test_an_old_session_ends_and_beats_for_nobody(
     assert db.write_blocking(record_heartbeats, both) == [(host_id, old)]
 
 
-def test_silence_is_marked_once_and_lifted_by_a_word(
+def test_silence_is_marked_once_and_cleared_by_the_next_message(
     db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol
 ) -> None:
     host_id = enrol_host().host_id

@@ -37,7 +37,7 @@ async def test_it_works(db: Database, actors: Actors, make: Make) -> None:
     assert (text.row.value, text.row.version) == (STEPS, STEPS + 1)
 
 
-async def test_verbs_of_several_servers_are_exact_too(
+async def test_operations_of_several_servers_are_exact_too(
     db: Database, actors: Actors, make: Make
 ) -> None:
     """Each in its own transaction, as they come from different processes."""

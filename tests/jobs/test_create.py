@@ -41,7 +41,7 @@ def test_a_task_without_a_timeout_gives_ten_minutes_and_seven_days(steps: JobSte
     assert (job.timeout, job.expires_at - job.created_at) == (10 * MINUTE, 7 * DAY)
 
 
-def test_it_rings_the_host_of_a_ready_job_only(steps: JobSteps) -> None:
+def test_only_the_host_of_a_ready_job_is_signalled(steps: JobSteps) -> None:
     signals: list[set[Signal]] = []
     steps.db.on_signals = lambda emitted: signals.append(set(emitted))
     task_id = steps.task()

@@ -262,7 +262,7 @@ def test_a_repeated_key_in_one_batch_gives_one_order(
     assert claim_server.link.job_ids == [first.job.id]
 
 
-def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
+def test_an_operation_that_fails_after_it_leaves_neither_job_nor_order(
     steps: JobSteps, claim_server: ClaimServer
 ) -> None:
     expected = JobRequest(steps.actors.ada, steps.task(), None)

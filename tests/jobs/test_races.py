@@ -260,7 +260,7 @@ def test_a_hundred_requests_with_one_key_make_one_job(steps: JobSteps) -> None:
     assert steps.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 1
 
 
-def test_a_returning_agent_and_an_end_leave_one_truth(steps: JobSteps) -> None:
+def test_a_returning_agent_and_an_end_agree_on_one_result(steps: JobSteps) -> None:
     task_id = steps.task()
     for _ in range(25):
         job = steps.assign(task_id)

@@ -181,7 +181,7 @@ async def test_a_code_counts_once(world: World, clock: ManualClock) -> None:
         assert (await exchange_ticket(browser, ticket, used)).status == status
 
 
-async def test_wrong_codes_of_strangers_do_not_lock_a_known_browser(
+async def test_wrong_codes_from_unknown_browsers_do_not_lock_a_known_browser(
     world: World, clock: ManualClock
 ) -> None:
     """Whoever knows only the password could keep the person out for ever."""

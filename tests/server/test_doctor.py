@@ -106,7 +106,7 @@ def test_further_faults_are_only_counted(
     db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
     problems = problems_of("jobs", settings)
     assert len(problems) == 11
-    assert problems[-1] == "2 more faults of this kind."
+    assert problems[-1] == "2 more like this."
 
 
 def test_an_attempt_without_its_job_is_a_problem(

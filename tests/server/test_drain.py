@@ -176,7 +176,7 @@ async def test_a_request_that_is_on_its_way_is_answered(
 
 @only_sqlite
 async def test_an_idle_connection_is_not_closed_under_a_request(runtime: ServerRuntime) -> None:
-    """The listener is closed already when the request is bodies."""
+    """The listener is closed already when the request is sent."""
     async with running(runtime) as (server, client):
         await client.request("GET", "/-/health")
         server.shutdown.on_signal(signal.SIGTERM)

@@ -166,7 +166,7 @@ async def test_a_revoked_token_is_dead_on_both_at_once(world: World, other_world
         assert (await far.get("/acme/task")).status == 401
 
 
-async def test_a_revoked_token_is_dead_within_a_second_without_a_doorbell(
+async def test_a_revoked_token_is_refused_within_a_second_without_notify(
     world: World, other_world: World, clock: ManualClock
 ) -> None:
     ada = world.client("ada")

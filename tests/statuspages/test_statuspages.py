@@ -171,7 +171,7 @@ async def test_it_refuses_what_is_no_page(ada: Client, wrong: dict[str, Any]) ->
     assert (await ada.post("/statuspage", body)).code == "invalid_body"
 
 
-async def test_nobody_shows_what_is_anothers(world: World, eve: Client) -> None:
+async def test_monitors_of_another_organization_are_refused(world: World, eve: Client) -> None:
     theirs = await monitor(world)
     body = {"title": "x", "parts": [{"name": "x", "monitor_id": theirs}]}
     assert (await eve.post("/statuspage", body)).code == "invalid_body"

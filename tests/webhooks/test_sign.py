@@ -52,7 +52,7 @@ def test_a_moment_counts_with_a_tolerance(late_s: int, good: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", list(Signature))
-def test_nothing_is_no_signature(kind: Signature) -> None:
+def test_a_missing_signature_is_refused(kind: Signature) -> None:
     assert not is_signed(kind, {}, BODY, [SECRET], NOW)
     # What an empty signature would be compared with must not be empty either.
     assert not is_signed(kind, {}, BODY, [""], NOW)

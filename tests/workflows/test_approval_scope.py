@@ -45,7 +45,7 @@ def test_it_works(steps: WorkflowSteps) -> None:
     assert planned_arguments(steps, waiting_approval(steps)) == {"c": ["1", "2"], "d": None}
 
 
-def test_only_the_way_of_yes_is_shown(steps: WorkflowSteps) -> None:
+def test_only_the_approved_branch_is_shown(steps: WorkflowSteps) -> None:
     steps.run(steps.flow("a-b b-c b-d:failure b-e:always c-f:failure", tasks={"b": ASK}))
     steps.ends("a")
     assert sorted(planned_arguments(steps, waiting_approval(steps))) == ["c", "e", "f"]

@@ -117,7 +117,7 @@ def _end_trial(task: "asyncio.Future[None]", own_programs: Programs) -> None:
     """A new version that cannot connect is replaced by the one before."""
     if own_programs.is_on_trial:
         text = f"Version {__version__} did not connect to the server within {TRIAL_S:.0f} s."
-        log.error("update failed; returning to the version before reason=%s", text)
+        log.error("update failed; rolling back to the previous version reason=%s", text)
         own_programs.go_back(text)
         task.cancel()
 

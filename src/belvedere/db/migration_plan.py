@@ -20,7 +20,7 @@ _ROW_STATEMENTS = (
     re.compile(r"^create\s+table\b.*?\bas\s+select\b.*?\bfrom\s+(\w+)", re.DOTALL),
     re.compile(r"^alter\s+table\s+(\w+)\s+(?:alter|drop)\b"),
 )
-# Files that SQLite keeps beside a database and that belong to it.
+# Files that SQLite keeps next to a database and that belong to it.
 _COMPANIONS = ("", "-wal")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 GRAM = 3
 # Of one query.
 MAX_GRAMS = 32
-# Rows are in one of so many samples by their id; the scope of one sample is `sample_scope`.
+# Rows are spread over this many samples by their id; the scope of one sample is `sample_scope`.
 SAMPLES = 64
 
 # Each group names alternatives; a row must have one of each group.

@@ -197,7 +197,7 @@ def _json_text(values: list[str]) -> str:
 
 
 def mark_stale(tx: Tx, limit: int) -> list[IndicatorRow]:
-    """Indicators whose ttl is over and that are not published as stale yet; they are marked."""
+    """Indicators whose ttl has expired and that are not published as stale yet; they are marked."""
     rows = tx.all(
         IndicatorRow,
         f"select {_ROW} from indicators where stale_told = 0 and stale_at <= ?"

@@ -40,7 +40,7 @@ class ListPage(Generic[T]):
     size: int = 0
 
     def cut(self, count: int, last: str | None) -> None:
-        """Only so many records; the next page continues behind the last of them."""
+        """At most this many records; the next page continues after the last of them."""
         del self.records[count:]
         self.until = self.last = last
         self.is_cut = True

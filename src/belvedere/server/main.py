@@ -247,7 +247,7 @@ def _print_address(runtime: ServerRuntime, first_login: FirstLogin | None) -> No
             lines += [f"  console       {url}/ui/", f"  organization  {first_login.customer}"]
             lines += [f"  e-mail        {first_login.email}"]
             if first_login.password is not None:
-                lines += [f"  password      {first_login.password}   (shown only now)"]
+                lines += [f"  password      {first_login.password}   (shown only once)"]
             lines += [f"  sign in       belvedere login --server {url} --email {first_login.email}"]
         # At once: a program that waits for the first line finds the others.
         print("\n".join(lines), flush=True)

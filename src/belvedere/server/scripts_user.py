@@ -149,7 +149,7 @@ async def keep_confirmed(db: Database, place: str) -> None:
             await db.write(confirm, place)
         except Exception:
             # The database may be restarting; the next try is long before the row expires.
-            log.exception("user of scripts could not be confirmed")
+            log.exception("could not verify the scripts user")
 
 
 def organizations(tx: Tx) -> int:

@@ -92,8 +92,8 @@ def _migrate_shared(db: Database) -> None:
     names = db.write_blocking(pending_names, "migrations")
     if names and db.write_blocking(list_applied):
         log.warning(
-            "upgrading the database; PostgreSQL is not copied automatically: a backup of"
-            " `belvedere backup` from before is the way back migrations=%d",
+            "upgrading the database; PostgreSQL is not copied automatically: to go back you need a"
+            " backup from before the upgrade migrations=%d",
             len(names),
         )
     migrate(db)

@@ -207,7 +207,7 @@ class Inbox {
 
   add(events: LiveEvent[]): void {
     this.waiting.push(...events)
-    // A hidden tab gets no frames, and must not hoard.
+    // A hidden tab gets no frames, and must not queue events.
     if (document.hidden) this.take()
     else this.frame ||= requestAnimationFrame(() => this.take())
   }
@@ -216,7 +216,7 @@ class Inbox {
     void this.client.invalidateQueries()
   }
 
-  /** Reads again what was asked for before the stream stood: it may be older than its beginning. */
+  /** Reads again what was requested before the stream was open: it may be older than its beginning. */
   async catchUp(): Promise<void> {
     const early = this.client.getQueryCache().findAll({ type: 'active' })
     await Promise.allSettled(early.map((query) => query.promise))

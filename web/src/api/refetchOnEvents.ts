@@ -2,8 +2,8 @@ import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { onEvents } from './live'
 
-/** Reads a query again after events of other objects, at most this often: for lists that are dear
- * and need not be exact to the second. */
+/** Reads a query again after events of other objects, at most this often: for lists that are
+ * expensive and need not be exact to the second. */
 export function useRefetchOnEvents(objects: string[], key: QueryKey, everyMs = 3_000): void {
   const client = useQueryClient()
   const now = useRef({ objects, key })

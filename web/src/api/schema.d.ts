@@ -16201,7 +16201,7 @@ export interface operations {
     get_job_id_log: {
         parameters: {
             query?: {
-                /** @description true: server-sent events until the job is over */
+                /** @description true: server-sent events until the job ends */
                 follow?: string;
                 /** @description start at this byte of the original stream */
                 offset?: string;

@@ -47,7 +47,7 @@ export function setPrefs(change: Partial<Prefs>): void {
     // theme.js reads this one before the page is painted.
     localStorage.setItem(SCHEME, current.scheme)
   } catch {
-    // A browser that keeps nothing still works; it only forgets.
+    // Works without storage; preferences are lost on reload.
   }
   for (const listener of listeners) listener()
 }

@@ -1,6 +1,6 @@
 import { catalogue } from './i18n'
 
-/** The looks that a state can have. Colour, shape and word belong together and live only here. */
+/** Appearance of each state: colour, shape and word, defined only here. */
 export type Look = 'ok' | 'fail' | 'warn' | 'run' | 'queue' | 'wait' | 'stop' | 'lost' | 'cancel'
 
 interface JobLike {

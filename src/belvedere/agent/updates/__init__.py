@@ -1,1 +1,1 @@
-"""Updates of the agent by its server: offer, transfer, the programs on disk and the way back."""
+"""Updates of the agent by its server: offer, transfer, the programs on disk and the rollback."""

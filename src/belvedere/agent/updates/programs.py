@@ -62,10 +62,10 @@ class Programs:
             record.go_back(f"The program of version {record.current.version} was changed.")
         else:
             record.starts += record.is_trial
-            # Without it a program that does not start would be started for ever.
+            # Without it a program that does not start would be started forever.
             is_counted = not record.is_trial or self._save(record)
             return self._path(record.current) if is_counted else None
-        log.error("update failed; returning to the version before reason=%s", record.error)
+        log.error("update failed; rolling back to the previous version reason=%s", record.error)
         return self.select() if self._save(record) else None
 
     def _save(self, record: records.UpdateRecord) -> bool:

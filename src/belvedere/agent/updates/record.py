@@ -1,7 +1,7 @@
 """Which program of the agent runs: the one that was installed (base), or one of an update.
 
 A new program is on trial until the server has accepted its hello. If it does not start, or does not
-connect, the agent returns to the program before.
+connect, the agent rolls back to the previous program.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ class Program:
 
 @dataclass(slots=True)
 class UpdateRecord:
-    # SHA-256 of the base: after an installation by hand the rest is not valid any more.
+    # SHA-256 of the base: a manual installation makes the rest void.
     base: str = ""
     # None: the base.
     current: Program | None = None

@@ -1,8 +1,8 @@
 """The signature of an offered version, and the key that the agent pins when it enrols.
 
 HMAC-SHA256 with a key that the server derives for each host: the agent runs with the standard
-library alone, which has no public-key signatures. A host cannot sign for another one, and who can
-only pretend to be the server (another certificate, another address) cannot sign at all.
+library alone, which has no public-key signatures. A host cannot sign for another one, and
+somebody who merely impersonates the server (another certificate or address) cannot sign at all.
 """
 
 import errno

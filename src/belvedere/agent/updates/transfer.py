@@ -45,7 +45,7 @@ class AgentUpdates:
         try:
             return "pinned" if self.key else "unpinned"
         except OSError as fault:
-            log.error("key of updates cannot be read; no version is accepted error=%s", fault)
+            log.error("update key is unreadable; updates are refused error=%s", fault)
             return ""
 
     @property

@@ -28,7 +28,7 @@ class AgentAge(Enum):
 
 
 def compare_agent(agent: str, server: str) -> AgentAge:
-    """A server supports agents of its own release and of the one before: 0.4 and 0.3. The
+    """A server supports agents of its own and the previous release: 0.4 and 0.3. The
     release before 1.0 is any 0.x."""
     agent_version, server_version = parse(agent), parse(server)
     if agent_version is None or server_version is None:

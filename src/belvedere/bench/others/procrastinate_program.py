@@ -13,7 +13,7 @@ import time
 from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import Status
 
-# How often the caller looks whether its job has ended.
+# How often the caller polls for the end of its job.
 INTERVAL_S = 0.001
 CONCURRENCY = 16
 FAILED, SUCCEEDED = Status.FAILED, Status.SUCCEEDED

@@ -12,7 +12,7 @@ from belvedere.cli.framework.terminal import ReportProgress
 from belvedere.cli.server import operator_client
 from belvedere.cli.server.restored import HELD_JOBS, START
 
-# Between two looks at whether the server still runs, and two lines of progress.
+# Interval of the check whether the server still runs, and of the lines of progress.
 WAIT_S, LINE_S = 1.0, 5.0
 
 
@@ -81,7 +81,7 @@ def show(record: Record) -> None:
             f"Moved {record['rows']} rows in {record['tables']} tables from {record['source']} to"
             f" {record['target']}; the row counts and checksums of all tables are equal."
         )
-        print(f"Without a server: {record['stopped_s']} s ({record['changed']} changed rows).")
+        print(f"Downtime: {record['stopped_s']} s ({record['changed']} changed rows).")
         print("Start the server with the new database, and with the same data folder as before.")
 
 

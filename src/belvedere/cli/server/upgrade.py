@@ -54,7 +54,7 @@ COMMANDS = (
                 "--check",
                 action="store_true",
                 required=True,
-                help="only check; the upgrade itself is the start of the new version",
+                help="only check; starting the new version performs the upgrade",
             ),
             *operator_client.OPTIONS,
         ),

@@ -2,7 +2,7 @@
 
 The manifest has the SHA-256 of every part, and the seal that of the manifest, so that a truncated
 or changed file is detected before anything is restored. With the installation's key the seal is
-also signed: then not even someone who can calculate a SHA-256 can change the file unnoticed.
+also signed: then even a changed file with recomputed hashes is rejected.
 """
 
 import hashlib

@@ -118,7 +118,7 @@ def check_fits(location: Location, path: Path, manifest: Manifest) -> None:
 
 
 def check_empty(location: Location) -> None:
-    """Refuse a location with data; that of a restore that did not reach its end is replaced."""
+    """Refuse a location with data; that of an interrupted restore is replaced."""
     if location.engine == POSTGRES:
         from belvedere.db.backup import postgres_tables
 
@@ -143,7 +143,7 @@ def load_backup(
 
 
 def check_complete(location: Location) -> None:
-    """Refuse to start a server with the files of a restore that did not reach its end."""
+    """Refuse to start a server with the files of an interrupted restore."""
     if location.marker.exists():
         raise Unavailable(
             f"A restore into {location.folder} was interrupted; its database is not complete."

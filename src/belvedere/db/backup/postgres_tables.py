@@ -21,7 +21,7 @@ from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.transaction import PostgresTx
 
 FOLDER = "tables/"
-# "belvedere restore" in the numbers of locks that applications choose.
+# The advisory lock of "belvedere restore".
 LOCK = 0x62767273
 OPTIONS = (
     "-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c jit=off"
@@ -63,7 +63,7 @@ REBUILT = frozenset({"job_search", "job_search_progress"})
 
 @contextmanager
 def _transaction(url: str, mode: str, **settings: str) -> Iterator[psycopg.Connection[Row]]:
-    """A connection without time limits: a large table takes as long as it takes."""
+    """A connection without time limits: copying a large table may take long."""
     chosen = conninfo_to_dict(url)
     defaults = {**LIVENESS, **settings}
     missing = {name: value for name, value in defaults.items() if name not in chosen}
@@ -82,7 +82,7 @@ def _transaction(url: str, mode: str, **settings: str) -> Iterator[psycopg.Conne
 
 @contextmanager
 def open_snapshot(url: str) -> Iterator[PostgresTx]:
-    """One transaction that sees one moment; servers continue to write."""
+    """A consistent snapshot in one transaction; servers continue to write."""
     # A standby is sufficient for reading.
     mode = "repeatable read, read only"
     with _transaction(url, mode, target_session_attrs="any") as connection:

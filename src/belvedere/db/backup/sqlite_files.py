@@ -17,7 +17,7 @@ from belvedere.db.sqlite.transaction import SqliteTx
 
 PAGES_PER_STEP = 1_000
 TABLES = "select name from sqlite_schema where type = 'table' and name not glob 'sqlite_*'"
-# What SQLite keeps beside a database and a file alone would lack.
+# What SQLite keeps next to a database and a file alone would lack.
 LOGS = ("-wal", "-journal")
 
 

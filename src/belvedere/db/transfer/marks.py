@@ -61,7 +61,7 @@ def write(tx: Tx, mark: Mark) -> None:
 
 
 def mark_source(tx: Tx, mark: Mark) -> Mark | None:
-    """Write the mark of the source, unless it is moved elsewhere; returns the one before."""
+    """Write the mark of the source, unless it is moved elsewhere; returns the previous mark."""
     before = read(tx)
     if before is not None and before.id != mark.id:
         raise Conflict(

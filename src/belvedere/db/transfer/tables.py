@@ -1,7 +1,7 @@
 """Tables as both engines have them, and checksums of rows that do not depend on the engine.
 
 The checksum of a set of rows is the sum of the MD5 of each row, so that the order does not matter,
-which differs between the engines. It detects mistakes, not somebody who forges rows.
+which differs between the engines. It detects mistakes, not deliberate tampering.
 """
 
 import hashlib

@@ -138,7 +138,7 @@ ROUTES = (
         media=("text/plain", "text/event-stream"),
         from_interface=False,
         query=(
-            ("follow", "true: server-sent events until the job is over"),
+            ("follow", "true: server-sent events until the job ends"),
             ("offset", "start at this byte of the original stream"),
             _ATTEMPT,
         ),

@@ -66,7 +66,7 @@ class IndexQuery:
 
 
 def is_frequent(tx: Tx, query: IndexQuery) -> bool:
-    """Whether so many jobs match that the index of this engine would take long."""
+    """Whether too many jobs match for the index of this engine to be fast."""
     index = tx.dialect.text_index
     if not index.count:
         return False

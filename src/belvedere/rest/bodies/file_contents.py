@@ -61,7 +61,7 @@ def _new_mark() -> str:
 def _without(raw: bytes, spans: list[Span], mark: str) -> bytes:
     """The body with the mark and the number of each content in its place."""
     if len(raw) - sum(end - start for start, end in spans) > MAX_REST:
-        raise TooLarge(f"The body may have at most {MAX_REST} bytes beside the contents of files.")
+        raise TooLarge(f"The body may have at most {MAX_REST} bytes besides the contents of files.")
     pieces: list[bytes] = []
     at = 0
     for number, (start, end) in enumerate(spans):

@@ -81,7 +81,7 @@ class CloseConnection(Exception):
 
 def check_numbers(*numbers: int) -> None:
     """A number that no agent can mean must not reach the database: it would be an internal error,
-    and the agent would reconnect and send it again for ever."""
+    and the agent would reconnect and send it again forever."""
     if numbers and not 0 <= min(numbers) <= max(numbers) < MAX_NUMBER:
         raise CloseConnection(4400, "A number is out of range.")
 

@@ -314,7 +314,7 @@ async def purge_runs(runtime: ServerRuntime) -> None:
 
 
 async def abandon_lost_steps(runtime: ServerRuntime) -> None:
-    """Workflows wait for the result of a lost job, but not for ever."""
+    """Workflows wait for the result of a lost job, but not forever."""
     while await runtime.db.read(advance.has_overdue):
         if await run_deadline(runtime, advance.abandon_lost) is None:
             return
@@ -392,7 +392,7 @@ async def run(loop: Loop, runtime: ServerRuntime) -> None:
             await loop.work(runtime)
         except Exception:
             # One failed pass (a database restart, a full disk) must not end the loop for good.
-            log.exception("periodic work failed; it is repeated name=%r", loop.name)
+            log.exception("background loop failed; retrying name=%r", loop.name)
         await asyncio.sleep(loop.every_s)
 
 

@@ -176,7 +176,7 @@ def _journals(hosts: Iterable[JournalProblem]) -> Iterable[Finding]:
                 "journals",
                 f"The agent of {name} has been refused since {iso(host.journal_refused_at)}:"
                 f" {host.journal_message}",
-                "Follow this text; until then the host gets no jobs.",
+                "Follow the message above; the host gets no jobs until then.",
             )
         if host.rolled_back_at is not None:
             yield notice(

@@ -196,7 +196,7 @@ def postgres_clock(installation: Installation) -> Iterable[Finding]:
         yield problem(
             "clock",
             f"The clocks of PostgreSQL and of this machine differ by {difference / 1_000:.0f} s.",
-            "Set both, and keep them right with NTP.",
+            "Correct both clocks, and keep them in sync with NTP.",
         )
 
 

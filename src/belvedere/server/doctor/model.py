@@ -77,7 +77,5 @@ def problems(check: str, faults: Sequence[str], advice: str) -> list[Finding]:
     """One finding per fault, at most `MAX_FAULTS`."""
     findings = [problem(check, fault, advice) for fault in faults[:MAX_FAULTS]]
     if len(faults) > MAX_FAULTS:
-        findings.append(
-            problem(check, f"{len(faults) - MAX_FAULTS} more faults of this kind.", advice)
-        )
+        findings.append(problem(check, f"{len(faults) - MAX_FAULTS} more like this.", advice))
     return findings

@@ -11,7 +11,7 @@ import msgspec
 
 # HAProxy and most others give a server up after three failed checks at the latest.
 FAILURES = 3
-# A balancer that missed this many checks has gone, or had never come to stay.
+# A balancer that missed this many checks is gone, or was never a regular checker.
 MISSED, GONE_S = 3, 1.0
 # Who checks less often is a monitor of the service, and could not see three refusals in time.
 MAX_INTERVAL_S = 10.0

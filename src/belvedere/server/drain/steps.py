@@ -68,7 +68,7 @@ class Shutdown:
         if self._steps is None:
             self._began_at = now
             self._runtime.drain.is_draining = True
-            log.info("stopping; a second signal ends the server at once")
+            log.info("shutting down; send the signal again to exit immediately")
             self._start_timer()
             self._steps = self._loop.create_task(self._run())
         elif now - self._began_at > REPEATED_S:
@@ -105,7 +105,7 @@ class Shutdown:
                 task.cancel()
             await self._move_agents()
         except Exception:
-            log.exception("agents and load balancers may not have noticed that the server stops")
+            log.exception("notifying agents and load balancers of the shutdown failed")
         finally:
             self._runtime.stopping.set()
             self._server.stop_within(self._left_s())

@@ -28,7 +28,7 @@ CHECKS = (
 
 
 class UpgradeReport(msgspec.Struct):
-    # Of the program that makes the check.
+    # Version of the program that runs the check.
     version: str
     engine: str
     # Of the program that migrated the database; empty: older than the first that records it.

@@ -57,7 +57,7 @@ def migrations(place: Installation) -> Iterable[Finding]:
         yield notice(
             "migrations",
             f"{row.name} may take long: {', '.join(row.large_tables)} has many rows.",
-            "Start the new version at a quiet time; it accepts requests when it is done.",
+            "Start the new version at a quiet time; it accepts no requests until it is done.",
         )
     if pending_rows:
         count = len(pending_rows)
@@ -79,7 +79,7 @@ def disk(place: Installation) -> Iterable[Finding]:
         yield notice(
             "disk",
             f"The database is not copied before the upgrade ({upgrade_copy.SWITCH_OFF}).",
-            "Make a backup: without it there is no way back to the old version.",
+            "Make a backup: without it you cannot go back to the old version.",
         )
         return
     need, free = upgrade_copy.check_space(files, folder)
@@ -104,7 +104,7 @@ def _files_to_copy(place: Installation) -> dict[str, Path]:
 
 
 def agents(place: Installation) -> Iterable[Finding]:
-    """A server supports agents of its own release and of the one before."""
+    """A server supports agents of its own and the previous release."""
     rows = place.db.read(_agent_versions)
     ages = {version: compare_agent(version, __version__) for version, _, _ in rows}
     old = [_describe(row) for row in rows if ages[row[0]] is AgentAge.TOO_OLD]

@@ -53,6 +53,6 @@ function write(pages: Stored): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(pages))
   } catch {
-    // A browser that stores nothing only forgets.
+    // Without storage, the list is lost on reload.
   }
 }

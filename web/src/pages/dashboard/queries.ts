@@ -7,7 +7,7 @@ export type PendingDecision = Shape<'PendingDecision'>
 
 export const recentJobsQuery = queryOptions({
   queryKey: ['job', 'list', 'recent'],
-  // Only agents of the original are answered otherwise.
+  // Only TheEye agents are answered otherwise.
   queryFn: async () =>
     (await ok(api.GET('/job', { params: { query: untypedQuery({ limit: 8 }) } }))) as Job[],
 })

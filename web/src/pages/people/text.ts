@@ -11,7 +11,7 @@ export const useText = catalogue(
     tags: 'Tags',
     tagsHelp: 'key:value; approvals and ACLs can name a tag',
     linkTitle: 'One-time link',
-    linkBody: 'Send this link to the person. It works once and is shown only now.',
+    linkBody: 'Send this link to the person. It works once and is shown only once.',
     invited: 'Invited, not yet accepted',
     disabled: 'Disabled',
     active: 'Active',

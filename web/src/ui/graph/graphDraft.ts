@@ -3,7 +3,7 @@ import type { Shape } from '../../api/client'
 export type Node = Shape<'Node'>
 export type Edge = Shape<'Edge'>
 
-/** A graph in the making: what the editor changes and the server gets. */
+/** A graph that is being edited: what the editor changes and the server gets. */
 export interface Draft {
   start: string
   nodes: Node[]
@@ -38,7 +38,7 @@ export function sameEdge(a: Edge, b: Edge): boolean {
   )
 }
 
-/** Whether one can come from one node to another along the edges. */
+/** Whether a node is reachable from another along the edges. */
 export function reaches(draft: Draft, from: string, to: string): boolean {
   const visited = new Set<string>()
   const open = [from]

@@ -30,7 +30,7 @@ export function laidOut(nodes: Node[], edges: Edge[], frame: Frame): Laid {
   return { places: better.places, direction: better.direction }
 }
 
-/** Whether the edges between placed nodes lead to the right rather than down; null: nobody knows.
+/** Whether the edges between placed nodes lead to the right rather than down; null: undecided.
  * The branches of a tree go to both sides, so that only their sum says where it leads. */
 function placedAcross(nodes: Node[], edges: Edge[]): boolean | null {
   const places = new Map(nodes.flatMap(({ id, position }) => (position ? [[id, position]] : [])))
@@ -50,7 +50,7 @@ function lay(nodes: Node[], edges: Edge[], direction: 'TB' | 'LR') {
   graph.setGraph({ rankdir: direction, nodesep: 24, ranksep: direction === 'TB' ? 44 : 64 })
   graph.setDefaultEdgeLabel(() => ({}))
   for (const node of nodes) graph.setNode(node.id, { width: WIDTH, height: HEIGHT })
-  // What leads back must not turn the order round.
+  // An edge that leads back must not reverse the order.
   const onward = edges.filter(
     (edge) => !edge.max_visits || !isEndless({ start: '', nodes, edges }, edge),
   )

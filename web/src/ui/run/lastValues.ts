@@ -41,6 +41,6 @@ function write(values: StoredValues): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(values))
   } catch {
-    // A browser that keeps nothing only forgets.
+    // Without storage, the values are lost on reload.
   }
 }

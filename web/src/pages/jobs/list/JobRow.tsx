@@ -77,7 +77,7 @@ function MenuPlace({ job, onActive }: Props) {
       tabIndex={-1}
       aria-label={useJobsText.now().rowMenu(job.name)}
       aria-haspopup="menu"
-      // The focus would put the menu's own button in its place before the click is whole.
+      // The focus would put the menu's own button in its place before the click completes.
       onMouseDown={(event) => event.preventDefault()}
       onClick={() => {
         onActive(job.id)

@@ -8,7 +8,7 @@ interface StoredOffset {
   row: string | null
 }
 
-// Where each visit of the list stood: going back finds it there.
+// Scroll position per history entry, restored when going back.
 const offsets = new Map<string, StoredOffset>()
 const MOST = 50
 
