@@ -537,6 +537,7 @@ def answers(server: FakeServer) -> None:
     people = {"owner": None, "assignee": [person], "observers": []}
     server.on("GET", f"{JOB}/participants", people)
     held_job = {**cli_records.job(), "hostname": "web-1", "evidence": "accepted"}
+    server.on("GET", "/job/removed", {"count": 0, "last_date": None})
     server.on("GET", "/job/held", {"jobs": [held_job], "total": 1, "restored_at": None})
     server.on(
         "PUT", f"{JOB}/approve", cli_records.job(state="success", will_run=[cli_records.PLANNED])

@@ -56,14 +56,15 @@ def test_it_works(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_pipe_gets_everything_without_colour(capsys: pytest.CaptureFixture[str]) -> None:
-    job_rendering.show_jobs([JOB])
+    job_rendering.show_jobs({"jobs": [JOB], "removed": None})
     out = capsys.readouterr().out
     assert LONG in out and str(JOB["id"]) in out
     assert "\x1b" not in out
 
 
 def test_a_terminal_gets_80_columns_and_short_ids(terminal: Drawn) -> None:
-    lines = [Text.from_ansi(line) for line in terminal(job_rendering.show_jobs, [JOB]).splitlines()]
+    output = terminal(job_rendering.show_jobs, {"jobs": [JOB], "removed": None})
+    lines = [Text.from_ansi(line) for line in output.splitlines()]
     assert max(line.cell_len for line in lines) <= 80
     assert lines[1].plain.startswith(f"{str(JOB['id'])[-6:]} ")
     assert "✗ failure" in lines[1].plain
@@ -99,7 +100,7 @@ def test_a_name_cannot_steer_the_terminal(terminal: Drawn) -> None:
 
 
 def test_an_empty_list_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    job_rendering.show_jobs([])
+    job_rendering.show_jobs({"jobs": [], "removed": None})
     pair = capsys.readouterr()
     assert pair.out == ""
     assert "belvedere run" in pair.err

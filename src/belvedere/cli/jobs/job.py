@@ -43,8 +43,21 @@ def list_all(args: Args) -> object:
         query["where[lifecycle][$in][]"] = sorted(outcome.OPEN_LIFECYCLES)
     if args.after:
         query["after"] = lookup.job_id(client, args.after)
-    jobs = client.read_list("/job", query, args.limit or MAX_PAGE)
-    return jobs if args.json else _with_hostnames(client, jobs)
+    limit = args.limit or MAX_PAGE
+    jobs = client.read_list("/job", query, limit)
+    if args.json:
+        return jobs
+    # Only finished jobs are removed, and a full page is not the end of the list.
+    can_lack_jobs = not args.open and not args.held and len(jobs) < limit
+    removed = _removed_jobs(client, query) if can_lack_jobs else None
+    return {"jobs": _with_hostnames(client, jobs), "removed": removed}
+
+
+def _removed_jobs(client: Client, query: Record) -> Record:
+    """How many jobs of the listed task, or of all tasks, retention or a person removed."""
+    task_id = query.get("where[task_id]")
+    removed: Record = client.get("/job/removed", {"task": task_id} if task_id else {})
+    return removed
 
 
 def get(args: Args) -> object:

@@ -22,7 +22,7 @@ def _starter(job: Record) -> str:
     return str(job["user"]["email"] or job["user"]["username"] or job["origin"])
 
 
-def show_jobs(jobs: list[Record]) -> None:
+def show_jobs(listing: Record) -> None:
     rendering.table(
         ("id", "state", "task*", "host*", "age"),
         (
@@ -33,10 +33,15 @@ def show_jobs(jobs: list[Record]) -> None:
                 job["hostname"],
                 time_words.age(job["creation_date"]),
             )
-            for job in jobs
+            for job in listing["jobs"]
         ),
         "No jobs. Run a task with: belvedere run TASK",
     )
+    removed = listing["removed"]
+    if removed and removed["count"]:
+        jobs = "older job was" if removed["count"] == 1 else "older jobs were"
+        last = time_words.when(removed["last_date"])
+        print(f"{removed['count']} {jobs} removed by retention or by hand, the last {last}.")
 
 
 EVIDENCE = {

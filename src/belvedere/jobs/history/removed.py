@@ -1,8 +1,10 @@
 """How many jobs were removed, so that a list of jobs can say that it is not complete."""
 
+from typing import Any
+
 import msgspec
 
-from belvedere.access import Actor, acl_of, may_see
+from belvedere.access import Actor, acl_of, may_see, visible_filter
 from belvedere.base.clock import iso
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
@@ -38,21 +40,30 @@ def show(tx: Tx, actor: Actor, kind: str, object_id: str) -> RemovedJobs:
     """Of one task or workflow that the actor may see; without an id, of all that it may see."""
     if object_id and not is_id(object_id):
         return RemovedJobs(0, None)
+    condition, params = _visible_filter(actor, kind)
+    if object_id:
+        condition, params = f"{condition} and object_id = ?", [*params, object_id]
     rows = tx.rows(
-        "select object_id, count, last_at from removed_jobs where customer_id = ?"
-        + (" and object_id = ?" if object_id else ""),
-        *((actor.customer_id, object_id) if object_id else (actor.customer_id,)),
+        f"select count, last_at from removed_jobs where customer_id = ? and {condition}",
+        actor.customer_id,
+        *params,
     )
-    may_see_all = actor.sees_all
-    if not may_see_all:
-        may_see_all = bool(kind and object_id) and _may_see(tx, actor, kind, object_id)
-        rows = [row for row in rows if kind and _may_see(tx, actor, kind, row[0])]
-    last_at = max((at for _, _, at in rows), default=None)
+    last_at = max((at for _, at in rows), default=None)
+    may_see_all = actor.sees_all or (
+        bool(kind and object_id) and _may_see(tx, actor, kind, object_id)
+    )
     return RemovedJobs(
-        sum(count for _, count, _ in rows),
+        sum(count for count, _ in rows),
         None if last_at is None else iso(last_at),
         _progress(tx, actor, object_id) if may_see_all else msgspec.UNSET,
     )
+
+
+def _visible_filter(actor: Actor, kind: str) -> tuple[str, list[Any]]:
+    kinds = (kind,) if kind else ("task", "workflow")
+    filters = [visible_filter(actor, name, "object_id") for name in kinds]
+    conditions = " or ".join(condition for condition, _ in filters)
+    return f"({conditions})", [value for _, params in filters for value in params]
 
 
 def _progress(tx: Tx, actor: Actor, object_id: str) -> DeletionProgress | msgspec.UnsetType:
