@@ -22,7 +22,7 @@ KEY = "3ccdd113474722377935511fc85d3dd4"
         (
             "E-Mail",
             "mailtos://ops%40example.com:pa%2Fss@smtp.example.com:587"
-            "?from=b%40example.com&to=a%40example.com&mode=starttls",
+            "?mode=starttls&from=b%40example.com&to=a%40example.com",
         ),
         ("Slack", "https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"),
         ("Telegram", "tgram://123456789:abcdefg_hijklmnop/12315544"),
@@ -30,8 +30,11 @@ KEY = "3ccdd113474722377935511fc85d3dd4"
         ("ntfy", "ntfys://ntfy.sh/ops"),
         ("ntfy", "ntfy://tk_1@10.0.0.5:8080/ops"),
         ("Pushover", "pover://uQiRzpo4DXghDmr9QzzfQu27cmVRsG@azGDORePK8gMaC0QOYAMyEEuzJnyUi"),
+        ("E-Mail", "mailto://relay.lan:25?mode=insecure&from=b%40example.com&to=a%40b.com"),
         ("Gotify", "gotifys://push.example.com/Aabcdefghijklmn"),
+        ("Gotify", "gotifys://example.com/push/Aabcdefghijklmn"),
         ("Mattermost", f"mmosts://chat.example.com/{KEY}"),
+        ("Mattermost", f"mmost://example.com:8065/team/chat/{KEY}"),
         ("Pager Duty", f"pagerduty://{KEY}@{KEY}/belvedere?region=eu"),
         ("Opsgenie", "opsgenie://a1b2c3d4-1111-2222-3333-444455556666?region=eu"),
         ("Webhook", "https://example.com/hook"),
@@ -52,13 +55,37 @@ def run(*arguments: str) -> str:
 def test_a_mail_address_keeps_user_password_and_server() -> None:
     url = (
         "mailtos://ops%40example.com:pa%2Fss@smtp.example.com:587"
-        "?from=b%40example.com&to=a%40example.com&mode=starttls"
+        "?mode=starttls&from=b%40example.com&to=a%40example.com"
     )
     code = (
         "import apprise, sys; plugin = apprise.Apprise.instantiate(sys.argv[1]);"
         "print(plugin.user, plugin.password, plugin.smtp_host, plugin.port)"
     )
     assert run("-c", code, url) == "ops@example.com pa/ss smtp.example.com 587\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("gotifys://example.com/push/A1", "example.com /push/ A1"),
+        (f"mmost://example.com:8065/team/chat/{KEY}", f"example.com /team/chat {KEY}"),
+    ],
+)
+def test_the_address_of_a_server_keeps_its_path(url: str, expected: str) -> None:
+    code = (
+        "import apprise, sys; plugin = apprise.Apprise.instantiate(sys.argv[1]);"
+        "print(plugin.host, plugin.fullpath, plugin.token)"
+    )
+    assert run("-c", code, url) == f"{expected}\n"
+
+
+def test_a_mail_relay_is_used_without_encryption() -> None:
+    url = "mailto://relay.lan:25?mode=insecure&from=b%40example.com&to=a%40b.com"
+    code = (
+        "import apprise, sys; plugin = apprise.Apprise.instantiate(sys.argv[1]);"
+        "print(plugin.smtp_host, plugin.port, plugin.secure_mode)"
+    )
+    assert run("-c", code, url) == "relay.lan 25 insecure\n"
 
 
 def test_the_forms_of_the_console_are_those_of_the_installed_apprise() -> None:

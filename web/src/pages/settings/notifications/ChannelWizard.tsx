@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Dialog } from '../../../ui/form/Dialog'
 import { SERVICES, type Service } from './services'
 import { useText } from './text'
+import { useWizard } from './useWizard'
 import { WizardForm } from './WizardForm'
 import { useWizardText } from './wizardText'
 
@@ -25,10 +26,15 @@ export function ChannelWizard({ onClose }: { onClose: () => void }) {
   const t = useWizardText()
   const { url, urlHelp } = useText()
   const [service, setService] = useState<Service | null>(null)
+  const wizard = useWizard()
+  const close = () => {
+    wizard.discard({ isClosed: true })
+    onClose()
+  }
   return (
     <Dialog
       opened
-      onClose={onClose}
+      onClose={close}
       title={service?.label ? `${t.title}: ${service.label}` : t.title}
       size="lg"
     >
@@ -37,8 +43,12 @@ export function ChannelWizard({ onClose }: { onClose: () => void }) {
           service={service}
           label={service === OTHER ? url : undefined}
           help={service === OTHER ? urlHelp : undefined}
-          onBack={() => setService(null)}
-          onClose={onClose}
+          wizard={wizard}
+          onBack={() => {
+            wizard.discard({ isClosed: false })
+            setService(null)
+          }}
+          onClose={close}
         />
       ) : (
         <Stack gap="sm">

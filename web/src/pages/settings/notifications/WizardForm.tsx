@@ -7,14 +7,23 @@ import {
   Radio,
   Select,
   Stack,
+  Text,
   TextInput,
 } from '@mantine/core'
 import { useState } from 'react'
 import { byField } from '../../../api/errors'
 import { Form } from '../../../ui/form/Form'
-import { addressOf, type Field, firstValues, isComplete, type Service } from './services'
+import {
+  addressOf,
+  type Field,
+  firstValues,
+  hasRefusedPath,
+  isComplete,
+  type Service,
+  withValue,
+} from './services'
 import { TestResult } from './TestResult'
-import { type Scope, useWizard } from './useWizard'
+import type { Scope, useWizard } from './useWizard'
 import { useWizardText } from './wizardText'
 
 const SCOPES: Scope[] = ['all', 'monitors', 'jobs', 'none']
@@ -24,22 +33,32 @@ interface Props {
   /** Of the only field, where it is an address of any service. */
   label?: string | undefined
   help?: string | undefined
+  wizard: ReturnType<typeof useWizard>
   onBack: () => void
   onClose: () => void
 }
 
-export function WizardForm({ service, label, help, onBack, onClose }: Props) {
+export function WizardForm({ service, label, help, wizard, onBack, onClose }: Props) {
   const t = useWizardText()
   const [name, setName] = useState(service.label)
   const [values, setValues] = useState(() => firstValues(service))
   const [scope, setScope] = useState<Scope>('all')
-  const wizard = useWizard()
-  const faults = byField(wizard.error)
-  const isSent = wizard.data?.state === 'sent'
-  const submit = () =>
-    isSent
-      ? onClose()
-      : wizard.mutate({ name, url: addressOf(service, values), scope, ruleName: t.ruleName(name) })
+  const { test, choose } = wizard
+  const error = test.error ?? choose.error
+  const faults = byField(error)
+  const isBusy = test.isPending || choose.isPending
+  const setup = { name, url: addressOf(service, values), scope, ruleName: t.ruleName(name) }
+  const tested = test.variables
+  // Another name or address is tested again; another choice of events is only saved.
+  const isSent = test.data?.state === 'sent' && tested?.name === name && tested.url === setup.url
+  const isChosen = (choose.variables ?? tested)?.scope === scope
+  const submit = () => {
+    if (!isSent) {
+      choose.reset()
+      test.mutate(setup)
+    } else if (isChosen) onClose()
+    else choose.mutate(setup, { onSuccess: onClose })
+  }
   return (
     <Form onSubmit={submit}>
       <Stack gap="sm">
@@ -50,7 +69,8 @@ export function WizardForm({ service, label, help, onBack, onClose }: Props) {
             label={label ?? t.fields[field.label] ?? field.label}
             help={help ?? (field.isOptional ? t.optional : undefined)}
             value={values[field.name] ?? ''}
-            onChange={(value) => setValues({ ...values, [field.name]: value })}
+            error={field.name === 'host' && hasRefusedPath(service, values) ? t.noPath : undefined}
+            onChange={(value) => setValues(withValue(values, field.name, value))}
           />
         ))}
         {service.help ? (
@@ -72,22 +92,27 @@ export function WizardForm({ service, label, help, onBack, onClose }: Props) {
             ))}
           </Stack>
         </Radio.Group>
-        {wizard.error ? (
+        {error ? (
           <Alert color="red" role="alert">
-            {faults.url ?? wizard.error.message}
+            {faults.url ?? error.message}
           </Alert>
         ) : null}
-        {wizard.data && !wizard.isPending ? <TestResult name={name} message={wizard.data} /> : null}
+        {test.data && !test.isPending ? <TestResult name={name} message={test.data} /> : null}
+        {test.data && !isSent ? (
+          <Text size="sm" c="dimmed">
+            {t.notSaved}
+          </Text>
+        ) : null}
         <Group justify="flex-end" gap={8}>
-          <Button variant="default" onClick={onBack} disabled={wizard.isPending || isSent}>
+          <Button variant="default" onClick={onBack} disabled={isBusy || isSent}>
             {t.back}
           </Button>
           <Button
             type="submit"
-            loading={wizard.isPending}
+            loading={isBusy}
             disabled={!name.trim() || !isComplete(service, values)}
           >
-            {isSent ? t.done : wizard.data ? t.again : t.create}
+            {!isSent ? (test.data ? t.again : t.create) : isChosen ? t.done : t.save}
           </Button>
         </Group>
       </Stack>
@@ -99,17 +124,22 @@ interface FieldProps {
   field: Field
   label: string
   help?: string | undefined
+  error?: string | undefined
   value: string
   onChange: (value: string) => void
 }
 
-function FieldInput({ field, label, help, value, onChange }: FieldProps) {
+function FieldInput({ field, label, help, error, value, onChange }: FieldProps) {
+  const t = useWizardText()
   if (field.choices)
     return (
       <Select
         label={label}
         allowDeselect={false}
-        data={field.choices}
+        data={field.choices.map((choice) => ({
+          value: choice,
+          label: t.choices[choice] ?? choice,
+        }))}
         value={value}
         onChange={(choice) => onChange(choice ?? '')}
       />
@@ -119,6 +149,7 @@ function FieldInput({ field, label, help, value, onChange }: FieldProps) {
     <Input
       label={label}
       description={help}
+      error={error}
       required={!field.isOptional}
       placeholder={field.placeholder}
       autoComplete="off"

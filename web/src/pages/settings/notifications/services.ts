@@ -50,12 +50,22 @@ export function addressOf(service: Service, values: Values): string {
   const query = service.fields
     .filter(({ name, isArgument }) => isArgument && trimmed(values, name))
     .map(({ name }) => `${name}=${encodeURIComponent(trimmed(values, name))}`)
-  if (service.id === 'email') query.push(`mode=${encryptionOf(values)}`)
   return fillTemplate(service, values) + (query.length ? `?${query.join('&')}` : '')
 }
 
-/** Port 465 speaks TLS from the first byte; the others switch to it. */
-const encryptionOf = (values: Values) => (trimmed(values, 'port') === '465' ? 'ssl' : 'starttls')
+/** The usual port of each encryption of mail. */
+const MAIL_PORTS: Values = { starttls: '587', ssl: '465', insecure: '25' }
+
+/** The values after one was changed: the encryption and the port of mail follow each other. */
+export function withValue(values: Values, name: string, value: string): Values {
+  const next = { ...values, [name]: value }
+  if (name === 'mode' && Object.values(MAIL_PORTS).includes(values.port ?? ''))
+    return { ...next, port: MAIL_PORTS[value] ?? '' }
+  // Only this port leaves no choice: it uses TLS from the first byte.
+  if (name === 'port' && 'mode' in values && value.trim() === MAIL_PORTS.ssl)
+    return { ...next, mode: 'ssl' }
+  return next
+}
 
 /** The template that has a place for exactly the fields that are filled in. */
 function fillTemplate({ templates = [], fields, scheme, plainScheme }: Service, values: Values) {
@@ -66,9 +76,9 @@ function fillTemplate({ templates = [], fields, scheme, plainScheme }: Service, 
     templates.find((text) => placesOf(text).toSorted().join() === names.toSorted().join()) ??
     templates.at(-1) ??
     ''
-  const isPlain = trimmed(values, 'host').startsWith('http://') && plainScheme
+  const isPlain = trimmed(values, 'host').startsWith('http://') || values.mode === 'insecure'
   return template.replace(/\{(\w+)\}/g, (_place, name: string) =>
-    name === 'schema' ? ((isPlain ? plainScheme : scheme) ?? '') : partOf(name, values),
+    name === 'schema' ? (isPlain && plainScheme) || scheme || '' : partOf(name, values),
   )
 }
 
@@ -77,10 +87,22 @@ const placesOf = (template: string) =>
 
 function partOf(name: string, values: Values): string {
   const value = trimmed(values, name)
-  // A server may be typed with its scheme, a path or a slash.
-  if (name === 'host') return value.replace(/^https?:\/\//, '').replace(/\/.*$/, '')
+  // A server may be typed with its scheme and a slash; a path belongs to the address.
+  if (name === 'host') return serverOf(values)
   // The colon of a bot token belongs to it.
   return name === 'bot_token' ? value : encodeURIComponent(value)
+}
+
+const serverOf = (values: Values) =>
+  trimmed(values, 'host')
+    .replace(/^https?:\/\//, '')
+    .replace(/[?#].*$/, '')
+    .replace(/\/+$/, '')
+
+/** The server has a path, and the addresses of the service have no place for one. */
+export function hasRefusedPath({ templates = [] }: Service, values: Values): boolean {
+  const allowsPath = templates.some((template) => /\{(?:full)?path\}/.test(template))
+  return !allowsPath && serverOf(values).includes('/')
 }
 
 /** What a form begins with. */
@@ -89,5 +111,8 @@ export function firstValues(service: Service): Values {
 }
 
 export function isComplete(service: Service, values: Values): boolean {
-  return service.fields.every(({ name, isOptional }) => isOptional || trimmed(values, name))
+  const isFilled = service.fields.every(
+    ({ name, isOptional }) => isOptional || trimmed(values, name),
+  )
+  return isFilled && !hasRefusedPath(service, values)
 }

@@ -16,6 +16,7 @@ export const useWizardText = catalogue(
     none: 'Nothing yet: I create rules myself',
     ruleName: (name: string) => `Alerts to ${name}`,
     done: 'Done',
+    save: 'Save',
     help: (service: string) => `Where to find these values in ${service}`,
     /** Other labels than those of Apprise. */
     fields: {
@@ -36,7 +37,12 @@ export const useWizardText = catalogue(
       'API key': 'API key',
       Source: 'Source',
       'Region name': 'Region',
+      'Secure mode': 'Encryption',
     } as Record<string, string>,
+    /** Other names of choices than those of Apprise. */
+    choices: { starttls: 'STARTTLS', ssl: 'TLS', insecure: 'None' } as Record<string, string>,
+    noPath: 'Enter the server without a path.',
+    notSaved: 'The channel is saved when a test message is sent.',
     optional: 'optional',
   },
   {
@@ -54,6 +60,7 @@ export const useWizardText = catalogue(
     none: 'Nada aún: creo las reglas yo mismo',
     ruleName: (name: string) => `Alertas a ${name}`,
     done: 'Listo',
+    save: 'Guardar',
     help: (service: string) => `Dónde encontrar estos valores en ${service}`,
     fields: {
       'Webhook URL': 'URL del webhook',
@@ -73,7 +80,11 @@ export const useWizardText = catalogue(
       'API key': 'Clave de API',
       Source: 'Origen',
       'Region name': 'Región',
+      'Secure mode': 'Cifrado',
     },
+    choices: { starttls: 'STARTTLS', ssl: 'TLS', insecure: 'Ninguno' },
+    noPath: 'Introduce el servidor sin ruta.',
+    notSaved: 'El canal se guarda cuando se envía un mensaje de prueba.',
     optional: 'opcional',
   },
 )
