@@ -474,3 +474,23 @@ async def test_a_version_that_has_connected_stays(programs: Programs, folder: St
     main._end_trial(task, new_programs)  # type: ignore[arg-type]
     assert not new_programs.has_returned
     task.cancel()
+
+
+async def test_a_program_that_a_process_uses_is_not_removed(
+    programs: Programs, folder: StateFolder
+) -> None:
+    """A keeper stays as long as its scripts run, through any number of updates."""
+    place = Path(folder.root) / "program"
+    names = [f"belvedere-agent-{number:012x}.pyz" for number in range(9)]
+    for age, name in enumerate(names):
+        (place / name).write_bytes(b"old")
+        os.utime(place / name, (age + 1, age + 1))
+    words = [sys.executable, "-c", "input()", str(place / names[1])]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as keeper:
+        content = build(NEW)
+        await update(programs, folder, make_offer(content, 5), content)
+        Programs(folder, programs.select(), programs.base).confirm()
+        keeper.communicate(b"\n")
+    rest = {path.name for path in place.glob("*.pyz")}
+    assert names[1] in rest
+    assert names[0] not in rest and names[2] not in rest

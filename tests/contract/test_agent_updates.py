@@ -14,6 +14,7 @@ from belvedere.server.agents import package, updates
 from belvedere.settings import Settings
 from contract.client import Client
 from contract.fakeagent import hello
+from contract.running import create
 from contract.world import World
 
 OLD, NEWER = "0.0.9", "99.0.0"
@@ -89,6 +90,9 @@ async def test_updates_can_be_turned_off(world: World, monkeypatch: pytest.Monke
     world.runtime.settings.agent_updates = "off"
     monkeypatch.setattr(updates, "_offer", None)
     async with world.agent(agent_version=OLD, updates="pinned") as agent:
+        # When the agent gets work, the server has decided about the update.
+        await create(world.client("ada"), await world.task())
+        await agent.end(await agent.order())
         assert agent.closed is None
 
 

@@ -21,7 +21,8 @@ NAME = "belvedere-agent"
 # The path of the installed program, for the program that it starts.
 BASE_VARIABLE = "BELVEDERE_AGENT_BASE"
 CHECK_S = 30.0
-# A keeper reads modules from the program that started it, as long as its scripts run.
+# Programs that stay, beside those that a process uses: a keeper reads modules from the program that
+# started it, as long as its scripts run. Where there is no /proc, this number is all that is known.
 KEEP = 6
 
 
@@ -160,6 +161,8 @@ class Programs:
             (Path(self._folder.root) / FOLDER).glob(f"{NAME}-*.pyz"),
             key=lambda path: path.lstat().st_mtime,
         )
+        if len(paths) > KEEP:
+            names |= _names_in_use()
         for path in paths[:-KEEP]:
             if path.name not in names and path not in (self.base, self.archive):
                 path.unlink(missing_ok=True)
@@ -186,6 +189,15 @@ def find(folder: StateFolder) -> Programs:
         archive.absolute() if is_file else None,
         Path(base) if is_file and base else None,
     )
+
+
+def _names_in_use() -> set[str]:
+    """Names of files in the command lines of all processes."""
+    names: set[str] = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            names.update(os.path.basename(os.fsdecode(w)) for w in path.read_bytes().split(b"\0"))
+    return names
 
 
 def _arguments(words: list[str]) -> list[str]:
