@@ -1,4 +1,4 @@
-"""A PostgreSQL with a standby that follows it asynchronously, for tests of a failover."""
+"""A PostgreSQL with a standby that follows it, for tests of a failover."""
 
 import os
 import shutil
@@ -109,6 +109,22 @@ class PostgresPair:
         self.standby.execute("select pg_reload_conf()")
         while self.standby.execute("select pid from pg_stat_wal_receiver"):
             time.sleep(0.01)
+
+    def make_synchronous(self) -> None:
+        """From now on a commit waits until the standby has it. Only the primary has this setting,
+        so that the standby can work alone after a failover, as Patroni does it."""
+        self.primary.execute("alter system set synchronous_standby_names = '*'")
+        self.primary.execute("select pg_reload_conf()")
+        while not self.primary.execute(
+            "select pid from pg_stat_replication where sync_state = 'sync'"
+        ):
+            time.sleep(0.01)
+
+    def replace_primary(self) -> None:
+        """After a failover: the standby is the primary now, and the other node copies it."""
+        self.primary, self.standby = self.standby, self.primary
+        shutil.rmtree(self.standby.folder / "data")
+        self.start_standby()
 
     def fail_over(self) -> None:
         self.primary.kill()
