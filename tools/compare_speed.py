@@ -5,15 +5,18 @@ code. So both servers run at the same time and take turns with small blocks of j
 the ratios of neighbouring blocks is stable within 1 %. The other checkout needs its own `.venv`.
 
     .venv/bin/python tools/compare_speed.py ../other-checkout --blocks 60
+    .venv/bin/python tools/compare_speed.py ../other-checkout --postgres --callers 16
 """
 
 import argparse
 import statistics
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from belvedere.bench.environment import processes
+from belvedere.bench.environment import postgres, processes
+from belvedere.bench.environment.databases import temporary_database
 from belvedere.bench.environment.installation import BenchTarget, await_host
 from belvedere.bench.environment.private_server import CUSTOMER, folder_in, running
 from belvedere.bench.measure import load
@@ -21,6 +24,8 @@ from belvedere.bench.measure.http_connection import HttpConnection, encode_reque
 from belvedere.client.http_client import Client
 
 JOBS_PER_BLOCK = 50
+# Jobs of a block with several callers.
+JOBS_PER_BURST = 400
 WARM_UP = 200
 
 
@@ -29,43 +34,56 @@ class Version:
     """One checkout with its running server, and what was measured."""
 
     checkout: Path
-    connection: HttpConnection
-    request: bytes
+    callers: list[tuple[HttpConnection, bytes]]
     pids: list[int]
     blocks_ms: list[float] = field(default_factory=list)
+    jobs: int = 0
     cpu_s: float = 0.0
 
     def run_block(self) -> None:
         before = self._cpu()
-        times = load.run_one_by_one(self.connection, self.request, JOBS_PER_BLOCK)
+        self.blocks_ms.append(self._burst() if len(self.callers) > 1 else self._one_by_one())
         self.cpu_s += self._cpu() - before
-        self.blocks_ms.append(statistics.median(times) * 1e3)
+
+    def _one_by_one(self) -> float:
+        [(connection, request)] = self.callers
+        self.jobs += JOBS_PER_BLOCK
+        times = load.run_one_by_one(connection, request, JOBS_PER_BLOCK)
+        return statistics.median(times) * 1e3
+
+    def _burst(self) -> float:
+        """Milliseconds per job: each caller waits for the end of its job."""
+        self.jobs += JOBS_PER_BURST
+        began = time.perf_counter()
+        load.run_concurrently(self.callers, JOBS_PER_BURST)
+        return (time.perf_counter() - began) * 1e3 / JOBS_PER_BURST
 
     def _cpu(self) -> float:
         return sum(processes.cpu_s(pid) for pid in self.pids)
 
 
-def start(stack: ExitStack, checkout: Path) -> Version:
+def start(stack: ExitStack, checkout: Path, database_server: str, callers: int) -> Version:
     folder = stack.enter_context(folder_in("."))
     python = str(checkout.absolute() / ".venv/bin/python")
-    server = stack.enter_context(running(folder, "", python=python))
+    database = ""
+    if database_server:
+        database = stack.enter_context(temporary_database(database_server, folder, "compare"))
+    server = stack.enter_context(running(folder, database, python=python))
     client = stack.enter_context(Client(server.url, server.token, CUSTOMER))
     task_id = stack.enter_context(BenchTarget(client, await_host(client)).task("compare"))
-    connection = HttpConnection(client.server, None)
-    stack.callback(connection.close)
     body = {"task": task_id, "task_arguments": []}
     request = encode_request(client, "POST", "/job", body, wait_result="true")
-    version = Version(
-        checkout, connection, request, [process.pid for process in processes.of_folder(folder)]
-    )
-    load.run_one_by_one(connection, request, WARM_UP)
-    return version
+    connections = [HttpConnection(client.server, None) for _ in range(callers)]
+    for connection in connections:
+        stack.callback(connection.close)
+    load.run_one_by_one(connections[0], request, WARM_UP)
+    pids = [process.pid for process in processes.of_folder(folder)]
+    return Version(checkout, [(connection, request) for connection in connections], pids)
 
 
 def report(versions: list[Version]) -> None:
     for version in versions:
-        jobs = len(version.blocks_ms) * JOBS_PER_BLOCK
-        median, cpu_ms = statistics.median(version.blocks_ms), version.cpu_s * 1e3 / jobs
+        median, cpu_ms = statistics.median(version.blocks_ms), version.cpu_s * 1e3 / version.jobs
         print(f"{version.checkout}: {median:.3f} ms per job, {cpu_ms:.3f} ms of CPU")
     other, this = versions
     pairs = zip(other.blocks_ms, this.blocks_ms, strict=True)
@@ -76,10 +94,16 @@ def report(versions: list[Version]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("other", type=Path, help="the checkout to compare with")
-    parser.add_argument("--blocks", type=int, default=60, help="blocks of 50 jobs for each")
+    parser.add_argument("--blocks", type=int, default=60, help="blocks of jobs for each")
+    parser.add_argument("--callers", type=int, default=1, help="callers at the same time")
+    parser.add_argument("--postgres", action="store_true", help="use a temporary PostgreSQL")
     options = parser.parse_args()
     with ExitStack() as stack:
-        versions = [start(stack, options.other), start(stack, Path("."))]
+        server = stack.enter_context(postgres.throwaway()) if options.postgres else ""
+        versions = [
+            start(stack, checkout, server, options.callers)
+            for checkout in (options.other, Path("."))
+        ]
         for number in range(options.blocks):
             for version in versions if number % 2 else reversed(versions):
                 version.run_block()
