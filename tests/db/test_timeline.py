@@ -53,7 +53,7 @@ async def test_no_transaction_begins_before_connections_of_agents_are_closed(
     server.follow_timeline(record_timeline)
     calls: list[str] = []
     server.on_failover = lambda: calls.append("failover")
-    server._idle.clear()
+    server.discard_idle()
     assert server._timeline is not None
     server._timeline.name = "ffffffff"
     server._version_cache["spec", "task"] = "a version that is given again"

@@ -463,7 +463,7 @@ def test_a_server_that_connects_again_does_not_use_the_old_database(site: Instal
     for connection in db._opened:  # type: ignore[attr-defined]
         connection.close()
     site.move()
-    db._idle.clear()  # type: ignore[attr-defined]
+    db.discard_idle()  # type: ignore[attr-defined]
     with pytest.raises(Unavailable, match="was moved to"):
         db.write_blocking(lambda tx: tx.value("select 1"))
     engines.close(db)

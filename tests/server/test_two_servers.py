@@ -10,12 +10,18 @@ import engines
 from belvedere.access import Keyring
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
-from belvedere.db.signals import ACCESS_CHANGED, log_written
+from belvedere.db.signals import (
+    ACCESS_CHANGED,
+    ANY_EVENT,
+    event_recorded,
+    host_ready,
+    log_written,
+)
 from belvedere.jobs.api import wait
 from belvedere.protocol import Cancel
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import build_runtime, connect_notifier
+from belvedere.server.wiring import build_runtime, connect_notifier, signals_for_others
 from belvedere.settings import Settings
 from contract.client import Client
 from contract.running import create, show
@@ -86,6 +92,21 @@ async def test_it_works(world: World, other_world: World) -> None:
         await agent.end(order, log="over there\n")
         record = await show(ada, job["id"])
     assert (record["state"], record["result"]["log"]) == ("normal", "over there\n")
+
+
+async def test_other_servers_get_only_signals_that_they_act_on(
+    world: World, other_world: World
+) -> None:
+    signals = {host_ready("elsewhere"), event_recorded("job.created"), event_recorded("job.ended")}
+    async with world.agent():
+        [connection] = world.runtime.agents.connections()
+        here = host_ready(connection.host_id)
+        assert signals_for_others(world.runtime.agents, {*signals, here, log_written("job")}) == {
+            host_ready("elsewhere"),
+            ANY_EVENT,
+            log_written("job"),
+        }
+        assert here in signals_for_others(other_world.runtime.agents, {here})
 
 
 async def test_without_notifications_work_starts_by_polling(

@@ -14,7 +14,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Database, installation
 from belvedere.db.backup.copy import Location, check_complete
 from belvedere.db.migrate import list_applied, migrate, open_database, pending_names
-from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
+from belvedere.db.signals import ACCESS_CHANGED, ANY_EVENT, Signal, SignalBus, Topic
 from belvedere.db.transfer import marks
 from belvedere.egress.pool import EgressPool
 from belvedere.events.feed import EventFeed
@@ -220,7 +220,7 @@ def connect_notifier(runtime: ServerRuntime) -> "PostgresNotifier | None":
     notifier = PostgresNotifier(runtime.db, receive)
 
     def emit(signals: set[Signal]) -> None:
-        notifier.notify(signals)
+        notifier.notify(signals_for_others(runtime.agents, signals))
         runtime.signals.emit(signals)
 
     runtime.db.on_signals = emit
@@ -231,6 +231,21 @@ def connect_notifier(runtime: ServerRuntime) -> "PostgresNotifier | None":
     runtime.db.on_failover = failed_over
     notifier.start()
     return notifier
+
+
+def signals_for_others(agents: AgentRegistry, signals: set[Signal]) -> set[Signal]:
+    """Those that other servers act on. Jobs of a host whose agent is connected here are claimed
+    here, and events are consumed here; the streams of other servers need to know only that there
+    are new events. Other servers also poll, in case this one stops."""
+    others = {
+        signal
+        for signal in signals
+        if signal.topic is not Topic.EVENTS
+        and (signal.topic is not Topic.HOST or agents.for_host(signal.key) is None)
+    }
+    if any(signal.topic is Topic.EVENTS for signal in signals):
+        others.add(ANY_EVENT)
+    return others
 
 
 def _failed_over(runtime: ServerRuntime) -> None:

@@ -4,6 +4,7 @@ Every statement is prepared once. Writes whose result is not read are queued and
 with the next statement that needs a result: this saves half of all round trips.
 """
 
+import asyncio
 import select
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from belvedere.db.interface import Query, Row
 from belvedere.db.postgres.deadlines import Deadline
+from belvedere.db.postgres.loop_waits import SocketWait, on_loop
 
 GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 # A plan costs memory on the server; at this number all are dropped and prepared again.
@@ -75,10 +77,16 @@ def open_connection(url: str, *, autocommit: bool) -> psycopg.Connection[Row]:
 
 
 class PostgresConnection:
-    """One connection, used by one thread."""
+    """One connection, used by one operation at a time: always on the loop, or never."""
 
-    def __init__(self, connection: psycopg.Connection[Row], deadline: Deadline) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Row], deadline: Deadline, failures: int = 0
+    ) -> None:
         self.connection = connection
+        # How many connections had failed when this one was opened.
+        self.failures = failures
+        # None on threads.
+        self._loop_wait: SocketWait | None = None
         self._pg = connection.pgconn
         self._deadline = deadline
         self._transformer = Transformer(connection)
@@ -88,6 +96,15 @@ class PostgresConnection:
         self._readable.register(self._pg.socket, select.POLLIN)
         self._sendable = select.poll()
         self._sendable.register(self._pg.socket, select.POLLIN | select.POLLOUT)
+
+    def close(self) -> None:
+        self._leave_loop()
+        self.connection.close()
+
+    def _leave_loop(self) -> None:
+        if self._loop_wait is not None:
+            self._loop_wait.close()
+            self._loop_wait = None
 
     @property
     def is_broken(self) -> bool:
@@ -108,7 +125,7 @@ class PostgresConnection:
     def execute(self, sql: str, params: Sequence[Any] = ()) -> Result:
         statement = self._bind(sql, params)
         if not self._queued:
-            return self._call(self._pg.exec_prepared, *statement)
+            return self._call(self._pg.send_query_prepared, *statement)
         return self._execute_all([statement])[-1]
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
@@ -127,7 +144,7 @@ class PostgresConnection:
         """Roll back the current transaction."""
         self._queued = []
         if not self.is_broken and self._pg.transaction_status != pq.TransactionStatus.IDLE:
-            self._call(self._pg.exec_, b"rollback")
+            self._call(self._pg.send_query, b"rollback")
 
     def _bind(self, sql: str, params: Sequence[Any]) -> BoundStatement:
         transformer = self._transformer
@@ -140,10 +157,10 @@ class PostgresConnection:
 
     def _prepare(self, sql: str, types: tuple[int, ...]) -> bytes:
         if len(self._prepared) >= MAX_PREPARED and not self._queued:
-            self._call(self._pg.exec_, b"deallocate all")
+            self._call(self._pg.send_query, b"deallocate all")
             self._prepared.clear()
         name = b"s%d" % len(self._prepared)
-        self._call(self._pg.prepare, name, numbered_parameters(sql), types)
+        self._call(self._pg.send_prepare, name, numbered_parameters(sql), types)
         self._prepared[sql, types] = name
         return name
 
@@ -161,13 +178,21 @@ class PostgresConnection:
             self._deadline.end(self._pg)
         return [self._check(result) for result in results]
 
-    def _call(self, call: Callable[..., Result], *args: object) -> Result:
-        """The result of one call of the library that waits for the server."""
+    def _call(self, send: Callable[..., None], *args: object) -> Result:
+        """The result of one statement."""
         self._deadline.begin(self._pg)
         try:
-            return self._check(call(*args))
+            send(*args)
+            self._flush()
+            result = self._next_result()
+            self._await_result()
+            self._pg.get_result()
+        except BaseException:
+            self._pg.finish()
+            raise
         finally:
             self._deadline.end(self._pg)
+        return self._check(result)
 
     def _exchange(self, statements: list[BoundStatement]) -> list[Result]:
         self._pg.enter_pipeline_mode()
@@ -187,19 +212,34 @@ class PostgresConnection:
     def _flush(self) -> None:
         """Send everything, and read results meanwhile; otherwise both sides could block."""
         while self._pg.flush():
-            if any(event & select.POLLIN for _, event in self._sendable.poll()):
-                self._pg.consume_input()
+            if on_loop():
+                self._on_loop().until_sendable()
+            else:
+                self._sendable.poll()
+            self._pg.consume_input()
 
     def _next_result(self) -> Result:
-        # The library itself would wait while it holds the interpreter lock, and the thread that has
-        # locked the row could never release it.
-        while self._pg.is_busy():
-            self._readable.poll()
-            self._pg.consume_input()
+        self._await_result()
         result = self._pg.get_result()
         if result is None:
             raise psycopg.OperationalError("the connection was lost")
         return result
+
+    def _await_result(self) -> None:
+        # The library itself would wait while it holds the interpreter lock, and the thread that has
+        # locked the row could never release it.
+        while self._pg.is_busy():
+            if on_loop():
+                self._on_loop().until_readable()
+            else:
+                self._readable.poll()
+            self._pg.consume_input()
+
+    def _on_loop(self) -> SocketWait:
+        if self._loop_wait is None or self._loop_wait.loop is not asyncio.get_running_loop():
+            self._leave_loop()
+            self._loop_wait = SocketWait(self._pg.socket)
+        return self._loop_wait
 
     def _check(self, result: Result) -> Result:
         if result.status in GOOD:

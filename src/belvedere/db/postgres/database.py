@@ -1,11 +1,14 @@
-"""PostgreSQL: operations on a few threads, each with its connection; batch operations together."""
+"""PostgreSQL: writes and short reads on the event loop, other reads on a few threads.
+
+Each operation has a connection while it runs. Items of one batch operation share a transaction.
+"""
 
 import asyncio
 import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
@@ -13,16 +16,22 @@ import psycopg
 
 from belvedere.base.clock import Clock, SharedClock
 from belvedere.base.counters import Histogram
-from belvedere.base.errors import StatementTimeout, Unavailable
+from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
-from belvedere.db.postgres.connection import (
-    ANSWER_S,
-    STATEMENT_S,
-    PostgresConnection,
-    open_connection,
-)
+from belvedere.db.postgres.connection import ANSWER_S, PostgresConnection, open_connection
 from belvedere.db.postgres.deadlines import Deadline
+from belvedere.db.postgres.faults import (
+    CONFLICT,
+    CONFLICTS,
+    MAX_TRIES,
+    NO_RESPONSE,
+    RETRYABLE,
+    BeforeCommitFailed,
+    commit,
+    unavailable,
+)
+from belvedere.db.postgres.loop_waits import Completion, LoopRunner, on_loop, run_in_thread
 from belvedere.db.postgres.timeline import Record, Timeline, check_connection
 from belvedere.db.postgres.transaction import DIALECT, PostgresTx
 from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
@@ -33,55 +42,23 @@ R = TypeVar("R")
 Item = TypeVar("Item")
 
 # The result or the error of each item, and the transactions in which they ran.
-BatchResult = tuple[list[R | Exception], list[PostgresTx]]
+BatchResult = tuple[Sequence[R | BaseException], list[PostgresTx]]
 
-# Depend on what other transactions do at the same time, never on one alone.
-CONFLICTS = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
-RETRYABLE = (psycopg.errors.UniqueViolation, *CONFLICTS)
-MAX_TRIES = 4
 BROKEN = psycopg.Error
-THREADS = 8
+# Operations at a time, on the loop and on threads.
+ON_LOOP = 8
+THREADS = 4
 BATCH = 128
 CHANNEL = "belvedere"
 # After a failure, no new connection for this time: callers must not queue behind time-outs.
 PAUSE_S = 1.0
-CONFLICT = "The database had conflicting changes at the same time; try again shortly."
-NO_RESPONSE = "The database does not respond; try again shortly."
 
 log = logging.getLogger("belvedere.db")
-
-
-class _BeforeCommitFailed(Exception):
-    """`before_commit` failed; the operations of the transaction did not."""
 
 
 # A time that took longer to read is not used.
 MAX_TIME_ANSWER_S = 1.0
 TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
-
-
-def _unavailable(fault: psycopg.OperationalError) -> Unavailable:
-    if isinstance(fault, psycopg.errors.QueryCanceled):
-        return StatementTimeout(
-            f"The database needed more than {STATEMENT_S} s; request less at once."
-        )
-    return Unavailable(NO_RESPONSE)
-
-
-def _commit(connection: PostgresConnection) -> None:
-    """A commit whose response was lost may be durable. It is never repeated here: the caller has to
-    check, or to repeat the request with the same key."""
-    try:
-        connection.commit()
-    except psycopg.OperationalError as fault:
-        if isinstance(fault, (*RETRYABLE, psycopg.errors.QueryCanceled)):
-            raise
-        raise Unavailable(
-            "The connection to the database was lost during the commit, so the outcome "
-            "is unknown. Check before you repeat the request, or repeat it with the same "
-            "Idempotency-Key.",
-            code="outcome_unknown",
-        ) from fault
 
 
 class _Batcher(Generic[Item, R]):
@@ -117,9 +94,14 @@ class Postgres:
         self.sealer: Sealer | None = None
         self.commit_times, self.transaction_times = Histogram(), Histogram()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
+        self._openers = ThreadPoolExecutor(ON_LOOP, thread_name_prefix="connect")
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
-        # Idle connections. The one used last is reused first: the caches of its process are warm.
-        self._idle: list[PostgresConnection] = []
+        self._runner = LoopRunner(ON_LOOP)
+        # Idle connections, on threads and on the loop. The one used last is reused first: the
+        # caches of its process are warm.
+        self._idle: tuple[list[PostgresConnection], list[PostgresConnection]] = ([], [])
+        # Idle connections that were opened before the last failure are not used any more.
+        self._failures = 0
         self._opened: list[psycopg.Connection[Row]] = []
         self._batchers: dict[Callable[..., Any], _Batcher[Any, Any]] = {}
         self._version_cache: dict[Any, Any] = {}
@@ -130,15 +112,21 @@ class Postgres:
         return connection
 
     def _acquire(self) -> PostgresConnection:
-        """A connection for this thread, until it is released."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            pass
+        """A connection for this operation, until it is released."""
+        with contextlib.suppress(IndexError):
+            while True:
+                connection = self._idle[on_loop()].pop()
+                if connection.failures == self._failures:
+                    return connection
+                connection.close()
         if self._is_suspended or time.monotonic() < self._retry_at:
             raise Unavailable(NO_RESPONSE)
+        return run_in_thread(self._openers, self._open)
+
+    def _open(self) -> PostgresConnection:
+        failures = self._failures
         try:
-            connection = PostgresConnection(self.connect(autocommit=True), self.deadline)
+            connection = PostgresConnection(self.connect(autocommit=True), self.deadline, failures)
             check_connection(connection, self.check_usable)
             self._check_timeline(connection)
             return connection
@@ -164,7 +152,7 @@ class Postgres:
         if self.on_failover is not None:
             self._is_suspended = True
             self.on_failover()
-            connection.connection.close()
+            connection.close()
             raise psycopg.OperationalError("another PostgreSQL took over")
 
     def resume(self) -> None:
@@ -177,12 +165,16 @@ class Postgres:
 
     def _release(self, connection: PostgresConnection) -> None:
         if not connection.is_broken:
-            self._idle.append(connection)
+            self._idle[on_loop()].append(connection)
             return
         # The idle connections are probably lost too: each would fail one more request.
-        with contextlib.suppress(IndexError):
-            while True:
-                self._idle.pop().connection.close()
+        self.discard_idle()
+        connection.close()
+
+    def discard_idle(self) -> None:
+        """Open new connections from now on. Idle ones are closed where they are used: on the loop,
+        or on a thread."""
+        self._failures += 1
 
     def _transact(
         self, work: Callable[[PostgresTx], R], *, before_commit: bool
@@ -199,7 +191,7 @@ class Postgres:
                     raise Unavailable(CONFLICT) from fault
                 if tries == MAX_TRIES:
                     raise
-            except _BeforeCommitFailed:
+            except BeforeCommitFailed:
                 log.exception("before_commit failed; the operations are run again without it")
                 before_commit = False
 
@@ -216,7 +208,7 @@ class Postgres:
             if before_commit and tx.signals:
                 self._run_before_commit(tx)
             commits_at = time.monotonic()
-            _commit(connection)
+            commit(connection)
             ended = time.monotonic()
             self.commit_times.observe(ended - commits_at)
             self.transaction_times.observe(ended - began)
@@ -226,7 +218,7 @@ class Postgres:
             # It may contain versions that only this transaction had written.
             self._version_cache.clear()
             if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, RETRYABLE):
-                raise _unavailable(fault) from fault
+                raise unavailable(fault) from fault
             raise
         finally:
             self._release(connection)
@@ -250,18 +242,24 @@ class Postgres:
         except RETRYABLE:
             raise
         except Exception as fault:
-            raise _BeforeCommitFailed from fault
+            raise BeforeCommitFailed from fault
 
     async def write(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
+        def work() -> tuple[R, PostgresTx]:
+            return self._transact(lambda tx: operation(tx, *a, **k), before_commit=True)
+
+        # Not by the caller, who may be canceled meanwhile.
+        result, _ = await self._run_on_loop(work, lambda done: self._publish(done[1]))
+        return result
+
+    def _run_on_loop(
+        self, work: Callable[[], R], publish: Callable[[R], None] | None = None
+    ) -> asyncio.Future[R]:
         # Not in write_blocking: a migration may take long.
         self.deadline.start()
-        loop = asyncio.get_running_loop()
-        work = partial(self._transact, lambda tx: operation(tx, *a, **k), before_commit=True)
-        result, tx = await loop.run_in_executor(self._threads, work)
-        self._publish(tx)
-        return result
+        return self._runner.run(work, publish)
 
     async def read(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
@@ -288,14 +286,14 @@ class Postgres:
         try:
             return self._read_once(operation, *a, **k)
         except psycopg.errors.QueryCanceled as fault:
-            raise _unavailable(fault) from fault
+            raise unavailable(fault) from fault
         except psycopg.OperationalError:
             # An idle connection may have been lost; a read can simply be repeated.
             pass
         try:
             return self._read_once(operation, *a, **k)
         except psycopg.OperationalError as fault:
-            raise _unavailable(fault) from fault
+            raise unavailable(fault) from fault
 
     def _read_once(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
@@ -312,7 +310,7 @@ class Postgres:
     async def read_inline(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        return await self.read(operation, *a, **k)
+        return await self._run_on_loop(lambda: self._read(operation, *a, **k))
 
     def write_blocking(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
@@ -337,14 +335,15 @@ class Postgres:
             batcher.busy = 0
             return
 
-        def run() -> BatchResult[R]:
-            return self._run_batch(batcher.operation, [item for item, _ in batch])
+        def run() -> Completion:
+            outcome: BatchResult[R]
+            try:
+                outcome = self._run_batch(batcher.operation, [item for item, _ in batch])
+            except BaseException as fault:
+                outcome = [fault] * len(batch), []
+            return partial(self._end_batch, loop, batcher, batch, outcome)
 
-        def end(done: Future[BatchResult[R]]) -> None:
-            self._end_batch(loop, batcher, batch, done)
-
-        work = self._threads.submit(run)
-        work.add_done_callback(lambda done: loop.call_soon_threadsafe(end, done))
+        self._runner.start(run)
 
     def _run_batch(self, operation: BatchOperation[Item, R], items: list[Item]) -> BatchResult[R]:
         try:
@@ -366,16 +365,11 @@ class Postgres:
         loop: asyncio.AbstractEventLoop,
         batcher: _Batcher[Item, R],
         batch: list[tuple[Item, asyncio.Future[R]]],
-        done: Future[BatchResult[R]],
+        outcome: BatchResult[R],
     ) -> None:
         # Start the next batch first: its round trips overlap with the responses of this one.
         self._start_batch(loop, batcher)
-        fault = done.exception()
-        results: Sequence[R | BaseException]
-        if fault is not None:
-            results, txs = [fault] * len(batch), list[PostgresTx]()
-        else:
-            results, txs = done.result()
+        results, txs = outcome
         # Orders are sent before responses: a host needs more time than the caller's next step.
         for tx in txs:
             self._publish(tx)
@@ -391,8 +385,13 @@ class Postgres:
         run_after_commit(tx.calls, tx.signals, self.on_signals)
 
     async def close(self) -> None:
+        await self._runner.wait_until_idle()
         self.deadline.stop()
+        self._openers.shutdown()
         self._threads.shutdown()
         self._searchers.shutdown()
-        for connection in self._opened:
-            connection.close()
+        for idle in self._idle:
+            for connection in idle:
+                connection.close()
+        for opened in self._opened:
+            opened.close()

@@ -18,6 +18,9 @@ from belvedere.db.signals import Signal, decode
 log = logging.getLogger("belvedere.doorbell")
 # NOTIFY carries at most 8,000 bytes; more signals are split.
 MAX_SIGNALS = 100
+# A notification wakes every server, so those of one period are sent together. The first after a
+# pause is sent at once.
+COALESCE_S = 0.01
 # Sent by a server that starts to listen; HERE also as the reply, and as a heartbeat.
 HELLO, HERE = "hello", "here"
 HERE_S = 5.0
@@ -60,7 +63,7 @@ class PostgresNotifier:
             thread.join(3)
 
     def notify(self, signals: set[Signal]) -> None:
-        if self._clock() < self._alone_at:
+        if signals and self._clock() < self._alone_at:
             self._enqueue({signal.encode() for signal in signals})
 
     def _enqueue(self, texts: set[str]) -> None:
@@ -107,6 +110,7 @@ class PostgresNotifier:
                 texts, self._queue = sorted(self._queue) or [HERE], set()
             for start in range(0, len(texts), MAX_SIGNALS):
                 self._send(connection, ",".join(texts[start : start + MAX_SIGNALS]))
+            self._stopped.wait(COALESCE_S)
 
     def _send(self, connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:
         self._db.deadline.begin(connection.pgconn)

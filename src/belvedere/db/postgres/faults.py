@@ -1,0 +1,42 @@
+"""Errors of PostgreSQL: which ones a transaction repeats, and what the others mean to a caller."""
+
+import psycopg
+
+from belvedere.base.errors import StatementTimeout, Unavailable
+from belvedere.db.postgres.connection import STATEMENT_S, PostgresConnection
+
+# Depend on what other transactions do at the same time, never on one alone.
+CONFLICTS = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+RETRYABLE = (psycopg.errors.UniqueViolation, *CONFLICTS)
+# Of a transaction whose fault is retryable.
+MAX_TRIES = 4
+CONFLICT = "The database had conflicting changes at the same time; try again shortly."
+NO_RESPONSE = "The database does not respond; try again shortly."
+
+
+class BeforeCommitFailed(Exception):
+    """`before_commit` failed; the operations of the transaction did not."""
+
+
+def unavailable(fault: psycopg.OperationalError) -> Unavailable:
+    if isinstance(fault, psycopg.errors.QueryCanceled):
+        return StatementTimeout(
+            f"The database needed more than {STATEMENT_S} s; request less at once."
+        )
+    return Unavailable(NO_RESPONSE)
+
+
+def commit(connection: PostgresConnection) -> None:
+    """A commit whose response was lost may be durable. It is never repeated here: the caller has to
+    check, or to repeat the request with the same key."""
+    try:
+        connection.commit()
+    except psycopg.OperationalError as fault:
+        if isinstance(fault, (*RETRYABLE, psycopg.errors.QueryCanceled)):
+            raise
+        raise Unavailable(
+            "The connection to the database was lost during the commit, so the outcome "
+            "is unknown. Check before you repeat the request, or repeat it with the same "
+            "Idempotency-Key.",
+            code="outcome_unknown",
+        ) from fault
