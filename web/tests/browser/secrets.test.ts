@@ -82,6 +82,18 @@ test('a secret is replaced under the same name', async () => {
   expect(await output()).toContain('with <***>')
 })
 
+test('creating a secret does not replace one with the same name', async () => {
+  const [before] = await world.api<any[]>('GET', '/secret')
+  const page = await world.page('/secrets')
+  await page.getByRole('button', { name: 'Set a secret' }).click()
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('DEPLOY_KEY')
+  await value(page).fill('another value')
+  await form(page).getByRole('button', { name: 'Create' }).click()
+  await form(page).getByText('There is already a secret with this name').waitFor()
+  const [after] = await world.api<any[]>('GET', '/secret')
+  expect(after.version).toBe(before.version)
+})
+
 test('a variable can be read again', async () => {
   const page = await world.page('/secrets')
   await page.getByRole('button', { name: 'Set a secret' }).click()

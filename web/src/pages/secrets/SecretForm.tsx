@@ -2,7 +2,7 @@ import { Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
-import { byField } from '../../api/errors'
+import { byField, isStale } from '../../api/errors'
 import type { Secret } from '../../api/queries/automation/secret'
 import { taskNamesQuery } from '../../api/queries/automation/task'
 import { FormDialog } from '../../ui/form/FormDialog'
@@ -33,7 +33,8 @@ export function SecretForm({ old, taskId, onClose }: Props) {
       ok(
         api.PUT('/secret/{name}', {
           params: { path: { name: name.trim() } },
-          headers: { 'if-match': old ? String(old.version) : undefined },
+          // Version 0: the secret must not exist yet.
+          headers: { 'if-match': String(old?.version ?? 0) },
           body: { value, secret: isSecret, task_id: task || null, description },
         } as never),
       ),
@@ -42,9 +43,11 @@ export function SecretForm({ old, taskId, onClose }: Props) {
       showSuccess(t.saved)
       onClose()
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
+    onError: (fault) => Object.keys(errorsOf(fault)).length === 0 && showError(fault),
   })
-  const errors = byField(save.error)
+  const errorsOf = (fault: unknown): Record<string, string> =>
+    !old && isStale(fault) ? { name: t.exists } : byField(fault)
+  const errors = errorsOf(save.error)
   const submit = () => !save.isPending && name.trim() && save.mutate()
   return (
     <FormDialog

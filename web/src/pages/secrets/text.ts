@@ -14,6 +14,8 @@ export const useText = catalogue(
     onlyTask: 'Show only secrets of',
     name: 'Name',
     nameHint: 'Letters, digits and _; it must not start with a digit.',
+    exists:
+      'There is already a secret with this name. To replace its value, use Change in the list.',
     value: 'Value',
     valueHint: 'Never shown again. At least 4 characters.',
     variableHint: 'Can be read again and appears in output.',
@@ -43,6 +45,7 @@ export const useText = catalogue(
     onlyTask: 'Mostrar solo los secretos de',
     name: 'Nombre',
     nameHint: 'Letras, cifras y _; no puede empezar por una cifra.',
+    exists: 'Ya existe un secreto con este nombre. Para cambiar su valor, usa Cambiar en la lista.',
     value: 'Valor',
     valueHint: 'No se vuelve a mostrar. Al menos 4 caracteres.',
     variableHint: 'Se puede volver a leer y aparece en la salida.',
