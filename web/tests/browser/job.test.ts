@@ -57,13 +57,14 @@ test('decisions are made by keys in the inbox, which says when none is pending',
   await start(task.id)
   const page = await world.page('/inbox', { as: vic })
   await page.getByRole('link', { name: 'Shall the shop restart?' }).waitFor()
-  await press(page, 'Shift+R')
+  // Without a row in focus, the keys decide nothing.
+  await press(page, 'a', 'Shift+R', 'j', 'Shift+R')
   await page.getByText('Nothing is waiting for you').waitFor()
   await page.getByRole('link', { name: 'Rejected: Restart the shop' }).waitFor()
   // A decision that is requested while the page is open appears without a reload.
   await start(task.id)
   await page.getByRole('link', { name: 'Shall the shop restart?' }).waitFor()
-  await press(page, 'a')
+  await press(page, 'j', 'a')
   await page.getByRole('link', { name: 'Approved: Restart the shop' }).waitFor()
 })
 

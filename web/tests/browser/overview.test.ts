@@ -218,6 +218,8 @@ test('the inbox groups alerts, and an approval shows what it runs before it can 
   const page = await world.page('/')
   const card = page.getByRole('region', { name: 'Needs your attention' })
   await card.getByText('Deploy-shop.sh').waitFor()
+  await card.getByRole('button', { name: 'Approve' }).waitFor()
+  expect(await card.getByRole('button', { name: 'Reject' }).count()).toBe(0)
   await page.getByRole('link', { name: /Inbox: \d+ new/ }).click()
   const need = page.locator('[data-row]').filter({ hasText: 'Release gate' })
   const { hostname } = await world.host()

@@ -50,7 +50,7 @@ export const useInboxText = catalogue(
     rejectAll: 'Reject selected',
     bulkTitle: (n: number, word: string) => `${word}: ${plural(n, 'approval', 'approvals')}?`,
     bulkBody: 'Each approval runs exactly what it shows. Review those you do not know first.',
-    keys: 'a approves, Shift+R rejects, Enter opens, x selects, j and k move.',
+    keys: 'j and k move, then a approves, Shift+R rejects, Enter opens, x selects.',
   },
   {
     account: {
@@ -102,6 +102,6 @@ export const useInboxText = catalogue(
     bulkTitle: (n: number, word: string) => `${word}: ¿${plural(n, 'aprobación', 'aprobaciones')}?`,
     bulkBody:
       'Cada aprobación ejecuta exactamente lo que muestra. Revisa primero las que no conozcas.',
-    keys: 'a aprueba, Mayús+R rechaza, Intro abre, x selecciona, j y k se mueven.',
+    keys: 'j y k se mueven, después a aprueba, Mayús+R rechaza, Intro abre, x selecciona.',
   },
 )

@@ -16,23 +16,25 @@ function move(by: number): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-/** Without a row in focus, keys mean the first: what came last. */
-function press(action: string): void {
-  const row = here() ?? rows()[0]
+function press(row: HTMLElement | null | undefined, action: string): void {
   row?.querySelector<HTMLElement>(`[data-act="${action}"]`)?.click()
 }
 
+/**
+ * A decision needs a row in focus: a request that has just arrived is the first row. To open and
+ * to select are harmless, and mean the first row if none is in focus.
+ */
 export function useInboxKeys(): void {
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    a: () => press('approve'),
-    'Shift+r': () => press('reject'),
-    x: () => press('select'),
+    a: () => press(here(), 'approve'),
+    'Shift+r': () => press(here(), 'reject'),
+    x: () => press(here() ?? rows()[0], 'select'),
     Enter: () => {
       const focused = document.activeElement as HTMLElement | null
       if (focused?.closest('a, button')) focused.click()
-      else press('open')
+      else press(here() ?? rows()[0], 'open')
     },
   })
 }

@@ -32,7 +32,7 @@ export function DecisionRow({ need }: { need: PendingDecision }) {
         </div>
       ) : null}
       {need.kind === 'approval' ? (
-        <Decide id={job.id} name={job.name} />
+        <Decide need={need} />
       ) : (
         <Button component={AppLink} to={`/jobs/${job.id}`} size="compact-xs" variant="default">
           {t.answer}
@@ -42,9 +42,11 @@ export function DecisionRow({ need }: { need: PendingDecision }) {
   )
 }
 
-function Decide({ id, name }: { id: string; name: string }) {
+/** The answers that the task offers. */
+function Decide({ need }: { need: PendingDecision }) {
   const t = useText()
   const client = useQueryClient()
+  const { id, name } = need.job
   const path = { params: { path: { id } } }
   const decide = useMutation({
     mutationFn: (yes: boolean) =>
@@ -67,12 +69,16 @@ function Decide({ id, name }: { id: string; name: string }) {
   })
   return (
     <Group gap={6} wrap="nowrap">
-      <Button size="compact-xs" variant="default" onClick={() => decide.mutate(false)}>
-        {t.reject}
-      </Button>
-      <Button size="compact-xs" onClick={() => decide.mutate(true)}>
-        {t.approve}
-      </Button>
+      {need.answers.includes('reject') ? (
+        <Button size="compact-xs" variant="default" onClick={() => decide.mutate(false)}>
+          {t.reject}
+        </Button>
+      ) : null}
+      {need.answers.includes('approve') ? (
+        <Button size="compact-xs" onClick={() => decide.mutate(true)}>
+          {t.approve}
+        </Button>
+      ) : null}
     </Group>
   )
 }
