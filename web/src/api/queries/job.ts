@@ -6,7 +6,6 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { isOver } from '../../lib/state'
-import { firstErrorLine } from '../../ui/job/firstError'
 import { showError } from '../../ui/toast'
 import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../client'
 
@@ -36,17 +35,27 @@ export const PAGE = 200
 /** A filter looks at so many jobs at a time, so that one that fits nothing answers at once. */
 export const SCAN_LIMIT = 20_000
 
+const FAILED_STATES = ['failure', 'error', 'timeout']
+/** The states that the dashboard reports as problems, and the filter for them. */
+export const PROBLEM_STATES = [...FAILED_STATES, 'lost']
+export const PROBLEMS = 'problems'
+
 /** The state filters, as lifecycles and states. */
 const STATES: Record<string, Record<string, string | string[]>> = {
   running: { lifecycle: ['assigned', 'started', 'syncing'] },
   queued: { lifecycle: ['ready'] },
   waiting: { lifecycle: ['onhold'] },
-  failure: { state: ['failure', 'error', 'timeout'] },
+  failure: { state: FAILED_STATES },
   lost: { state: ['lost'] },
   success: { state: ['normal', 'success'] },
   canceled: { state: ['canceled'] },
+  [PROBLEMS]: { state: PROBLEM_STATES },
 }
-export const STATE_NAMES = Object.keys(STATES)
+
+/** The filters that are offered; `problems` combines two and is offered only where it is set. */
+export function stateNames(filter: JobFilter): string[] {
+  return Object.keys(STATES).filter((name) => name !== PROBLEMS || filter.state === PROBLEMS)
+}
 
 const SPANS: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }
 export const PERIOD_NAMES = Object.keys(SPANS)
@@ -304,28 +313,6 @@ async function allTaskLines(): Promise<Shape<'TaskLine'>[]> {
     if (page.length < MAX_NAMES) return lines
   }
 }
-
-const ERROR_LINES = 500
-
-/** The first line of the log that reports an error: among its first lines, else its last. */
-export const errorLineQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['job', id, 'error-line'],
-    queryFn: async () => {
-      const read = (from: number) =>
-        ok<Shape<'LogLines'>>(
-          api.GET('/job/{id}/log/lines', {
-            params: { path: { id }, query: untypedQuery({ from, count: ERROR_LINES }) },
-          }) as never,
-        )
-      const start = await read(1)
-      const isLong = start.total_lines > ERROR_LINES
-      const end = isLong ? await read(start.total_lines - ERROR_LINES + 1) : start
-      const early = firstErrorLine(start.lines, start.first, false)
-      return early ?? firstErrorLine(end.lines, end.first)
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-  })
 
 /** The counts of a list by the names of the state filter; a number that is not exact has more. */
 export const stateCountsQuery = (filter: JobFilter) =>

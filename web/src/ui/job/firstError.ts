@@ -9,11 +9,24 @@ const ERROR =
 // A line that counts no errors, or that only begins the report of one.
 const HARMLESS = /\b(?:no|0|without) (?:errors?|failures?)\b|Traceback \(most recent call last\)/i
 
-/** The first line that reports an error, else the last line with text, if that is wanted. */
-export function firstErrorLine(lines: string[], first = 1, orLast = true): ErrorLine | null {
-  const texts = lines.map((text) => text.trim())
-  const index = texts.findIndex((text) => ERROR.test(text) && !HARMLESS.test(text))
-  const last = orLast ? texts.findLastIndex((text) => text !== '') : -1
-  const at = index >= 0 ? index : last
-  return at < 0 ? null : { line: first + at, text: texts[at]! }
+/** The first line that reports an error; `first` is the number of the first of these lines. */
+export function firstErrorLine(lines: string[], first = 1): ErrorLine | null {
+  return lineAt(
+    lines,
+    lines.findIndex((text) => ERROR.test(text) && !HARMLESS.test(text)),
+    first,
+  )
+}
+
+/** The last line with text. */
+export function lastLine(lines: string[], first = 1): ErrorLine | null {
+  return lineAt(
+    lines,
+    lines.findLastIndex((text) => text.trim() !== ''),
+    first,
+  )
+}
+
+function lineAt(lines: string[], index: number, first: number): ErrorLine | null {
+  return index < 0 ? null : { line: first + index, text: lines[index]!.trim() }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { shortId, shortIdIn } from '../../lib/jobId'
-import { firstErrorLine } from './firstError'
+import { firstErrorLine, lastLine } from './firstError'
 import { originPage, originText } from './origin'
 
 const ada = { id: 'u1', username: 'ada', email: 'ada@example.org' }
@@ -16,8 +16,8 @@ test.each([
     ['compiled with 0 errors', 'bash: jq: command not found'],
     { line: 2, text: 'bash: jq: command not found' },
   ],
-  [['one', 'two', ''], { line: 2, text: 'two' }],
-  [['errorless words and terrors'], { line: 1, text: 'errorless words and terrors' }],
+  [['one', 'two', ''], null],
+  [['errorless words and terrors'], null],
   [['', ' '], null],
 ])('the first error of %j', (lines, expected) => {
   expect(firstErrorLine(lines)).toEqual(expected)
@@ -25,7 +25,8 @@ test.each([
 
 test('lines are counted from where they were read', () => {
   expect(firstErrorLine(['fatal: x'], 501)).toEqual({ line: 501, text: 'fatal: x' })
-  expect(firstErrorLine(['done'], 1, false)).toBeNull()
+  expect(lastLine(['done', ' '], 501)).toEqual({ line: 501, text: 'done' })
+  expect(lastLine(['', ' '])).toBeNull()
 })
 
 test('the origin names what started the job', () => {

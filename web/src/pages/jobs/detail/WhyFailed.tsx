@@ -1,50 +1,97 @@
 import { Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Shape } from '../../../api/client'
-import { errorLineQuery, type Job, scriptQuery } from '../../../api/queries/job'
-import { isOver } from '../../../lib/state'
+import { stepJobsQuery } from '../../../api/queries/automation/workflow'
+import { errorLineQuery, type LogError } from '../../../api/queries/errorLine'
+import { isWorkflow, type Job, scriptQuery } from '../../../api/queries/job'
+import { isOver, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { plainText } from '../../../ui/log/lines/ansi'
 import { useJobText } from '../jobText'
 
-const FAILED = ['failure', 'error', 'timeout']
+const FAILED = ['failure', 'error', 'timeout', 'lost']
+const MAX_STEPS = 5
 
-/** Whether the job ran a script that failed. */
+/** Whether the job ran a script or steps, and failed or is lost. */
 export function hasFailed(job: Job): boolean {
-  return isOver(job) && FAILED.includes(job.state) && job.started_at !== null && !!job.script_id
+  if (!isOver(job) || !FAILED.includes(job.state)) return false
+  return isWorkflow(job) || (job.started_at !== null && !!job.script_id)
 }
 
-/** The first error of the log, how it ended, and what was different when it last succeeded. */
+/** The reasons for a failure; each part is shown also if another could not be loaded. */
 export function WhyFailed({ job }: { job: Job }) {
   const t = useJobText()
-  const { data: error } = useQuery(errorLineQuery(job.id))
-  const { data: script } = useQuery(scriptQuery(job.id))
-  if (error === undefined || script === undefined) return null
   return (
     <Paper withBorder className="jobs-why" component="section" aria-label={t.why}>
       <Title order={3} size="h6">
         {t.why}
       </Title>
-      <Text size="sm">{[endOf(job, t), error ? t.whyFirst : t.whyNoLine].join(' · ')}</Text>
-      {error ? (
-        <AppLink
-          to={`/jobs/${job.id}/log`}
-          hash={`L${error.line}`}
-          className="jobs-why-line mono"
-          title={`L${error.line}`}
-        >
-          {plainText(error.text).slice(0, 1000)}
-        </AppLink>
-      ) : null}
-      <Comparison job={job} script={script} />
+      {isWorkflow(job) ? <FailedSteps job={job} /> : <FailedScript job={job} />}
     </Paper>
   )
 }
 
+/** The first error of the log, how it ended, and what was different when it last succeeded. */
+function FailedScript({ job }: { job: Job }) {
+  const t = useJobText()
+  const log = useQuery(errorLineQuery(job.id))
+  const script = useQuery(scriptQuery(job.id))
+  const error = log.data
+  const logText = log.isError ? t.whyUnread : error ? t.whyLine[error.kind] : t.whyNoLine
+  return (
+    <>
+      <Text size="sm">{log.isPending ? endOf(job, t) : `${endOf(job, t)} · ${logText}`}</Text>
+      {error ? <LogLine job={job} error={error} /> : null}
+      {script.data ? <Comparison job={job} script={script.data} /> : null}
+      {script.isError ? <Text size="sm">{t.whyNotCompared}</Text> : null}
+    </>
+  )
+}
+
+function LogLine({ job, error }: { job: Job; error: LogError }) {
+  return (
+    <AppLink
+      to={`/jobs/${job.id}/log`}
+      hash={`L${error.line}`}
+      className="jobs-why-line mono"
+      title={`L${error.line}`}
+    >
+      {plainText(error.text).slice(0, 1000)}
+    </AppLink>
+  )
+}
+
 function endOf(job: Job, t: ReturnType<typeof useJobText>): string {
-  const { code, signal } = (job.result ?? {}) as { code?: number; signal?: string | number }
+  const { code, signal } = (job.result ?? {}) as { code?: number | null; signal?: string | number }
   if (job.state === 'timeout') return t.whyTimeout
-  return signal ? t.whySignal(String(signal)) : t.whyCode(code ?? 0)
+  if (job.state === 'lost') return t.whyLost
+  if (signal) return t.whySignal(String(signal))
+  return code === undefined || code === null ? jobStateText(job) : t.whyCode(code)
+}
+
+/** The steps of a workflow's run that failed, the first of them first. */
+function FailedSteps({ job }: { job: Job }) {
+  const t = useJobText()
+  const query = useQuery(stepJobsQuery(job.workflow_id ?? '', job.id))
+  if (query.isError) return <Text size="sm">{t.whyStepsUnread}</Text>
+  if (!query.data) return null
+  const failed = query.data.filter((step) => isOver(step) && FAILED.includes(step.state))
+  if (failed.length === 0) return <Text size="sm">{t.whyNoStep}</Text>
+  return (
+    <>
+      <Text size="sm">{t.whySteps}</Text>
+      <ul className="jobs-why-values">
+        {[...failed]
+          .sort((a, b) => (a.ended_at ?? '').localeCompare(b.ended_at ?? ''))
+          .slice(0, MAX_STEPS)
+          .map((step) => (
+            <li key={step.id}>
+              <AppLink to={`/jobs/${step.id}`}>{step.name}</AppLink> · {jobStateText(step)}
+            </li>
+          ))}
+      </ul>
+    </>
+  )
 }
 
 function Comparison({ job, script }: { job: Job; script: Shape<'Provenance'> }) {

@@ -14,7 +14,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Eraser, ListFilter, MoreVertical, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { type JobFilter, STATE_NAMES, stateCountsQuery } from '../../../api/queries/job'
+import { type JobFilter, stateCountsQuery, stateNames } from '../../../api/queries/job'
 import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
@@ -39,6 +39,7 @@ const LOOKS: Record<string, Look> = {
   lost: 'lost',
   success: 'ok',
   canceled: 'cancel',
+  problems: 'fail',
 }
 
 interface Props {
@@ -62,7 +63,7 @@ export function JobFilters({ filter, onFilter, total, more }: Props) {
     <div className="head jobs-filters">
       <Words filter={filter} onFilter={onFilter} />
       <Group gap={6} className="jobs-states" role="group" aria-label={t.stateFilter}>
-        {STATE_NAMES.map((word) => (
+        {stateNames(filter).map((word) => (
           <Button
             key={word}
             size="compact-xs"
@@ -89,7 +90,7 @@ export function JobFilters({ filter, onFilter, total, more }: Props) {
         onChange={(event) => onFilter({ state: event.currentTarget.value || undefined })}
         data={[
           { value: '', label: t.stateFilter },
-          ...STATE_NAMES.map((value) => ({ value, label: t.states[value]! })),
+          ...stateNames(filter).map((value) => ({ value, label: t.states[value]! })),
         ]}
       />
       <Popover position="bottom-start" width={280} trapFocus>
