@@ -115,7 +115,35 @@ test('the cards are arranged by keys, for oneself and for everyone', async () =>
   const other = await world.page('/', { as: viewer })
   await expect.poll(() => first(other)).not.toBe('Indicators')
   expect(await other.getByRole('region', { name: 'Hosts', exact: true }).count()).toBe(0)
-  await world.api('DELETE', '/view/layout/dashboard?shared=true')
+  await page.getByRole('button', { name: 'Arrange cards' }).click()
+  await dialog.getByRole('button', { name: 'Reset for everyone' }).click()
+  await page.getByText('The shared layout was removed').waitFor()
+  await page.getByRole('region', { name: 'Hosts', exact: true }).waitFor()
+})
+
+test('a card gets its own width for one person only', async () => {
+  const viewer = await world.member('viewer', 'width@example.org')
+  const page = await world.page('/', { as: viewer })
+  const widthOf = async (page: Page) =>
+    (await page.getByRole('region', { name: 'Recent jobs' }).boundingBox())!.width
+  const before = await widthOf(page)
+  await page.getByRole('button', { name: 'Arrange cards' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Arrange the dashboard' })
+  expect(await dialog.getByRole('button', { name: /for everyone/ }).count()).toBe(0)
+  await dialog
+    .getByRole('radiogroup', { name: 'Width of Recent jobs' })
+    .getByText('Full', { exact: true })
+    .click()
+  await dialog.getByRole('button', { name: 'Save for me' }).click()
+  await page.getByText('Layout saved', { exact: true }).waitFor()
+  await expect.poll(() => widthOf(page)).toBeGreaterThan(1.8 * before)
+  await page.reload()
+  await expect.poll(() => widthOf(page)).toBeGreaterThan(1.8 * before)
+  const other = await world.page('/')
+  await expect.poll(() => widthOf(other)).toBeLessThan(1.2 * before)
+  await page.getByRole('button', { name: 'Arrange cards' }).click()
+  await dialog.getByRole('button', { name: 'Reset for me' }).click()
+  await expect.poll(() => widthOf(page)).toBeLessThan(1.2 * before)
 })
 
 test('a failed job says why, and its values can be changed for another run', async () => {

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ok, type Shape, untypedQuery } from '../../api/client'
+import { PROBLEM_STATES } from '../../api/queries/job'
 import { monitorsQuery } from '../../api/queries/monitoring/monitor'
 
 export type Job = Shape<'JobRecord'>
@@ -20,12 +21,12 @@ export const SHOWN_PROBLEMS = 5
 
 export const problemMonitorsQuery = monitorsQuery({ state: 'problems' }, 0, SHOWN_PROBLEMS)
 
-/** Jobs that failed within a day, newest first. */
+/** Jobs of the last day that failed or are lost, newest first. */
 export const failedJobsQuery = queryOptions({
   queryKey: ['job', 'list', 'failed'],
   queryFn: async () => {
     const query = untypedQuery({
-      'where[state][$in][]': ['failure', 'error', 'timeout'],
+      'where[state][$in][]': PROBLEM_STATES,
       'where[creation_date][$gte]': new Date(Date.now() - DAY_MS).toISOString(),
       limit: SHOWN_PROBLEMS,
       look: MAX_SEARCHED,

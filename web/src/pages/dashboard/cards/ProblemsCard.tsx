@@ -2,6 +2,7 @@ import { Badge, Group, Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { countsQuery } from '../../../api/queries/counts'
+import { PROBLEMS } from '../../../api/queries/job'
 import { shortId } from '../../../lib/jobId'
 import { jobLook, jobStateText, type Look, monitorLook, monitorStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
@@ -49,7 +50,7 @@ export function ProblemsCard() {
         count={jobs?.length ?? 0}
         isMore={jobs?.length === SHOWN_PROBLEMS}
         to="/jobs"
-        search={{ state: 'failure', from: '24h' }}
+        search={{ state: PROBLEMS, from: '24h' }}
       >
         {jobs?.map((job) => (
           <Problem

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Checkbox, Group, SegmentedControl, Stack } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
@@ -20,6 +20,7 @@ export function ArrangeDialog({ layout, onClose }: Props) {
   const t = useText()
   const isManager = useHasLevel('manager')
   const [cards, setCards] = useState(layout)
+  const { data: stored } = useQuery(layoutQuery)
   const save = useSave(onClose)
   const change = (row: PlacedCard, part: Partial<PlacedCard>) =>
     setCards(cards.map((other) => (other === row ? { ...row, ...part } : other)))
@@ -64,9 +65,16 @@ export function ArrangeDialog({ layout, onClose }: Props) {
           ))}
         </ol>
         <Group justify="flex-end" gap={8}>
-          <Button variant="subtle" mr="auto" onClick={() => save.mutate({ cards: null })}>
-            {t.resetLayout}
-          </Button>
+          <Group gap={8} mr="auto">
+            <Button variant="subtle" onClick={() => save.mutate({ cards: null })}>
+              {t.resetOwn}
+            </Button>
+            {isManager && stored?.shared ? (
+              <Button variant="subtle" onClick={() => save.mutate({ cards: null, shared: true })}>
+                {t.resetShared}
+              </Button>
+            ) : null}
+          </Group>
           {isManager ? (
             <Button variant="default" onClick={() => save.mutate({ cards, shared: true })}>
               {t.saveShared}
@@ -82,7 +90,7 @@ export function ArrangeDialog({ layout, onClose }: Props) {
 }
 
 interface Change {
-  /** Null: back to the shared layout, or to the default. */
+  /** Null: without a layout of one's own the shared one applies, without that the default. */
   cards: PlacedCard[] | null
   shared?: boolean
 }
@@ -94,10 +102,13 @@ function useSave(onDone: () => void) {
     mutationFn: ({ cards, shared = false }: Change) =>
       cards
         ? ok(api.PUT('/view/layout/dashboard', { body: { cards, shared } }))
-        : ok(api.DELETE('/view/layout/dashboard')),
-    onSuccess: (record, { shared }) => {
+        : ok(
+            api.DELETE('/view/layout/dashboard', { params: { query: { shared: String(shared) } } }),
+          ),
+    onSuccess: (record, { cards, shared }) => {
       client.setQueryData(layoutQuery.queryKey, record)
-      showSuccess(shared ? t.sharedSaved : t.layoutSaved)
+      const done = cards ? [t.layoutSaved, t.sharedSaved] : [t.layoutReset, t.sharedReset]
+      showSuccess(done[shared ? 1 : 0]!)
       onDone()
     },
     onError: showError,
