@@ -19,7 +19,7 @@ from egress.receivers import mail_sink
 from manual_clock import ManualClock
 
 RECORD: dict[str, letters.Kind] = {
-    **dict.fromkeys(("id", "object_id"), letters.identifier),
+    **dict.fromkeys(("id", "object_id", "group_id"), letters.identifier),
     **dict.fromkeys(("kind", "object", "severity", "title", "body"), letters.string),
     "read": letters.boolean,
     "creation_date": letters.moment,
@@ -60,6 +60,24 @@ async def test_it_works(world: World, uma: Client) -> None:
     )
     assert (notification["severity"], notification["read"]) == ("HIGH", False)
     assert await titles(world, "ada", "max", "vic") == {"ada": [], "max": [], "vic": []}
+
+
+async def test_failures_of_a_task_are_one_group(world: World, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        for _ in range(2):
+            await run(uma, agent, task, code=1)
+    await deliver_notices(world.runtime)
+    rows = (await uma.get("/acme/notification")).json
+    assert len({row["object_id"] for row in rows}) == 2
+    assert [row["group_id"] for row in rows] == [task, task]
+
+
+async def test_an_older_row_is_grouped_by_its_object(world: World, uma: Client) -> None:
+    await failed_job(world, "uma")
+    await world.runtime.db.write(lambda tx: tx.execute("update notifications set group_id = ''"))
+    (notification,) = (await uma.get("/acme/notification")).json
+    assert notification["group_id"] == notification["object_id"]
 
 
 async def test_one_is_read_and_new_again(world: World, uma: Client) -> None:

@@ -48,6 +48,7 @@ class Notification(msgspec.Struct):
     body: str
     read_at: Millis | None
     created_at: Millis
+    group_id: str
 
 
 _ROW = columns(Notification)
@@ -61,7 +62,7 @@ def deliver(tx: Tx, notices: Sequence[AddressedNotice]) -> None:
         (
             *(new_id(), addressed.customer_id, user_id, notice.kind, notice.object),
             *(notice.object_id, notice.severity.value, notice.title),
-            *(notice.text, None, notice.at),
+            *(notice.text, None, notice.at, addressed.group_id or notice.object_id),
         )
         for addressed in notices
         for notice in (addressed.notice,)

@@ -78,6 +78,8 @@ class AddressedNotice(msgspec.Struct, frozen=True):
     tags: frozenset[str] = frozenset()
     # Ids of the users in whose inbox it appears.
     people: tuple[str, ...] = ()
+    # The inbox shows notices with the same id as one group.
+    group_id: str = ""
 
 
 class QuietHours(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -7784,11 +7784,13 @@ export interface components {
         };
         /**
          * NotificationRecord
-         * @description One entry of my inbox.
+         * @description One entry of my inbox. `group_id` is the same for entries that belong together: of a job it
+         *         is the task or the workflow, else the object.
          */
         NotificationRecord: {
             body: string;
             creation_date: string;
+            group_id: string;
             id: string;
             kind: string;
             object: string;

@@ -90,12 +90,14 @@ class MessageRecord(msgspec.Struct):
 
 
 class NotificationRecord(msgspec.Struct):
-    """One entry of my inbox."""
+    """One entry of my inbox. `group_id` is the same for entries that belong together: of a job it
+    is the task or the workflow, else the object."""
 
     id: str
     kind: str
     object: str
     object_id: str
+    group_id: str
     severity: str
     title: str
     body: str
@@ -197,6 +199,7 @@ def notification(row: Notification) -> NotificationRecord:
         row.kind,
         row.object,
         row.object_id,
+        row.group_id or row.object_id,
         row.severity,
         row.title,
         row.body,

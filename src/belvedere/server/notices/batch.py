@@ -85,6 +85,7 @@ def make_notice(
     about: Sequence[str | None] = (),
     tags: Sequence[str] = (),
     people: tuple[str, ...] = (),
+    group_id: str | None = None,
 ) -> AddressedNotice:
     """The notice of an event; without a title it gets the description of its kind."""
     name = next((str(data[key]) for key in _NAMES if key in data), event.object)
@@ -107,6 +108,7 @@ def make_notice(
         frozenset(object_id for object_id in (event.object_id, *about) if object_id),
         frozenset(tag.lower() for tag in tags),
         people,
+        group_id or event.object_id,
     )
 
 

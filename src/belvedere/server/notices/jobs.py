@@ -60,6 +60,7 @@ def job_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> Addres
         people=_people(batch, job, is_request=is_request)
         if is_request or (is_bad and not is_step)
         else (),
+        group_id=job.task_id or job.workflow_id,
     )
 
 

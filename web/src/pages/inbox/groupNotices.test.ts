@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { groupNotices } from './groupNotices'
 
-const notice = (id: string, object: string, object_id: string) => ({ id, object, object_id })
+const notice = (id: string, object: string, group_id: string) => ({ id, object, group_id })
 
 test('alerts about one object are one group, where its newest alert stands', () => {
   const groups = groupNotices([

@@ -1,13 +1,13 @@
 import type { Notice } from '../../api/queries/inbox'
 
-type Grouped = Pick<Notice, 'id' | 'object' | 'object_id'>
+type Grouped = Pick<Notice, 'id' | 'object' | 'group_id'>
 
-/** Alerts by the object that they are about, the group with the newest alert first. */
+/** Alerts by what they are about (of jobs, their task), the group with the newest alert first. */
 export function groupNotices<T extends Grouped>(notices: T[]): T[][] {
   const groups = new Map<string, T[]>()
   for (const notice of notices) {
     // An alert about no object is alone.
-    const key = notice.object_id ? `${notice.object} ${notice.object_id}` : notice.id
+    const key = notice.group_id ? `${notice.object} ${notice.group_id}` : notice.id
     const group = groups.get(key)
     if (group) group.push(notice)
     else groups.set(key, [notice])
