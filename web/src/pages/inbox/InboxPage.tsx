@@ -2,10 +2,12 @@ import './inbox.css'
 import { Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { startedByMeQuery } from '../../api/queries/inbox'
+import type { Job } from '../../api/queries/job'
 import { useProfile } from '../../app/session'
 import { usePageTitle } from '../../app/title'
 import { jobLook, jobStateText } from '../../lib/state'
 import { AppLink } from '../../ui/AppLink'
+import { definitionOf } from '../../ui/job/definition'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { StateIcon } from '../../ui/state/StateIcon'
@@ -57,26 +59,37 @@ function StartedByMe() {
               {t.noMine}
             </Text>
           ) : (
-            jobs.slice(0, 20).map((job) => (
-              <div key={job.id} className="row inbox-row" data-row>
-                <StateIcon look={jobLook(job)} />
-                <span className="clip">
-                  <AppLink to={`/jobs/${job.id}`} className="inbox-link">
-                    {job.name}
-                  </AppLink>{' '}
-                  <Text span size="xs" c="dimmed">
-                    {jobStateText(job)}
-                    {job.hostname ? ` · ${job.hostname}` : ''}
-                  </Text>
-                </span>
-                <Text size="xs" c="dimmed">
-                  <Ago at={job.ended_at} />
-                </Text>
-              </div>
-            ))
+            jobs.slice(0, 20).map((job) => <OwnJob key={job.id} job={job} />)
           )
         }
       </QueryResult>
     </Section>
+  )
+}
+
+function OwnJob({ job }: { job: Job }) {
+  const definition = definitionOf(job)
+  return (
+    <div className="row inbox-row" data-row>
+      <StateIcon look={jobLook(job)} />
+      <span className="clip">
+        <AppLink to={`/jobs/${job.id}`} className="inbox-link">
+          {job.name}
+        </AppLink>{' '}
+        <Text span size="xs" c="dimmed">
+          {jobStateText(job)}
+          {job.hostname ? ` · ${job.hostname}` : ''}
+          {definition ? ' · ' : ''}
+          {definition ? (
+            <AppLink to={definition.page} className="inbox-link">
+              {definition.word}
+            </AppLink>
+          ) : null}
+        </Text>
+      </span>
+      <Text size="xs" c="dimmed">
+        <Ago at={job.ended_at} />
+      </Text>
+    </div>
   )
 }

@@ -9,6 +9,7 @@ import { isOver, jobLook, jobStateText } from '../../lib/state'
 import { valueBlock, valueText } from '../../lib/valueText'
 import { AppLink, useAppNavigate } from '../AppLink'
 import { type Argument, nameOf } from '../arguments/values'
+import { reasonText } from '../job/reasons'
 import { QueryResult } from '../layout/QueryResult'
 import { useLastLines } from '../run/lastLines'
 import '../run/run.css'
@@ -100,7 +101,7 @@ function StepParts({ job }: { job: Job }) {
           {job.hostname} <Duration from={job.started_at ?? job.creation_date} to={job.ended_at} />
         </Text>
       </Group>
-      {job.reason ? <Text size="sm">{job.reason}</Text> : null}
+      {job.reason ? <Text size="sm">{reasonText(job.reason)}</Text> : null}
       <SegmentedControl
         size="xs"
         aria-label={t.parts}

@@ -8,6 +8,7 @@ import { useHasLevel } from '../../../app/session'
 import { shortId } from '../../../lib/jobId'
 import { isOver } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
+import { reasonText } from '../../../ui/job/reasons'
 import { Ago } from '../../../ui/state/Time'
 import { useJobText } from '../jobText'
 
@@ -183,7 +184,7 @@ function HeldBy({ detail }: { detail: Detail }) {
 
 function endReason(job: Job, t: Words): string | null {
   const parts = [
-    job.reason ? (t.reasons[job.reason] ?? job.reason) : '',
+    job.reason ? reasonText(job.reason) : '',
     job.canceled_by ? t.canceledBy(job.canceled_by) : '',
     job.resolved_by ? t.resolvedBy(job.resolved_by) : '',
     job.reconciled ? t.reconciled : '',

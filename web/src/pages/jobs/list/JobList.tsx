@@ -26,7 +26,7 @@ const SameJobDialog = lazy(() =>
   import('../dialogs/SameJobDialog').then((module) => ({ default: module.SameJobDialog })),
 )
 const HEIGHTS = { compact: 32, normal: 40, comfortable: 48 }
-const CARD_PX = 58
+const CARD_PX = 80
 const AHEAD = 60
 
 interface Props {
@@ -67,7 +67,7 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
   const [sameAs, setSameAs] = useState<Job | null>(null)
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
-  const values = useArgumentTexts(isNarrow ? [] : items.map((item) => rows[item.index]!))
+  const values = useArgumentTexts(items.map((item) => rows[item.index]!))
   useEffect(() => {
     if (hasMore && last > rows.length - AHEAD) onMore()
   }, [hasMore, last, rows.length, onMore])

@@ -6,7 +6,9 @@ import type { Job } from '../../../api/queries/job'
 import { shortId } from '../../../lib/jobId'
 import { jobLook, jobStateText } from '../../../lib/state'
 import { type LinkProps, useAppNavigate } from '../../../ui/AppLink'
+import { useCopy } from '../../../ui/copy/useCopy'
 import { ArgumentChips } from '../../../ui/job/ArgumentChips'
+import { definitionOf } from '../../../ui/job/definition'
 import { originText } from '../../../ui/job/origin'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago, Duration } from '../../../ui/state/Time'
@@ -57,7 +59,7 @@ export const JobRow = memo(function JobRow(props: Props) {
         />
       </span>
       {isNarrow ? (
-        <Card job={job} linkProps={linkProps} />
+        <Card job={job} linkProps={linkProps} values={values} />
       ) : (
         <Cells job={job} linkProps={linkProps} values={values} />
       )}
@@ -89,7 +91,19 @@ function MenuPlace({ job, onActive }: Props) {
   )
 }
 
-function Cells({ job, linkProps, values }: Pick<Props, 'job' | 'linkProps' | 'values'>) {
+type PartProps = Pick<Props, 'job' | 'linkProps' | 'values'>
+
+/** The task of the job; with the keyboard it is opened by the menu of the row. */
+function Definition({ job, linkProps }: Omit<PartProps, 'values'>) {
+  const definition = definitionOf(job)
+  return definition ? (
+    <a {...linkProps(definition.page)} className="jobs-task" tabIndex={-1}>
+      {definition.word}
+    </a>
+  ) : null
+}
+
+function Cells({ job, linkProps, values }: PartProps) {
   return (
     <>
       <span role="cell" className="jobs-state">
@@ -97,10 +111,11 @@ function Cells({ job, linkProps, values }: Pick<Props, 'job' | 'linkProps' | 'va
         <span className="clip">{jobStateText(job)}</span>
       </span>
       <span role="cell" className="jobs-job clip">
-        <a {...linkProps(`/jobs/${job.id}`)} className="jobs-link" title={job.name}>
+        <a {...linkProps(`/jobs/${job.id}`)} className="jobs-link clip" title={job.name}>
           {job.name}
         </a>{' '}
         <code>{shortId(job.id)}</code>
+        <Definition job={job} linkProps={linkProps} />
         {values ? <ArgumentChips texts={values.texts} more={values.more} /> : null}
       </span>
       <span role="cell" className="jobs-origin clip">
@@ -119,7 +134,7 @@ function Cells({ job, linkProps, values }: Pick<Props, 'job' | 'linkProps' | 'va
   )
 }
 
-function Card({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
+function Card({ job, linkProps, values }: PartProps) {
   return (
     <span role="cell" className="jobs-two">
       <span className="jobs-state">
@@ -127,12 +142,17 @@ function Card({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
         <a {...linkProps(`/jobs/${job.id}`)} className="jobs-link clip">
           {job.name}
         </a>
+        <Definition job={job} linkProps={linkProps} />
       </span>
       <span className="jobs-second clip">
         {jobStateText(job)} · {shortId(job.id)} · {job.hostname ? `${job.hostname} · ` : ''}
         <Ago at={job.creation_date} />
         {job.started_at ? ' · ' : ''}
         {job.started_at ? <Duration from={job.started_at} to={job.ended_at} /> : null}
+      </span>
+      <span className="jobs-second clip">
+        {originText(job)}
+        {values ? <ArgumentChips texts={values.texts} more={values.more} /> : null}
       </span>
     </span>
   )
@@ -141,6 +161,7 @@ function Card({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
 function RowMenu({ job, onSame }: Pick<Props, 'job' | 'onSame'>) {
   const t = useJobsText()
   const go = useAppNavigate()
+  const { copy } = useCopy()
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -168,7 +189,7 @@ function RowMenu({ job, onSame }: Pick<Props, 'job' | 'onSame'>) {
         {job.user_id ? (
           <Menu.Item onClick={() => go('/jobs', { user: job.user_id })}>{t.sameUser}</Menu.Item>
         ) : null}
-        <Menu.Item onClick={() => void navigator.clipboard.writeText(job.id)}>{t.copyId}</Menu.Item>
+        <Menu.Item onClick={() => copy(job.id)}>{t.copyId}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )
