@@ -111,7 +111,7 @@ def write_docs(root: Path, folder: Path, *options: str) -> int:
     """In another process: the build environment of hatchling imports nothing from tools/."""
     program = root / "tools" / "docs_site.py"
     words = (sys.executable, str(program), str(root / STATIC), str(folder), *options)
-    return subprocess.call(words, cwd=root)
+    return _status(subprocess.Popen(words, cwd=root))
 
 
 def build_console(root: Path) -> None:

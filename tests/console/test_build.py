@@ -1,11 +1,12 @@
 """The build hook: it builds what changed, and does nothing when nothing changed."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from console.hook import Checkout, load
+from console.hook import DOCS, ROOT, Checkout, load
 
 hook = load()
 OF_WHEEL = hook._of_wheel
@@ -74,6 +75,48 @@ def test_what_both_are_made_of_builds_both(built: Checkout) -> None:
     built.write("web/public/icon.svg", "two")
     hook.build(built.root)
     assert built.calls()[-2:] == [PACK, "docs"]
+
+
+def test_a_slow_build_of_the_documentation_says_that_it_runs(
+    built: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built.write("docs/index.md", "two")
+    end = built.root / "end"
+    wait = f"import pathlib\nwhile not pathlib.Path({str(end)!r}).exists():\n    pass\n"
+    built.write("tools/docs_site.py", wait + DOCS)
+    lines: list[str] = []
+
+    def report(line: str) -> None:
+        lines.append(line)
+        # The build ends only after the report.
+        if "still running" in line:
+            end.touch()
+
+    monkeypatch.setattr(hook, "REPORT_EVERY_S", 0.05)
+    monkeypatch.setattr(hook, "_say", report)
+    hook.build(built.root)
+    assert lines[:2] == ["Building the documentation ...", "  still running: 0.05 s"]
+    assert built.docs() == "two"
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_progress_of_a_slow_command(tmp_path: Path, status: int) -> None:
+    """tools/progress.sh reports the time, and returns the status of the command."""
+    # Returns at once; at the third call it lets the command end.
+    sleep = 'echo x >> calls; test "$(wc -l < calls)" -lt 3 || { touch end; exit 1; }'
+    (tmp_path / "sleep").write_text(f"#!/bin/sh\n{sleep}\n")
+    (tmp_path / "sleep").chmod(0o755)
+    command = f"until test -e end; do :; done; exit {status}"
+    run = subprocess.run(
+        ("sh", str(ROOT / "tools" / "progress.sh"), "Installing", "sh", "-c", command),
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    expected = ["Installing ...", "  still running: 10 s", "  still running: 20 s"]
+    assert (run.returncode, run.stdout.splitlines()) == (status, expected)
 
 
 def test_documentation_that_fails_to_build_keeps_the_previous_one(built: Checkout) -> None:

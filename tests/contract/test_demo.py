@@ -7,6 +7,7 @@ import pytest
 from belvedere import hosts
 from belvedere.access.customers import service
 from belvedere.db import Tx
+from belvedere.overview import first_steps
 from belvedere.server import demo
 from contract.client import Client
 from contract.fakeagent import hello
@@ -181,6 +182,33 @@ async def test_the_first_steps_do_not_count_the_demo(world: World, ada: Client) 
     await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "0 7 * * *"})
     await ada.post(f"/acme/task/{task}/job", {})
     assert await open_steps(ada) == ["notifications"]
+    # When the last step is done, the list disappears.
+    assert (await ada.get("/api/first-steps")).json["visible"] is True
+    channel = {"name": "Log", "url": "json://192.0.2.1/"}
+    channel_id = (await ada.post("/acme/notify/channel", channel)).json["id"]
+    rule = {"name": "All", "channels": [channel_id]}
+    assert (await ada.post("/acme/notify/rule", rule)).status == 201
+    assert await open_steps(ada) == []
+    assert (await ada.get("/api/first-steps")).json["visible"] is False
+
+
+@pytest.mark.parametrize("first", ["user", "scheduler"])
+async def test_a_person_among_many_scheduled_jobs_has_run_one(
+    world: World, ada: Client, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_steps, "MAX_JOBS", 2)
+    task = await world.task("own")
+    jobs = [(await ada.post(f"/acme/task/{task}/job", {})).json["id"] for _ in range(4)]
+
+    def change_origins(tx: Tx) -> None:
+        tx.execute("update jobs set origin = 'scheduler'")
+        person = jobs[0] if first == "user" else jobs[-1]
+        tx.execute("update jobs set origin = 'user' where id = ?", person)
+
+    await world.runtime.db.write(change_origins)
+    assert "run" not in await open_steps(ada)
+    await world.runtime.db.write(lambda tx: tx.execute("update jobs set origin = 'scheduler'"))
+    assert "run" in await open_steps(ada)
 
 
 async def test_the_first_steps_can_be_hidden(world: World, ada: Client, vic: Client) -> None:

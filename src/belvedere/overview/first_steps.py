@@ -11,10 +11,14 @@ from belvedere.db import Tx, installation
 
 # An organization that is older has found its way; an upgrade does not show it the list.
 MAX_AGE = 30 * DAY
-# The first job of a person is among the oldest jobs; more are not read.
-MAX_JOBS = 500
+# So many of the oldest and of the newest jobs are searched for one that a person started.
+MAX_JOBS = 10_000
 # More than the demo has.
 MAX_OBJECTS = 100
+_HAS_RUN = (
+    "select 1 from (select origin from jobs where customer_id = ? order by id {} limit ?) as jobs"
+    " where origin = 'user' limit 1"
+)
 _TASKS = "select id from tasks where customer_id = ? and deleted_at is null limit ?"
 _SCHEDULES = "select id from schedules where customer_id = ? limit ?"
 _HOSTS = "select count(*) from hosts where customer_id = ? and deleted_at is null"
@@ -77,11 +81,10 @@ def _is_offered(tx: Tx, actor: Actor) -> bool:
 
 def _has_run(tx: Tx, actor: Actor) -> bool:
     """Whether a person has started a job: the demo's schedule does not count."""
-    rows = tx.rows(
-        "select origin from jobs where customer_id = ? order by id limit ?",
-        *(actor.customer_id, MAX_JOBS),
+    return any(
+        tx.value(_HAS_RUN.format(order), actor.customer_id, MAX_JOBS) is not None
+        for order in ("asc", "desc")
     )
-    return any(origin == "user" for (origin,) in rows)
 
 
 def _has_own(tx: Tx, actor: Actor, statement: str, demo_ids: Collection[str]) -> bool:

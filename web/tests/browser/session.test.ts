@@ -99,6 +99,21 @@ test('the first steps tick themselves off, and the demo is removed in one action
   await steps.getByRole('button', { name: 'Hide first steps' }).click()
   await steps.waitFor({ state: 'detached' })
   expect((await world.api('GET', '/api/first-steps')).visible).toBe(false)
+
+  // Shown again, the list disappears by itself when the last step is done.
+  await world.api('PUT', '/api/first-steps', { visible: true })
+  await page.reload()
+  await steps.getByText('4 of 6 done').waitFor()
+  const { token } = await world.api('POST', '/api/enrolment', {})
+  await world.api('POST', '/-/enrol', { token, hostname: 'second', fingerprint: 'f'.repeat(32) })
+  const channel = await world.api('POST', '/notify/channel', {
+    name: 'Log',
+    url: 'json://192.0.2.1/',
+  })
+  await world.api('POST', '/notify/rule', { name: 'All', channels: [channel.id] })
+  await steps.waitFor({ state: 'detached' })
+  const { visible, steps: all } = await world.api('GET', '/api/first-steps')
+  expect([visible, all.every((step: { done: boolean }) => step.done)]).toEqual([false, true])
 })
 
 test('no page logged an error or called another host', () => {
