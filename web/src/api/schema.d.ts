@@ -9025,7 +9025,7 @@ export interface components {
          * TaskLine
          * @description A task as a row of the list page, with its last jobs (at most 20, newest first).
          *
-         *         `beats`: results of the same jobs, oldest first: `n` good, `f` failed, `x` cancelled or
+         *         `beats`: results of the same jobs, oldest first: `n` good, `f` failed, `x` canceled or
          *         expired, `l` lost, `r` open.
          */
         TaskLine: {

@@ -23,7 +23,7 @@ const useJobWords = catalogue(
     failure: 'Failed',
     error: 'Failed',
     timeout: 'Timed out',
-    canceled: 'Cancelled',
+    canceled: 'Canceled',
     expired: 'Expired',
     lost: 'Lost: may have run',
     unreachable: 'Host not responding',

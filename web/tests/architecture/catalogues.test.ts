@@ -65,3 +65,17 @@ test('every text is used', () => {
   })
   expect(unused).toEqual([])
 })
+
+test('English texts have one spelling', () => {
+  // The interface says `canceled`; an e-mail is not a letter.
+  const OTHER_SPELLINGS = /\bcancell(?:ed|ing)\b|(?<!e-)\bmails?\b(?= (?:to|about))/i
+  const lines = paths
+    .filter((path) => texts.get(path)!.includes('catalogue('))
+    .flatMap((path) =>
+      texts
+        .get(path)!
+        .split('\n')
+        .map((line) => `${path}: ${line.trim()}`),
+    )
+  expect(lines.filter((line) => OTHER_SPELLINGS.test(line))).toEqual([])
+})

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** Runs until it is cancelled, or until its parent is gone. */
+/** Runs until it is canceled, or until its parent is gone. */
 const never = () => `while [ -d '${world.server.folder}' ]; do sleep 0.05; done`
 
 async function start(taskId: string, task_arguments: unknown[] = []): Promise<string> {
@@ -21,7 +21,7 @@ async function approval(name: string, more = {}): Promise<{ id: string }> {
   return world.api('POST', '/task', { name, type: 'approval', approvers: [vic.email], ...more })
 }
 
-test('a running job is cancelled from its page', async () => {
+test('a running job is canceled from its page', async () => {
   const task = await world.script('Endless', `#!/bin/bash\necho begun\n${never()}`)
   const page = await world.page(`/jobs/${await start(task.id)}`)
   await page.locator('.log-text', { hasText: 'begun' }).waitFor()
@@ -29,7 +29,7 @@ test('a running job is cancelled from its page', async () => {
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Keep running' }).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
-  await page.getByRole('status').filter({ hasText: 'Cancelled' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'Canceled' }).waitFor()
   await page.getByRole('button', { name: 'Run again' }).waitFor()
 })
 

@@ -102,7 +102,7 @@ test('new jobs appear at the top, or behind a button while the reader is further
   await page.locator(`[data-job="${next.id}"]`).waitFor()
 })
 
-test('several jobs are selected by keys and cancelled at once', async () => {
+test('several jobs are selected by keys and canceled at once', async () => {
   for (let n = 0; n < 4; n++) await wait(parked.id)
   const page = await world.page('/jobs?state=running&q=parked')
   const all = await world.api<unknown[]>('GET', '/job?where[lifecycle]=syncing')
@@ -117,7 +117,7 @@ test('several jobs are selected by keys and cancelled at once', async () => {
   await page.getByText(`${count} selected`).waitFor()
   await page.getByRole('button', { name: /Cancel jobs/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel jobs' }).click()
-  await page.getByText(`${count} jobs cancelled`).waitFor()
+  await page.getByText(`${count} jobs canceled`).waitFor()
   const remaining = await world.api<unknown[]>('GET', '/job?where[lifecycle]=syncing')
   expect(remaining).toEqual([])
 })

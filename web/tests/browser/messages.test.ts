@@ -39,8 +39,13 @@ test('an argument is numbered in an error as in the table', async () => {
   const script = await world.script('Deploy', '#!/bin/bash\ntrue\n')
   const task_arguments = [{ type: 'input', label: 'version', required: true }]
   await world.api('PATCH', `/task/${script.id}`, { task_arguments })
-  const body = { task: script.id, task_arguments: [''] }
-  await expect(world.api('POST', '/job', body)).rejects.toThrow('Argument 1 (version) is required.')
+  const hook = await world.api('POST', '/webhook', { name: 'Push', tasks: [script.id] })
+  const page = await world.page(`/webhooks/${hook.id}`)
+  const row = page.getByRole('row').filter({ hasText: 'version' })
+  await row.getByRole('cell', { name: '1', exact: true }).waitFor()
+  await page.locator('.cm-content').fill('[""]')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('alert').filter({ hasText: 'Argument 1 (version) is required.' }).waitFor()
 })
 
 test('each example of the audit filter has results', async () => {

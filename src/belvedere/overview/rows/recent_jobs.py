@@ -39,7 +39,7 @@ class LineJob(msgspec.Struct):
 
 
 class RecentRuns(msgspec.Struct):
-    """`jobs`: newest first. `beats`: oldest first, `n` good, `f` failed, `x` cancelled or
+    """`jobs`: newest first. `beats`: oldest first, `n` good, `f` failed, `x` canceled or
     expired, `l` lost, `r` open."""
 
     jobs: list[LineJob]

@@ -20,7 +20,7 @@ from belvedere.workflow_specs.model import decode as decode_flow
 class TaskLine(msgspec.Struct):
     """A task as a row of the list page, with its last jobs (at most 20, newest first).
 
-    `beats`: results of the same jobs, oldest first: `n` good, `f` failed, `x` cancelled or
+    `beats`: results of the same jobs, oldest first: `n` good, `f` failed, `x` canceled or
     expired, `l` lost, `r` open.
     """
 

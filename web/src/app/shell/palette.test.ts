@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, test } from 'vitest'
-import { type Entry, matching, neighbour, selectedKey } from './paletteEntries'
+import { setPrefs } from '../../lib/prefs'
+import { type Entry, kindText, matching, neighbour, pageOf, selectedKey } from './paletteEntries'
 import { clearRecentPages, recentPages, recordPage, storeRecentPage } from './recent'
 
 const entry = (key: string, label = key, detail?: string): Entry => ({
@@ -41,4 +42,14 @@ test('recent pages are records, the last one first, each once, of one person', (
   expect(pages).toHaveLength(8)
   expect(pages[0]).toEqual({ to: '/jobs/1', name: '11' })
   expect(recentPages('uma')).toEqual([])
+})
+
+test('a record leads to its own page, and its kind is a word of the language', () => {
+  expect(pageOf({ kind: 'schedule', id: 's1' })).toBe('/schedules/s1')
+  expect(pageOf({ kind: 'indicator', id: 'i1' })).toBe('/indicators/i1')
+  expect(pageOf({ kind: 'member', id: 'm1' })).toBe('/people')
+  expect(kindText('schedule')).toBe('schedule')
+  setPrefs({ language: 'es' })
+  expect(kindText('schedule')).toBe('horario')
+  setPrefs({ language: 'en' })
 })

@@ -1,4 +1,42 @@
 import type { LucideIcon } from 'lucide-react'
+import type { Shape } from '../../api/client'
+import { catalogue } from '../../lib/i18n'
+
+const useKinds = catalogue(
+  {
+    task: 'task',
+    workflow: 'workflow',
+    monitor: 'monitor',
+    host: 'host',
+    indicator: 'indicator',
+    webhook: 'webhook',
+    schedule: 'schedule',
+    script: 'script',
+    member: 'member',
+    job: 'job',
+  } as Record<string, string>,
+  {
+    task: 'tarea',
+    workflow: 'flujo',
+    monitor: 'monitor',
+    host: 'equipo',
+    indicator: 'indicador',
+    webhook: 'webhook',
+    schedule: 'horario',
+    script: 'script',
+    member: 'miembro',
+    job: 'trabajo',
+  },
+)
+
+export function kindText(kind: string): string {
+  return useKinds.now()[kind] ?? kind
+}
+
+/** The page of a record that the search found; people have one list. */
+export function pageOf({ kind, id }: Pick<Shape<'SearchResult'>, 'kind' | 'id'>): string {
+  return kind === 'member' ? '/people' : `/${kind}s/${id}`
+}
 
 /** One line of the palette. */
 export interface Entry {

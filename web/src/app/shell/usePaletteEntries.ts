@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { Clock, MonitorPlay, Moon, Play, Plus, Sun } from 'lucide-react'
-import { api, ok, type Shape } from '../../api/client'
+import { api, ok } from '../../api/client'
 import { shortId, shortIdIn } from '../../lib/jobId'
 import { setPrefs } from '../../lib/prefs'
 import { useAppNavigate } from '../../ui/AppLink'
@@ -11,27 +11,11 @@ import { CREATE, PAGES } from '../pages'
 import { hasLevel, isAllowed } from '../permissions'
 import { useProfile } from '../session'
 import { useText } from '../text'
-import { type Entry, matching } from './paletteEntries'
+import { type Entry, kindText, matching, pageOf } from './paletteEntries'
 import { recentPages } from './recent'
-
-type SearchHit = Shape<'SearchResult'>
 
 const PAUSE_MS = 150
 const MAX_RECENT = 5
-
-/** The page of each kind of record. */
-const HOME: Record<string, (hit: SearchHit) => string> = {
-  task: (hit) => `/tasks/${hit.id}`,
-  workflow: (hit) => `/workflows/${hit.id}`,
-  monitor: (hit) => `/monitors/${hit.id}`,
-  host: (hit) => `/hosts/${hit.id}`,
-  indicator: () => '/indicators',
-  webhook: (hit) => `/webhooks/${hit.id}`,
-  schedule: () => '/schedules',
-  script: (hit) => `/scripts/${hit.id}`,
-  member: () => '/people',
-  job: (hit) => `/jobs/${hit.id}`,
-}
 
 /** The lines of the palette. Those of the console itself come first and stay where they are when
  * the server's results arrive below them. */
@@ -107,13 +91,13 @@ function useHits(query: string): { hits: Entry[]; isLoading: boolean } {
   const runs = data
     .filter((hit) => hit.may_run)
     .map((hit): Entry => {
-      const onChoose = () => go(HOME[hit.kind]!(hit), { run: true })
+      const onChoose = () => go(pageOf(hit), { run: true })
       const label = `${t.run}: ${hit.name}`
       const icon = Play
       return { key: `run ${hit.id}`, group: t.run, label, detail: hit.detail, icon, onChoose }
     })
   const records = data.map((hit): Entry => {
-    const to = HOME[hit.kind]!(hit)
+    const to = pageOf(hit)
     const detail = hit.kind === 'job' ? shortId(hit.id) : hit.detail
     const key = to.includes(hit.id) ? to : `${hit.kind} ${hit.id}`
     return {
@@ -121,7 +105,7 @@ function useHits(query: string): { hits: Entry[]; isLoading: boolean } {
       group: t.results,
       label: hit.name,
       detail,
-      kind: hit.kind,
+      kind: kindText(hit.kind),
       onChoose: () => go(to),
     }
   })

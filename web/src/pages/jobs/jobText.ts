@@ -124,7 +124,7 @@ export const useJobText = catalogue(
     },
     resolvedBy: (who: string) => `Resolved by ${who}.`,
     reconciled: 'It was lost; the actual result arrived later.',
-    canceledBy: (who: string) => `Cancelled by ${who}.`,
+    canceledBy: (who: string) => `Canceled by ${who}.`,
     willRun: 'What the approval will run',
     willRunBody:
       'Exactly this. If any of it changes before the decision, the approval becomes void.',

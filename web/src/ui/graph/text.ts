@@ -12,7 +12,7 @@ export const useText = catalogue(
       success: 'success',
       failure: 'failure',
       timeout: 'timeout',
-      canceled: 'cancelled',
+      canceled: 'canceled',
       always: 'always',
     } as Record<string, string>,
     notReached: 'Not reached',

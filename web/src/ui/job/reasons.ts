@@ -7,18 +7,16 @@ const useReasons = catalogue(
     no_interpreter:
       'The first line of the script, or Run as, names a program that this host does not have.',
     not_executable: 'The agent cannot execute it: check the mount options of its folder.',
-    arguments_too_long:
-      'Arguments and environment are longer than the system allows: use a file.',
+    arguments_too_long: 'Arguments and environment are longer than the system allows: use a file.',
     no_such_user: 'The user of the task does not exist on this host.',
     no_right_to_run_as: 'The agent does not run as root, so it cannot run as another user.',
-    cannot_prepare:
-      'The host could not prepare it: a full disk, or a missing folder. See the log.',
+    cannot_prepare: 'The host could not prepare it: a full disk, or a missing folder. See the log.',
     cannot_start:
       'The host could not start it: too many processes, or a missing folder. See the log.',
     disk_full: 'The disk of the host was full each time that it got the job.',
     journal_unwritable:
       "The agent's state folder cannot be written; it starts nothing until it can.",
-    not_started: 'Cancelled before the script started.',
+    not_started: 'Canceled before the script started.',
     expired_in_queue: 'It expired in the queue.',
     host_deleted: 'Its host was deleted.',
     task_deleted: 'Its task was deleted.',
@@ -38,8 +36,7 @@ const useReasons = catalogue(
     arguments_too_long:
       'Los argumentos y el entorno son más largos de lo que permite el sistema: usa un archivo.',
     no_such_user: 'El usuario de la tarea no existe en este equipo.',
-    no_right_to_run_as:
-      'El agente no corre como root, así que no puede correr como otro usuario.',
+    no_right_to_run_as: 'El agente no corre como root, así que no puede correr como otro usuario.',
     cannot_prepare:
       'El equipo no pudo prepararlo: disco lleno o falta una carpeta. Mira el registro.',
     cannot_start:
