@@ -59,7 +59,7 @@ export const useText = catalogue(
     retryTimes: 'Times',
     retryDelay: 'After (seconds)',
     choose:
-      'Click a step or a connection to change it; drag from the dot at its edge to another step to connect them. Without a mouse: Add step, Connect, and the table.',
+      'Click a step or a connection to change it; drag from the dot at its edge to another step to connect them. Without a mouse: Add step, Connect, and the table. F2 renames a step, Ctrl+D duplicates it.',
     faults: {
       circle: 'This would be an endless loop: set how often it may be repeated.',
       twice: 'These steps are already connected in this way.',
@@ -96,6 +96,13 @@ export const useText = catalogue(
     openJob: 'Open job',
     notRun: 'Not reached in this run',
     addNext: 'Add next step',
+    copyStep: 'Duplicate step',
+    stepName: 'Name of the step',
+    nameFaults: {
+      empty: 'A step needs a name.',
+      long: 'At most 128 characters.',
+      used: 'Another step has this name.',
+    },
     newTask: 'New task',
     createAndAdd: 'Create and add step',
     host: 'Host',
@@ -219,6 +226,13 @@ export const useText = catalogue(
     openJob: 'Abrir trabajo',
     notRun: 'Sin alcanzar en esta ejecución',
     addNext: 'Añadir paso siguiente',
+    copyStep: 'Duplicar paso',
+    stepName: 'Nombre del paso',
+    nameFaults: {
+      empty: 'Un paso necesita un nombre.',
+      long: '128 caracteres como máximo.',
+      used: 'Otro paso tiene este nombre.',
+    },
     newTask: 'Nueva tarea',
     createAndAdd: 'Crear y añadir paso',
     host: 'Equipo',

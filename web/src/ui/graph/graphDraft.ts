@@ -63,11 +63,17 @@ export function runsOf(node: Node): string {
   return node.workflow_id || node.task_id || ''
 }
 
-/** A new node, named like what it runs; a second one of the same gets a number. */
-export function withNode(draft: Draft, runs: Runs, position?: { x: number; y: number }): Draft {
-  const base = runs.name.slice(0, 120) || 'step'
+/** A name that no node has: a second one of the same gets a number. */
+function freeName(draft: Draft, name: string): string {
+  const base = name.slice(0, 120) || 'step'
   let id = base
   for (let n = 2; draft.nodes.some((node) => node.id === id); n++) id = `${base} ${n}`
+  return id
+}
+
+/** A new node, named like what it runs. */
+export function withNode(draft: Draft, runs: Runs, position?: { x: number; y: number }): Draft {
+  const id = freeName(draft, runs.name)
   const target = runs.isWorkflow ? { workflow_id: runs.id } : { task_id: runs.id }
   const node: Node = { id, ...target, ...(position ? { position } : {}) }
   return { ...draft, start: draft.start || id, nodes: [...draft.nodes, node] }
@@ -75,6 +81,53 @@ export function withNode(draft: Draft, runs: Runs, position?: { x: number; y: nu
 
 export function withEdge(draft: Draft, edge: Edge): Draft {
   return { ...draft, edges: [...draft.edges, edge] }
+}
+
+/** The server accepts no longer name of a node. */
+const MAX_NAME = 128
+
+export type NameFault = 'empty' | 'long' | 'used'
+
+/** What is wrong with another name of a node, if anything. */
+export function nameFault(draft: Draft, id: string, name: string): NameFault | null {
+  if (!name) return 'empty'
+  if (name.length > MAX_NAME) return 'long'
+  return name !== id && draft.nodes.some((node) => node.id === name) ? 'used' : null
+}
+
+/** The node under another name, with its connections and the arguments that come from it. */
+export function withName(draft: Draft, id: string, name: string): Draft {
+  const renamed = (other: string) => (other === id ? name : other)
+  return {
+    start: renamed(draft.start),
+    nodes: draft.nodes.map((node) => ({
+      ...node,
+      id: renamed(node.id),
+      ...(node.arguments
+        ? { arguments: node.arguments.map((source) => withSource(source, id, name)) }
+        : {}),
+    })),
+    edges: draft.edges.map((edge) => ({
+      ...edge,
+      source: renamed(edge.source),
+      target: renamed(edge.target),
+    })),
+  }
+}
+
+type Source = NonNullable<Node['arguments']>[number]
+
+function withSource(source: Source, id: string, name: string): Source {
+  return source.node === id ? { ...source, node: name } : source
+}
+
+/** A second node with the same settings, without connections; it is the last one. */
+export function withCopy(draft: Draft, id: string, position?: { x: number; y: number }): Draft {
+  const node = draft.nodes.find((other) => other.id === id)
+  if (!node) return draft
+  const { position: _, ...settings } = node
+  const copy = { ...settings, id: freeName(draft, id), ...(position ? { position } : {}) }
+  return { ...draft, nodes: [...draft.nodes, copy] }
 }
 
 export function withoutNode(draft: Draft, id: string): Draft {

@@ -7,7 +7,7 @@ import {
   Text,
   Title,
 } from '@mantine/core'
-import { Plus } from 'lucide-react'
+import { Copy, Plus } from 'lucide-react'
 import {
   type Draft,
   type Edge,
@@ -26,6 +26,7 @@ import { useText } from '../text'
 import { ArgumentSources } from './arguments/ArgumentSources'
 import { VisitLimitInput } from './BoundInput'
 import { EVENTS } from './ConnectDialog'
+import { StepName } from './StepName'
 
 interface StepProps {
   workflowId: string
@@ -36,11 +37,13 @@ interface StepProps {
   onEdge: (edge: Edge) => void
   /** Adds a step that follows this one. */
   onNext: () => void
+  onName: (name: string) => void
+  onCopy: () => void
 }
 
 /** What can be changed of one step. */
 export function StepPanel(props: StepProps) {
-  const { workflowId, node, draft, onChange, onRemove, onEdge, onNext } = props
+  const { workflowId, node, draft, onChange, onRemove, onEdge, onNext, onName, onCopy } = props
   const t = useText()
   const words = useGraphText()
   const out = draft.edges.filter((edge) => edge.source === node.id)
@@ -55,8 +58,12 @@ export function StepPanel(props: StepProps) {
       <Title order={3} size="h6">
         {t.step}: {node.id}
       </Title>
+      <StepName node={node} draft={draft} onName={onName} />
       <Button variant="default" leftSection={<Plus size={14} />} onClick={onNext}>
         {t.addNext}
+      </Button>
+      <Button variant="default" leftSection={<Copy size={14} />} onClick={onCopy}>
+        {t.copyStep}
       </Button>
       <ArgumentSources workflowId={workflowId} node={node} draft={draft} onChange={onChange} />
       <Button

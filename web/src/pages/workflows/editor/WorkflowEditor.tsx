@@ -33,7 +33,9 @@ import {
   textOf,
   unreachableNodes,
   withBound,
+  withCopy,
   withEdge,
+  withName,
   withNode,
   withoutEdge,
   withoutNode,
@@ -49,6 +51,7 @@ import { useText } from '../text'
 import { ConnectDialog } from './ConnectDialog'
 import { NewTaskDialog } from './NewTaskDialog'
 import { EdgePanel, StepPanel } from './SelectionPanels'
+import { STEP_NAME_ID } from './StepName'
 import { StepPicker } from './StepPicker'
 
 interface Props {
@@ -123,12 +126,23 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
     setAdding(null)
     pick(id)
   }
+  const copyStep = (id: string) => {
+    const next = withCopy(draft.now, id, freePlace(draft.now, id))
+    draft.set(next)
+    pick(next.nodes.at(-1)!.id)
+  }
+  const nameStep = (id: string, name: string) => {
+    draft.set(withName(draft.now, id, name))
+    pick(name)
+  }
   const lonely = unreachableNodes(draft.now)
   const maySave = isChanged && draft.now.nodes.length > 0 && lonely.length === 0
   useKeys({
     'mod+s': () => maySave && send(),
     'mod+z': draft.undo,
     'mod+Shift+z': draft.redo,
+    'mod+d': () => chosen && copyStep(chosen.id),
+    F2: () => document.getElementById(STEP_NAME_ID)?.focus(),
   })
   const names = new Map([
     ...tasks.map((task) => [task.id, { name: task.name, detail: task.hostname }] as const),
@@ -222,6 +236,7 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
             actions={(node) => (
               <RowMenu
                 onEdit={() => pick(node)}
+                onCopy={() => copyStep(node)}
                 onRemove={() => draft.set(withoutNode(draft.now, node))}
               />
             )}
@@ -257,6 +272,8 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
               onRemove={() => pick(null)}
               onEdge={choose}
               onNext={() => openPicker(chosen.id)}
+              onName={(name) => nameStep(chosen.id, name)}
+              onCopy={() => copyStep(chosen.id)}
             />
           ) : null}
           {chosenEdge ? (
@@ -317,7 +334,13 @@ function Tool({
   )
 }
 
-function RowMenu({ onEdit, onRemove }: { onEdit: () => void; onRemove: () => void }) {
+interface RowMenuProps {
+  onEdit: () => void
+  onCopy: () => void
+  onRemove: () => void
+}
+
+function RowMenu({ onEdit, onCopy, onRemove }: RowMenuProps) {
   const t = useText()
   const w = useWords()
   return (
@@ -329,6 +352,7 @@ function RowMenu({ onEdit, onRemove }: { onEdit: () => void; onRemove: () => voi
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={onEdit}>{w.edit}</Menu.Item>
+        <Menu.Item onClick={onCopy}>{t.copyStep}</Menu.Item>
         <Menu.Item color="red" onClick={onRemove}>
           {t.removeStep}
         </Menu.Item>

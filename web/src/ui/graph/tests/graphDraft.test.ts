@@ -4,12 +4,15 @@ import {
   faultOf,
   isEndless,
   isLoop,
+  nameFault,
   replacedEdge,
   runsOf,
   textOf,
   unreachableNodes,
   withBound,
+  withCopy,
   withEdge,
+  withName,
   withNode,
   withoutNode,
 } from '../graphDraft'
@@ -78,4 +81,36 @@ test('the event of one connection changes, not of the others', () => {
   const edge = { source: 'a', target: 'b', on: 'success' }
   const draft = replacedEdge(line, edge, { ...edge, on: 'always' })
   expect(draft.edges.map((edge) => edge.on ?? 'success')).toEqual(['always', 'success'])
+})
+
+test('another name of a step changes its connections, the start and the arguments from it', () => {
+  const sources = [{ node: 'a', index: 0 }, { value: 'x' }]
+  const draft = {
+    ...line,
+    nodes: line.nodes.map((node) => (node.id === 'b' ? { ...node, arguments: sources } : node)),
+  }
+  const next = withName(draft, 'a', 'first')
+  expect(next.start).toBe('first')
+  expect(next.nodes.map((node) => node.id)).toEqual(['first', 'b', 'c'])
+  expect(next.nodes[1]!.arguments).toEqual([{ node: 'first', index: 0 }, { value: 'x' }])
+  expect(next.edges[0]).toEqual({ source: 'first', target: 'b', on: 'success' })
+  expect(unreachableNodes(next)).toEqual([])
+})
+
+test('a name is needed, and no two steps have the same', () => {
+  expect(nameFault(line, 'a', '')).toBe('empty')
+  expect(nameFault(line, 'a', 'b')).toBe('used')
+  expect(nameFault(line, 'a', 'a')).toBeNull()
+  expect(nameFault(line, 'a', 'x'.repeat(129))).toBe('long')
+})
+
+test('a copy has the settings of the step, another name and no connections', () => {
+  const retry = { times: 2, delay: 0, backoff: 1, on_lost: false }
+  const draft = { ...line, nodes: line.nodes.map((node) => ({ ...node, retry })) }
+  const next = withCopy(withCopy(draft, 'b'), 'b', { x: 1, y: 2 })
+  expect(next.nodes.slice(3)).toEqual([
+    { id: 'b 2', task_id: 'task of b', retry },
+    { id: 'b 3', task_id: 'task of b', retry, position: { x: 1, y: 2 } },
+  ])
+  expect(next.edges).toEqual(line.edges)
 })

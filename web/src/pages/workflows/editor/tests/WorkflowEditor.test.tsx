@@ -1,11 +1,12 @@
 // @vitest-environment happy-dom
-import { act, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, expect, test, vi } from 'vitest'
 import {
   button,
   choose,
   click,
   enter,
+  field,
   press,
   renderPage,
   watchToasts,
@@ -156,6 +157,38 @@ test('a removed step takes its connections along, and undo brings both back', as
   expect(screen.queryByText('Not saved')).toBeNull()
   await act(async () => press('z', { ctrlKey: true, shiftKey: true }))
   expect(rows()).toHaveLength(2)
+})
+
+test('a step gets another name, also in its connections, and undo restores it', async () => {
+  await open()
+  await select('test')
+  await act(async () => press('F2'))
+  expect((document.activeElement as HTMLInputElement).value).toBe('test')
+  enter('Name of the step', 'deploy')
+  expect(screen.getByText('Another step has this name.')).toBeTruthy()
+  await act(async () => void fireEvent.keyDown(field('Name of the step'), { key: 'Enter' }))
+  expect(screen.queryByText('Not saved')).toBeNull()
+  enter('Name of the step', 'check')
+  await act(async () => void fireEvent.keyDown(field('Name of the step'), { key: 'Enter' }))
+  expect(follows()['build (start)']).toContain('check')
+  expect(follows().check).toContain('deploy')
+  expect(screen.getByText('Step: check')).toBeTruthy()
+  await act(async () => press('z', { ctrlKey: true }))
+  expect(follows()['build (start)']).toContain('test')
+})
+
+test('a step is duplicated by key or menu, and undo removes the copy', async () => {
+  await open()
+  await select('build')
+  await act(async () => press('d', { ctrlKey: true }))
+  expect(screen.getByText('Step: build 2')).toBeTruthy()
+  expect(screen.getByText('Nothing leads to build 2: connect or remove them.')).toBeTruthy()
+  await act(async () => press('z', { ctrlKey: true }))
+  expect(rows()).toHaveLength(3)
+  const row = screen.getAllByRole('row').find((line) => line.textContent!.startsWith('deploy'))!
+  await act(async () => within(row).getByRole('button', { name: 'Actions' }).click())
+  await click('Duplicate step', 'menuitem')
+  expect(rows().map(([step]) => step)).toContain('deploy 2')
 })
 
 test('the start can be moved to another step', async () => {
