@@ -5,7 +5,11 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   plugins: [react()],
   test: {
-    include: ['src/**/*.test.{ts,tsx}', 'tests/architecture/*.test.ts'],
+    include: [
+      'src/**/*.test.{ts,tsx}',
+      'tests/architecture/*.test.ts',
+      'tests/unit/*.test.{ts,tsx}',
+    ],
     setupFiles: ['tests/unit/setup.ts'],
     // Files share the modules that they import: React and Mantine are loaded once per worker.
     isolate: false,

@@ -101,6 +101,25 @@ export async function openGroups(): Promise<void> {
   await act(async () => heads.forEach((head) => void fireEvent.click(head)))
 }
 
+/** The labels of the fields and, with `#`, the headings of the groups of options, in their order. */
+export function formOutline(): string[] {
+  const parts = document.querySelectorAll<HTMLElement>('label, .option-head')
+  return [...parts]
+    .filter((part) => !part.closest('[role="radiogroup"], table'))
+    .map((part) => {
+      const isHeading = part.matches('.option-head')
+      const text = isHeading ? part.querySelector('p')?.textContent : part.textContent
+      return `${isHeading ? '# ' : ''}${(text ?? '').replace(/ \*$/, '')}`
+    })
+}
+
+/** The fields besides the name that are visible before a heading is opened. */
+export function visibleOptions(): string[] {
+  const outline = formOutline()
+  const first = outline.findIndex((part) => part.startsWith('# '))
+  return outline.slice(1, first < 0 ? undefined : first)
+}
+
 /** Sends the form that contains a button, as Enter does. */
 export async function submit(name: string): Promise<void> {
   await act(async () => void fireEvent.submit(button(name).closest('form')!))

@@ -90,19 +90,19 @@ export function MonitorForm(props: Props) {
               .join(', ')}
             hasErrors={hasErrorIn(errors, ['tags', 'description'])}
           >
-            <TagsInput
-              label={t.field.tags!.label}
-              description={t.field.tags!.help}
-              value={values.tags as string[]}
-              error={errors.tags}
-              onChange={set('tags')}
-            />
             <Textarea
               label={t.field.description!.label}
               autosize
               minRows={1}
               value={String(values.description)}
               onChange={(event) => set('description')(event.currentTarget.value)}
+            />
+            <TagsInput
+              label={t.field.tags!.label}
+              description={t.field.tags!.help}
+              value={values.tags as string[]}
+              error={errors.tags}
+              onChange={set('tags')}
             />
           </OptionGroup>
           <OptionGroup title={t.groups.maintenance} hasErrors={hasErrorIn(errors, ['maintenance'])}>

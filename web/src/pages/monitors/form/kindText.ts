@@ -80,11 +80,12 @@ export const useKindText = catalogue(
     more: {
       scraper: 'Request and timeout',
       script: 'Interpreter and timeout',
+      file: 'Permissions, owner and timeout',
       other: 'Timeout',
     } as Record<string, string>,
     groups: {
       checks: 'Checks and severity',
-      about: 'Tags and description',
+      about: 'Description and tags',
       maintenance: 'Maintenance windows',
     },
     checksSummary: (every: string, checks: number, severity: string) =>
@@ -202,11 +203,12 @@ export const useKindText = catalogue(
     more: {
       scraper: 'Petición y tiempo de espera',
       script: 'Intérprete y tiempo de espera',
+      file: 'Permisos, propietario y tiempo de espera',
       other: 'Tiempo de espera',
     },
     groups: {
       checks: 'Comprobaciones y gravedad',
-      about: 'Etiquetas y descripción',
+      about: 'Descripción y etiquetas',
       maintenance: 'Ventanas de mantenimiento',
     },
     checksSummary: (every: string, checks: number, severity: string) =>

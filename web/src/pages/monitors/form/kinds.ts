@@ -98,9 +98,9 @@ const KINDS: Record<string, Field[]> = {
   file: [
     { name: 'path', input: 'text', required: true },
     { name: 'file', input: 'file' },
-    { name: 'permissions', input: 'text' },
-    { name: 'os_username', input: 'text' },
-    { name: 'os_groupname', input: 'text' },
+    { name: 'permissions', input: 'text', seldom: true },
+    { name: 'os_username', input: 'text', seldom: true },
+    { name: 'os_groupname', input: 'text', seldom: true },
     TIMEOUT,
   ],
   psaux: [TIMEOUT],

@@ -117,6 +117,7 @@ test('a file monitor maintains a stored file, or none', async () => {
   enter('Path of the file', '/etc/site.conf')
   expect(body()).toMatchObject({ file: '' })
   await choose('Stored file', 'check.sh')
+  await openGroups()
   enter('Permissions', '0640')
   enter('Owner', 'root')
   enter('Group', 'www-data')

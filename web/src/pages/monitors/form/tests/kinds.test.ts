@@ -1,10 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { headersOf, headerText } from '../HeadersInput'
-import { bodyOf, CREATABLE_KINDS, KIND_ICONS, newValues, valuesOf } from '../kinds'
+import {
+  bodyOf,
+  CREATABLE_KINDS,
+  fieldsOf,
+  KIND_ICONS,
+  needsHost,
+  newValues,
+  valuesOf,
+} from '../kinds'
 
 describe('forms of monitors', () => {
   it('has an icon for every kind that can be created', () => {
     expect(Object.keys(KIND_ICONS).toSorted()).toEqual(CREATABLE_KINDS.toSorted())
+  })
+
+  it('shows at most five options before a heading is opened', () => {
+    const visible = (kind: string) =>
+      fieldsOf(kind).filter((field) => !field.seldom).length + (needsHost(kind) ? 1 : 0)
+    const sizes = CREATABLE_KINDS.map((kind) => [kind, visible(kind)] as const)
+    expect(sizes.filter(([, size]) => size > 5)).toEqual([])
   })
 
   it('sends only what the kind has', () => {
