@@ -9,10 +9,16 @@ from e2e.howto_page import Page
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {path.stem: path for path in [*(DOCS / "howto").glob("*.md"), DOCS / "quickstart.md"]}
-# Waiting, and what belongs to the place where the commands are typed.
-PREPARATIONS = ("cat", "cd", "export", "kill", "mkdir", "sed", "until", "wait")
+PREPARATIONS = [
+    # Waiting, and what belongs to the place where the commands are typed.
+    *("cat", "cd", "export", "hostname", "kill", "ln", "mkdir", "openssl", "rm", "sed", "until"),
+    # What other pages describe and this one presupposes: the service, the database, the password.
+    *("echo", "install", "psql", "systemctl", "useradd", "wait"),
+]
 # The server of the page is started, or its state is awaited.
-READING = {"up", "server", "login", "job list", "monitor list", "monitor show", "task list"}
+READING = {"up", "server", "login", "host list", "job list", "task list"}
+READING |= {"monitor list", "monitor show"}
+TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 HEREDOC = re.compile(r"<<'(\w+)'\n.*?\n\1$", re.DOTALL | re.MULTILINE)
 
 
@@ -23,7 +29,7 @@ def reader_steps(setup: str) -> list[str]:
 
 
 def _is_preparation(command: str) -> bool:
-    calls = re.findall(r"\bbelvedere ([a-z-]+(?: [a-z-]+)?)", command)
+    calls = re.findall(r"(?:^|until|[|(&]) *belvedere ([a-z-]+(?: [a-z-]+)?)", command)
     if not all(call in READING or call.split()[0] in READING for call in calls):
         return False
     return command.startswith("belvedere ") or (
@@ -35,6 +41,38 @@ def _is_preparation(command: str) -> bool:
 def test_a_setup_block_contains_no_step_of_the_reader(name: str) -> None:
     page = Page.read(PAGES[name])
     assert [step for setup in page.setups for step in reader_steps(setup)] == []
+
+
+def missing_tests(reason: str) -> list[str]:
+    """The named tests that do not exist; the reason itself if it names none."""
+    names = TEST.findall(reason)
+    if not names:
+        return [reason]
+    return [f"{path}::{name}" for path, name in names if not _has_test(DOCS.parent / path, name)]
+
+
+def _has_test(path: Path, name: str) -> bool:
+    pattern = rf"^(async )?def {name}\("
+    return path.exists() and re.search(pattern, path.read_text(), re.MULTILINE) is not None
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_block_that_is_not_run_names_a_test_that_does_the_same(name: str) -> None:
+    page = Page.read(PAGES[name])
+    assert [text for reason in page.displayed_only for text in missing_tests(reason)] == []
+
+
+@pytest.mark.parametrize("name", PAGES.keys() - {"index"})
+def test_every_page_is_executed_or_names_tests(name: str) -> None:
+    page = Page.read(PAGES[name])
+    assert page.steps or page.displayed_only
+
+
+def test_a_test_that_does_not_exist_is_found() -> None:
+    here = f"tests/docs/{Path(__file__).name}"
+    assert missing_tests(f"{here}::test_a_test_that_does_not_exist_is_found") == []
+    for reason in ("needs docker", f"{here}::test_x", "tests/docs/test_x.py::test_x"):
+        assert missing_tests(reason) == [reason]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ REMEMBERED = (
     ("token", r"\bbv[a-z]_[A-Za-z0-9_-]+"),
     ("short", r"\b(?=[a-f]*\d)[0-9a-f]{12}\b"),
     ("code", r"\b(?:[A-Z2-9]{4}-){3}[A-Z2-9]{4}\b"),
+    ("recovery", r"\b[a-z2-9]{5}-[a-z2-9]{5}\b"),
     ("digest", r"\b[0-9a-f]{64}\b"),
     ("secret", r"(?<!\S)(?=\S*[a-z])(?=\S*[A-Z])[\w-]{20}(?!\S)"),
 )
@@ -25,14 +26,28 @@ TOKENS = re.compile("|".join([*(f"(?P<{name}>{rule})" for name, rule in RULES), 
 # Without a terminal nothing prompts.
 PROMPTS = re.compile(r"^(?:Password|Client secret|Code from your app|Value|URL)[^:]*:$")
 
+# A slow machine shows progress.
+PROGRESS = re.compile(r"^[a-z ]+: \d+ of \d+ after \d+ s$")
+
 
 def compare(documented: list[str], real: str, *, is_ordered: bool = True) -> dict[str, str] | None:
     """The real value for each value of the page, or None if the output differs."""
     lines = [line.rstrip() for line in documented if not PROMPTS.match(line)]
-    real_lines = [line.rstrip() for line in real.split("\n")]
+    real_lines = [line.rstrip() for line in real.split("\n") if not PROGRESS.match(line)]
     if is_ordered:
         return _match("\n".join(lines), "\n".join(real_lines))
     return _match_in_any_order(lines, real_lines)
+
+
+def pair_values(documented: list[str], real: str) -> dict[str, str]:
+    """The values of an output that differs, in their order: the next commands may need them."""
+    pairs: dict[str, str] = {}
+    for _, rule in REMEMBERED:
+        values, real_values = (
+            list(dict.fromkeys(re.findall(rule, text))) for text in ("\n".join(documented), real)
+        )
+        pairs |= dict(zip(values, real_values, strict=False))
+    return pairs
 
 
 def _match(documented: str, real: str) -> dict[str, str] | None:

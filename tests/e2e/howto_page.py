@@ -11,9 +11,13 @@ Comments of the page belong to the execution and are not displayed:
     <!-- setup            shell commands that prepare the environment, up to `-->`: nothing that a
                           reader has to do (tests/docs/test_howto_marks.py)
     <!-- input: TEXT -->  what the reader types at the prompts of the next command
+                          (`{code}`: of a second factor)
     <!-- starts a server -->  the page needs no server, it starts its own
+    <!-- own machine -->  the page is executed as root of a machine without a server
+                          (tests/e2e/howto_machine.py)
+    <!-- background -->   the next block keeps running; the page goes on when it is ready
     <!-- any order -->    the lines of the next output come in any order
-    <!-- not run: WHY --> the next block is displayed only
+    <!-- not run: WHY --> the next block is displayed only; WHY names a test that does the same
 
 Any other language (`nginx`, `http`, `text`) is displayed only.
 """
@@ -24,9 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)(?: file=(?P<file>\S+))?$")
-COMMENT = re.compile(
-    r"^ *<!-- (?P<word>setup|input|starts a server|any order|not run)(?:: (?P<text>.*))?(?: -->)?$"
-)
+WORDS = "setup|input|starts a server|own machine|background|any order|not run"
+COMMENT = re.compile(rf"^ *<!-- (?P<word>{WORDS})(?:: (?P<text>.*))?(?: -->)?$")
 HEREDOC = re.compile(r"<<'?(\w+)'?")
 
 
@@ -40,6 +43,7 @@ class Step:
     typed: str = ""
     output: list[str] | None = None
     is_ordered: bool = True
+    is_background: bool = False
     first: int = 0
     last: int = 0
     indent: str = ""
@@ -52,7 +56,9 @@ class Page:
     steps: list[Step] = field(default_factory=list)
     setups: list[str] = field(default_factory=list)
     unmarked: list[int] = field(default_factory=list)
+    displayed_only: list[str] = field(default_factory=list)
     starts_server: bool = False
+    has_own_machine: bool = False
 
     @classmethod
     def read(cls, path: Path) -> "Page":
@@ -75,6 +81,7 @@ class _Reader:
         self.typed = ""
         self.is_ordered = True
         self.is_displayed_only = False
+        self.is_background = False
 
     def read(self) -> None:
         while self.position < len(self.page.lines):
@@ -96,8 +103,12 @@ class _Reader:
         if comment["word"] == "input":
             self.typed = text.replace("\\n", "\n") + "\n"
         self.page.starts_server |= comment["word"] == "starts a server"
+        self.page.has_own_machine |= comment["word"] == "own machine"
         self.is_ordered = comment["word"] != "any order"
+        self.is_background = comment["word"] == "background"
         self.is_displayed_only = comment["word"] == "not run"
+        if self.is_displayed_only:
+            self.page.displayed_only.append(text)
         self.position += 1
 
     def _until(self, end: str) -> list[str]:
@@ -117,7 +128,9 @@ class _Reader:
         elif fence["file"]:
             self.page.steps.append(Step("\n".join(body) + "\n", file=fence["file"]))
         elif fence["language"] == "sh":
-            self.page.steps.append(Step("\n".join(body), typed=self._take_typed()))
+            step = Step("\n".join(body), typed=self._take_typed(), is_background=self.is_background)
+            self.page.steps.append(step)
+            self.is_background = False
         elif fence["language"] == "console":
             self.page.steps.extend(self._commands(body, first, fence["indent"]))
             self.is_ordered = True
