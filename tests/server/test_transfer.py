@@ -193,6 +193,17 @@ def test_everything_is_moved(site: Installation) -> None:
     assert (site.settings.folder / SECRET_FILE).read_text() == SECRET.hex()
 
 
+def test_tables_of_other_programs_are_not_moved(site: Installation) -> None:
+    """Litestream creates these in SQLite, without a primary key."""
+    names = ("_litestream_seq", "_litestream_lock")
+    for name in names:
+        site.db.write_blocking(lambda tx: tx.execute(f"create table {name} (id int)"))  # noqa: B023
+    assert site.move().is_complete
+    before = tables_of(site.settings)
+    assert tables_of(site.moved).keys() == before.keys() - set(names)
+    check_use(site)
+
+
 def check_schema(site: Installation) -> None:
     """Nothing of it is missing: it is that of a new database."""
     names = list_schema(site.moved)

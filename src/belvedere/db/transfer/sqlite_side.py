@@ -1,7 +1,7 @@
 """SQLite as the source or the target of a transfer: both files on one connection."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -11,6 +11,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db.backup import sqlite_files
 from belvedere.db.backup.copy import Location
 from belvedere.db.interface import Row
+from belvedere.db.migrate import apply, migrations
 from belvedere.db.sqlite.database import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.db.transfer.marks import Later
@@ -41,14 +42,7 @@ class SqliteSide:
                 self._connection.execute("rollback")
 
     def list_tables(self) -> list[Table]:
-        names = {
-            name
-            for schema in SCHEMAS
-            for (name,) in self.tx.rows(
-                sqlite_files.TABLES.replace("sqlite_schema", f"{schema}.sqlite_schema")
-            )
-        }
-        return [self._describe(name) for name in sorted(names - OWN_TABLES)]
+        return [self._describe(name) for name in sorted(_migration_tables() - OWN_TABLES)]
 
     def _describe(self, name: str) -> Table:
         rows = self.tx.rows(COLUMNS, name)
@@ -116,6 +110,19 @@ class SqliteSide:
     def finish(self) -> None:
         for schema in SCHEMAS:
             self._connection.execute(f"pragma {schema}.wal_checkpoint(truncate)").fetchall()
+
+
+def _migration_tables() -> set[str]:
+    """The tables that the migrations create. A file may have others, such as those of Litestream,
+    which no other database needs."""
+    names: set[str] = set()
+    for folder in ("migrations", "logs"):
+        with closing(connect(":memory:")) as connection:
+            tx = SqliteTx(connection, wall())
+            for name, text in migrations(SqliteSide.name, folder):
+                apply(tx, f"{folder}/{name}", text)
+            names.update(name for (name,) in tx.rows(sqlite_files.TABLES))
+    return names
 
 
 def _marks(columns: Sequence[str]) -> str:
