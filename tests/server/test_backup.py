@@ -1,6 +1,7 @@
 """Backups of a running installation, restored into an empty location."""
 
 import errno
+import fcntl
 import hashlib
 import subprocess
 import sys
@@ -190,6 +191,36 @@ def test_another_backup_to_the_same_file_is_refused(
             write(settings, tmp_path / "backup.zip")
 
     back_up(settings, tmp_path / "backup.zip", write_again)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_backup_that_begins_when_another_ends_does_not_truncate_it(
+    settings: Settings, place: Fixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one renames its file after this one has opened it."""
+    target = tmp_path / "backup.zip"
+    lock = fcntl.flock
+
+    def finish_other(fd: int, mode: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        Path(f"{target}.partial").rename(target)
+        target.write_bytes(b"complete")
+        lock(fd, mode)
+
+    monkeypatch.setattr(fcntl, "flock", finish_other)
+    with pytest.raises(Conflict, match="Another backup"):
+        write(settings, target, force=True)
+    assert target.read_bytes() == b"complete"
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_backup_does_not_delete_the_unfinished_file_of_the_next(
+    settings: Settings, place: Fixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = tmp_path / "backup.zip.partial"
+    monkeypatch.setattr(create, "sync_folder", lambda _: draft.write_bytes(b"next"))
+    write(settings, tmp_path / "backup.zip")
+    assert draft.read_bytes() == b"next"
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -87,14 +87,31 @@ def _draft(target: Path) -> Iterator[tuple[Path, int]]:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Conflict(f"Another backup is writing {target}.") from None
+            raise _busy(target) from None
+        if not _is_at(fd, draft):
+            # The other backup has renamed or deleted the file since it was opened.
+            raise _busy(target)
         os.ftruncate(fd, 0)
         try:
             yield draft, fd
         finally:
-            remove_drafts(draft.parent, draft.name)
+            # After the rename, the name may belong to the next backup.
+            if _is_at(fd, draft):
+                remove_drafts(draft.parent, draft.name)
     finally:
         os.close(fd)
+
+
+def _is_at(fd: int, path: Path) -> bool:
+    """Whether the open file still has this name."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _busy(target: Path) -> Conflict:
+    return Conflict(f"Another backup is writing {target}.")
 
 
 def _open_private(path: Path) -> int:
