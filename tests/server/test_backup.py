@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import apsw
 import msgspec
 import pytest
 
@@ -27,7 +28,7 @@ from belvedere.db.readonly import peek
 from belvedere.jobs.output import log_store
 from belvedere.jobs.recovery import restore
 from belvedere.jobs.search import progress
-from belvedere.server.backup import create, rotation
+from belvedere.server.backup import create, key_part, rotation
 from belvedere.server.backup.create import BackupRecord, back_up
 from belvedere.server.backup.load import RestoreRecord, restore_backup
 from belvedere.server.doctor import examine
@@ -284,6 +285,68 @@ def test_what_is_not_a_database_is_refused(tmp_path: Path, engine: str) -> None:
     assert not list(tmp_path.glob("backup*"))
 
 
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (apsw.FullError("database or disk is full"), "is full"),
+        (apsw.NotADBError("file is not a database"), "cannot be used"),
+        (apsw.CorruptError("database disk image is malformed"), "cannot be used"),
+        (apsw.IOError("disk I/O error"), "SQLite reports"),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), "quota"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_errors_of_the_restored_database_are_reported(
+    settings: Settings,
+    place: Fixture,
+    empty: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Exception,
+    message: str,
+) -> None:
+    def fail(tx: Tx) -> int:
+        raise fault
+
+    write(settings, tmp_path / "backup.zip")
+    monkeypatch.setattr(restore, "mark_restored", fail)
+    with pytest.raises(Unavailable, match=message):
+        load(empty, tmp_path / "backup.zip")
+    assert [path.name for path in empty.folder.iterdir() if path.suffix != ".lock"] == []
+
+
+def test_a_wrong_address_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="not the address"):
+        write(Settings(data=str(tmp_path), database="postgresql://host:a b/?x"), tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b'{"salt": 1}', b'{"salt": "!", "nonce": "", "data": ""}'],
+)
+def test_a_damaged_key_is_reported(data: bytes) -> None:
+    with pytest.raises(Invalid, match="cannot be read"):
+        key_part.unseal(data, PASSPHRASE)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_the_key_that_does_not_fit_is_named(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    write(settings, tmp_path / "backup.zip")
+    other = Settings(data=empty.data, secret_key="ab" * 32)
+    with pytest.raises(Conflict, match="The key in BELVEDERE_SECRET_KEY"):
+        load(other, tmp_path / "backup.zip")
+    empty.folder.mkdir(mode=0o700)
+    key_file.write(empty.folder, key_file.parse("ab" * 32, ""))
+    with pytest.raises(Conflict, match=f"The key in {empty.folder / SECRET_FILE}"):
+        load(empty, tmp_path / "backup.zip")
+    key_file.write(settings.folder, key_file.parse("ab" * 32, ""))
+    write(settings, tmp_path / "other.zip", passphrase=PASSPHRASE)
+    with pytest.raises(Invalid, match="The key in the backup"):
+        load(empty, tmp_path / "other.zip", PASSPHRASE)
+
+
 def test_a_location_with_data_is_not_overwritten(
     settings: Settings, place: Fixture, tmp_path: Path
 ) -> None:
@@ -295,6 +358,14 @@ def test_a_location_with_data_is_not_overwritten(
 
 def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
+
+
+def compress_otherwise(path: Path) -> None:
+    """With a method whose errors are others."""
+    rewrite(path, lambda name, data: data, method=zipfile.ZIP_LZMA)
+    data = bytearray(path.read_bytes())
+    data[2_000] ^= 1
+    path.write_bytes(data)
 
 
 def cut_half(path: Path) -> None:
@@ -338,14 +409,20 @@ def remove_signature(path: Path) -> None:
 PART_NAMES = ("belvedere.db", "tables/jobs")
 
 
-def rewrite(path: Path, change: Callable[[str, bytes], bytes], *, seals: bool = False) -> None:
+def rewrite(
+    path: Path,
+    change: Callable[[str, bytes], bytes],
+    *,
+    seals: bool = False,
+    method: int = zipfile.ZIP_DEFLATED,
+) -> None:
     with zipfile.ZipFile(path) as source:
         contents = {name: change(name, source.read(name)) for name in source.namelist()}
     if seals:
         seal = msgspec.json.decode(contents[archive.SEAL])
         seal["sha256"] = hashlib.sha256(contents[archive.MANIFEST]).hexdigest()
         contents[archive.SEAL] = msgspec.json.encode(seal)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+    with zipfile.ZipFile(path, "w", method) as target:
         for name, data in contents.items():
             target.writestr(name, data)
 
@@ -356,6 +433,7 @@ def rewrite(path: Path, change: Callable[[str, bytes], bytes], *, seals: bool = 
         (truncate, "not a complete backup"),
         (cut_half, "not a complete backup"),
         (change_byte, "damaged|changed"),
+        (compress_otherwise, "not a complete backup"),
         (replace_part, "SHA-256 differs"),
         (change_manifest, "manifest .* was changed"),
         (replace_all, "signature differs"),
@@ -501,16 +579,6 @@ def test_an_error_around_the_commit_never_removes_the_key(
     assert key_file.load(empty.folder).keys.digest("x") == key_file.load(
         settings.folder
     ).keys.digest("x")
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_key_of_another_installation_is_noticed(
-    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
-) -> None:
-    write(settings, tmp_path / "backup.zip")
-    with pytest.raises(Conflict, match="another installation"):
-        load(Settings(data=empty.data, secret_key="ab" * 32), tmp_path / "backup.zip")
-    assert not empty.folder.exists()
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

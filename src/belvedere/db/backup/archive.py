@@ -29,7 +29,9 @@ BLOCK = 1024 * 1024
 LEVEL = 1
 
 # What reading a damaged archive raises.
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error)
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error, ValueError)
+# Other methods have errors of their own, and `BackupWriter` does not use them.
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 # Name of the part, bytes that are done, and all bytes.
 Report = Callable[[str, int, int], None]
@@ -126,13 +128,19 @@ class BackupReader:
 
     def _read_seal(self) -> tuple[Seal, bytes]:
         try:
-            sizes = [self._archive.getinfo(name).file_size for name in (MANIFEST, SEAL)]
+            sizes = [self._info(name).file_size for name in (MANIFEST, SEAL)]
             if max(sizes) > MAX_MANIFEST:
                 raise zipfile.BadZipFile("The manifest is too large")
             seal = msgspec.json.decode(self._archive.read(SEAL), type=Seal)
             return seal, self._archive.read(MANIFEST)
         except (KeyError, msgspec.DecodeError, *DAMAGED) as fault:
             raise _incomplete(self._path) from fault
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
+        info = self._archive.getinfo(name)
+        if info.compress_type not in METHODS:
+            raise zipfile.BadZipFile(f"unknown compression {info.compress_type}")
+        return info
 
     def _decode(self, text: bytes) -> Manifest:
         try:
@@ -166,7 +174,7 @@ class BackupReader:
         """The content of a part; raises at its end if it is not what was written."""
         digest, size = hashlib.sha256(), 0
         try:
-            with self._archive.open(part.name) as stream:
+            with self._archive.open(self._info(part.name)) as stream:
                 while block := stream.read(BLOCK):
                     digest.update(block)
                     size += len(block)

@@ -64,7 +64,10 @@ REBUILT = frozenset({"job_search", "job_search_progress"})
 @contextmanager
 def _transaction(url: str, mode: str, **settings: str) -> Iterator[psycopg.Connection[Row]]:
     """A connection without time limits: copying a large table may take long."""
-    chosen = conninfo_to_dict(url)
+    try:
+        chosen = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as fault:
+        raise Invalid(f"This is not the address of a PostgreSQL database: {fault}.") from None
     defaults = {**LIVENESS, **settings}
     missing = {name: value for name, value in defaults.items() if name not in chosen}
     try:

@@ -24,19 +24,25 @@ LOGS = ("-wal", "-journal")
 @contextmanager
 def open_snapshot(sources: Mapping[str, Path]) -> Iterator[dict[str, SqliteTx]]:
     """Read transactions on all files that begin together; servers continue to write."""
-    with ExitStack() as stack:
-        try:
-            snapshot = {name: _open(stack, path) for name, path in sources.items()}
-            for tx in snapshot.values():
-                tx.execute("begin")
-                tx.rows("select 1 from sqlite_schema limit 1")
-            yield snapshot
-        except apsw.NotADBError as fault:
-            raise Unavailable(f"This is not a database of Belvedere: {fault}.") from fault
-        except apsw.FullError as fault:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from fault
-        except apsw.Error as fault:
-            raise Unavailable(f"SQLite reports: {fault}.") from fault
+    with report_errors("This is not a database of Belvedere"), ExitStack() as stack:
+        snapshot = {name: _open(stack, path) for name, path in sources.items()}
+        for tx in snapshot.values():
+            tx.execute("begin")
+            tx.rows("select 1 from sqlite_schema limit 1")
+        yield snapshot
+
+
+@contextmanager
+def report_errors(invalid: str) -> Iterator[None]:
+    """Errors of SQLite for the command line; `invalid` describes a file that is no database."""
+    try:
+        yield
+    except (apsw.NotADBError, apsw.CorruptError) as fault:
+        raise Unavailable(f"{invalid}: {fault}.") from fault
+    except apsw.FullError as fault:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from fault
+    except apsw.Error as fault:
+        raise Unavailable(f"SQLite reports: {fault}.") from fault
 
 
 def _open(stack: ExitStack, path: Path) -> SqliteTx:

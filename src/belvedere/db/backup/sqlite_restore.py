@@ -15,7 +15,7 @@ from belvedere.base import failpoints
 from belvedere.base.clock import wall
 from belvedere.base.errors import Conflict
 from belvedere.db.backup.archive import BackupReader, Report, sync_folder
-from belvedere.db.backup.sqlite_files import LOGS, check_unused
+from belvedere.db.backup.sqlite_files import LOGS, check_unused, report_errors
 from belvedere.db.interface import Tx
 from belvedere.db.sqlite.database import connect, lock_file
 from belvedere.db.sqlite.transaction import SqliteTx
@@ -200,7 +200,10 @@ def _extract(blocks: Iterator[bytes], path: Path) -> None:
 
 def _run(path: Path, operation: Callable[[Tx], int]) -> int:
     """One transaction on a database that nobody else uses."""
-    with closing(connect(str(path))) as connection:
+    with (
+        report_errors("The database in the backup cannot be used"),
+        closing(connect(str(path))) as connection,
+    ):
         connection.execute("begin immediate")
         result = operation(SqliteTx(connection, wall()))
         connection.execute("commit")

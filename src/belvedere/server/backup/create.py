@@ -137,10 +137,11 @@ def full_disk(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        if fault.errno != errno.ENOSPC:
+        if fault.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
+        problem = "is full" if fault.errno == errno.ENOSPC else "is full for this user (quota)"
         raise Unavailable(
-            f"The disk of {folder} is full. The unfinished files were removed."
+            f"The disk of {folder} {problem}. The unfinished files were removed."
         ) from fault
 
 

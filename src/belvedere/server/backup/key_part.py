@@ -49,7 +49,7 @@ def unseal(data: bytes, passphrase: str) -> str:
         return AESGCM(key).decrypt(box.nonce, box.data, CONTEXT).decode()
     except InvalidTag:
         raise Invalid("The passphrase is wrong.") from None
-    except ValueError as fault:
+    except (ValueError, msgspec.DecodeError) as fault:
         raise Invalid(f"The key in the backup cannot be read: {fault}.") from fault
 
 

@@ -132,13 +132,23 @@ def _read_keys(reader: BackupReader, source: Path, prompt: Prompt) -> KeyFile | 
 def _check_keys(
     settings: Settings, reader: BackupReader, keys: KeyFile | None, sealed_keys: KeyFile | None
 ) -> None:
-    """The key on this machine must be that of the backup."""
-    for candidate in (keys, sealed_keys):
-        if candidate is None:
-            continue
-        proof = candidate.keys.digest("key check")
-        if reader.manifest.key_check and not hmac.compare_digest(reader.manifest.key_check, proof):
-            raise Conflict(
-                f"The key in {settings.folder / SECRET_FILE} belongs to another installation than"
-                " the backup. Copy the key of the backup there, or remove it.",
-            )
+    """Both keys must be those of the database in the backup."""
+    if sealed_keys is not None and not _is_key_of(reader, sealed_keys):
+        raise Invalid("The key in the backup belongs to another installation than its database.")
+    if keys is None or _is_key_of(reader, keys):
+        return
+    if settings.secret_key:
+        raise Conflict(
+            "The key in BELVEDERE_SECRET_KEY belongs to another installation than the backup. Set"
+            " the key of the backup, or unset it.",
+        )
+    raise Conflict(
+        f"The key in {settings.folder / SECRET_FILE} belongs to another installation than"
+        " the backup. Copy the key of the backup there, or remove it.",
+    )
+
+
+def _is_key_of(reader: BackupReader, keys: KeyFile) -> bool:
+    """Also if no server has used the database yet."""
+    key_check = reader.manifest.key_check
+    return not key_check or hmac.compare_digest(key_check, keys.keys.digest("key check"))
