@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import hashlib
+import os
 import subprocess
 import sys
 import zipfile
@@ -710,6 +711,29 @@ def test_a_clock_that_was_set_back_does_not_stop_backups(
     rotation.add_time(tmp_path / "night.zip", datetime(2999, 1, 1, tzinfo=UTC)).touch()
     next(rotation.repeat(tmp_path / "night.zip", 3_600, lambda _: RECORD))
     assert waits == [3_600]
+
+
+def test_a_name_without_a_valid_time_does_not_stop_backups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(rotation, "sleep", waits.append)
+    (tmp_path / "night-99999999T999999Z.zip").touch()
+    next(rotation.repeat(tmp_path / "night.zip", 3_600, lambda _: RECORD))
+    assert waits == [0.0]
+
+
+def test_a_fifo_does_not_block_backups(tmp_path: Path) -> None:
+    target = tmp_path / "night.zip"
+    paths = (
+        tmp_path / "night-20260101T000000Z.zip",
+        tmp_path / "night-20260101T000000Z.zip.partial",
+    )
+    for path in paths:
+        os.mkfifo(path)
+    rotation.remove_interrupted(target)
+    assert rotation.remove_old(target, 1) == []
+    assert all(path.exists() for path in paths)
 
 
 def test_the_search_index_is_complete_after_a_restore(

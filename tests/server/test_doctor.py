@@ -317,6 +317,12 @@ def test_the_age_of_the_last_backup(settings: Settings, tmp_path: Path) -> None:
     backups.record(tmp_path, LastBackup(wall() - 3 * DAY, "old.backup", 1))
     [finding] = found_by("backup", settings)
     assert finding.verdict == "problem" and "--every 1d" in finding.advice
+    backups.record(tmp_path, LastBackup(wall() + DAY, str(tmp_path / "a.backup"), 1))
+    [finding] = found_by("backup", settings)
+    assert finding.verdict == "problem" and "in the future" in finding.advice
+    backups.record(tmp_path, LastBackup(wall(), str(tmp_path / "deleted.backup"), 1))
+    [finding] = found_by("backup", settings)
+    assert finding.verdict == "notice" and "no longer there" in finding.message
     (tmp_path / backups.FILE).write_text("nonsense")
     assert verdicts_of("backup", settings) == ["notice"]
 

@@ -190,6 +190,9 @@ class BackupReader:
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[BackupReader]:
+    if path.exists() and not path.is_file():
+        # Opening a FIFO would wait for a writer.
+        raise _incomplete(path)
     try:
         archive = zipfile.ZipFile(path)
     except DAMAGED as fault:

@@ -1,7 +1,9 @@
 """Repeated backups: each has its time in its name, and old ones are deleted."""
 
 import fcntl
+import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -25,8 +27,17 @@ def add_time(target: Path, now: datetime) -> Path:
 
 def list_backups(target: Path) -> list[Path]:
     """Files whose names this target gives, oldest first."""
-    name = re.compile(re.escape(target.stem) + "-" + _STAMP + re.escape(target.suffix))
-    return sorted(path for path in target.parent.iterdir() if name.fullmatch(path.name))
+    return sorted(path for path in target.parent.iterdir() if _time_of(path, target) is not None)
+
+
+def _time_of(path: Path, target: Path) -> datetime | None:
+    """The time in the name; None if the file has another name."""
+    pattern = re.escape(target.stem) + f"-({_STAMP})" + re.escape(target.suffix)
+    match = re.fullmatch(pattern, path.name)
+    try:
+        return match and datetime.strptime(match[1], STAMP).replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 def remove_old(target: Path, count: int) -> list[str]:
@@ -56,13 +67,18 @@ def remove_interrupted(target: Path) -> None:
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether another backup is writing it."""
-    with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    """Whether another backup is writing it, or it is not a file of a backup."""
+    # Opening a FIFO would wait for a writer.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
             return True
-        return False
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def repeat(
@@ -83,9 +99,9 @@ def repeat(
 
 def _remaining(target: Path, interval_s: float) -> float:
     backups = list_backups(target) if target.parent.is_dir() else []
-    if not backups:
+    newest = _time_of(backups[-1], target) if backups else None
+    if newest is None:
         return 0.0
-    text = backups[-1].name.removesuffix(target.suffix)[-len("20261117T030000Z") :]
-    age_s = time.time() - datetime.strptime(text, STAMP).replace(tzinfo=UTC).timestamp()
+    age_s = time.time() - newest.timestamp()
     # The newest one may be from before the clock was set back.
     return min(interval_s, max(0.0, interval_s - age_s))

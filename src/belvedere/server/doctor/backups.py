@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from belvedere.base.clock import DAY, Millis, iso
+from belvedere.base.clock import DAY, MINUTE, Millis, iso
 from belvedere.server.doctor.model import Finding, Installation, notice, ok, problem
 
 log = logging.getLogger("belvedere.backup")
 FILE = "last-backup.json"
 MAX_AGE: Millis = 2 * DAY
+# Two clocks may differ a little.
+MAX_LEAD: Millis = 5 * MINUTE
 ADVICE = "Back up every day: belvedere backup FILE --every 1d --keep 7."
 
 
@@ -55,5 +57,24 @@ def last_backup(installation: Installation) -> Iterable[Finding]:
     text = f"The last backup is from {iso(backup.at)}: {backup.file}, {backup.size} bytes."
     if installation.now - backup.at > MAX_AGE:
         yield problem("backup", text, f"It is older than two days. {ADVICE}")
+    elif backup.at - installation.now > MAX_LEAD:
+        yield problem("backup", text, f"This is in the future: was the clock set? {ADVICE}")
+    elif _is_deleted(Path(backup.file)):
+        yield notice(
+            "backup",
+            f"{text} It is no longer there.",
+            f"If you have moved it to another machine, ignore this. Otherwise: {ADVICE}",
+        )
     else:
         yield ok("backup", text)
+
+
+def _is_deleted(path: Path) -> bool:
+    """The user may have no access to the folder."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
