@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from types import TracebackType
 
 import apsw
 import pytest
@@ -174,6 +175,40 @@ def test_an_upgrade_that_has_changed_nothing_is_copied_again(
     first, second = copies(settings)
     assert (stored_since(first), stored_since(second)) == (None, "0")
     close(db, logs)
+
+
+@pytest.mark.parametrize("folder", ["migrations", "logs"])
+def test_a_migration_that_always_fails_copies_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    """The server is started again and again."""
+    add_migrations(monkeypatch, ("9001_broken", "create table broken (;"), folder=folder)
+    for _ in range(3):
+        with pytest.raises(apsw.SQLError) as fault:
+            start(settings)
+        close_databases(fault.tb)
+    assert len(copies(settings)) == 1
+
+
+def close_databases(traceback: TracebackType | None) -> None:
+    """Those of the function that failed, as the end of a process does."""
+    while traceback is not None:
+        if traceback.tb_frame.f_code is wiring.open_databases.__code__:
+            close(*(traceback.tb_frame.f_locals[name] for name in ("db", "logs")))
+        traceback = traceback.tb_next
+
+
+def test_an_interrupted_upgrade_of_the_log_store_keeps_its_copy(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, logs = wiring.open_databases(settings)
+    add_migrations(monkeypatch, GOOD, BAD, folder="logs")
+    for _ in range(3):
+        with pytest.raises(apsw.SQLError, match="already exists"):
+            wiring._migrate_files(db, logs, settings)
+    close(db, logs)
+    [copy] = copies(settings)
+    assert not has_table(copy / "logs.db")
 
 
 def stored_since(copy: Path) -> str | None:

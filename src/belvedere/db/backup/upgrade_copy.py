@@ -30,7 +30,7 @@ from belvedere.db.sqlite.transaction import SqliteTx
 log = logging.getLogger("belvedere.db")
 FOLDER = "upgrade-copies"
 KEEP = 2
-MAIN = "belvedere.db"
+MAIN, LOGS = "belvedere.db", "logs.db"
 PARTIAL = ".partial"
 # In the database: the name of the copy, until all migrations are applied.
 UNDER_WAY = "upgrade_copy"
@@ -51,11 +51,17 @@ def copy_if_pending(db: Database, logs: Database, location: Location) -> Path | 
         return None
     folder = location.folder / FOLDER
     name = db.write_blocking(installation.read, UNDER_WAY) or ""
-    if _NAME.fullmatch(name) and _is_begun(db, folder / name / MAIN):
+    if _NAME.fullmatch(name) and (
+        _is_begun(db, folder / name / MAIN)
+        or _is_begun(logs, folder / name / LOGS)
+        or _is_unchanged(files, folder / name)
+    ):
         log.warning("upgrade continues copy=%s", folder / name)
         return folder / name
-    copy = _copy(files, folder, _new_name(db))
-    db.write_blocking(installation.write, UNDER_WAY, copy.name)
+    name = _new_name(db)
+    # Before the copy, which then has everything that is in the database.
+    db.write_blocking(installation.write, UNDER_WAY, name)
+    copy = _copy(files, folder, name)
     _remove_old(folder)
     return copy
 
@@ -68,6 +74,28 @@ def _is_begun(db: Database, copy: Path) -> bool:
     with closing(connect(str(copy), readonly=True)) as connection:
         applied = list_applied(SqliteTx(connection, db.clock()))
     return applied != db.write_blocking(list_applied)
+
+
+def _is_unchanged(files: Mapping[str, Path], copy: Path) -> bool:
+    """Whether the copy has the size and the time of the files: a first migration that fails at
+    every start must not copy the database each time."""
+    for part, path in files.items():
+        identity = _checkpoint(path)
+        if identity is None or not (copy / part).is_file():
+            return False
+        status = (copy / part).stat()
+        if (status.st_size, status.st_mtime_ns) != identity:
+            return False
+    return True
+
+
+def _checkpoint(path: Path) -> tuple[int, int] | None:
+    """Size and time of the file with everything that was committed; None if a reader prevents that
+    the write-ahead log is written to it."""
+    with closing(connect(str(path))) as connection:
+        [(is_busy, _, _)] = connection.execute("pragma wal_checkpoint(truncate)")
+        status = path.stat()
+        return None if is_busy else (status.st_size, status.st_mtime_ns)
 
 
 def finish(db: Database) -> None:
@@ -100,7 +128,7 @@ def _files_to_copy(db: Database, logs: Database, location: Location) -> dict[str
         return {}
     files = dict(location.files)
     if not logs_change or not logs.write_blocking(list_applied):
-        del files["logs.db"]
+        del files[LOGS]
     return files
 
 
@@ -119,9 +147,11 @@ def _copy(files: Mapping[str, Path], folder: Path, name: str) -> Path:
         raise _no_space(folder, f"{need / 1e6:.0f} MB are needed, {free / 1e6:.0f} MB are free")
     log.info("copying the database before migrations copy=%s", folder / name)
     with _draft(folder, name) as draft:
+        identities = {part: _checkpoint(path) for part, path in files.items()}
         with open_snapshot(files) as snapshot:
             for part, tx in snapshot.items():
                 copy_database(tx, draft / part, lambda *_: None)
+                _set_time(draft / part, identities[part])
                 _sync(draft / part)
         sync_folder(draft)
         failpoints.reach("upgrade copy written")
@@ -143,6 +173,11 @@ def _draft(folder: Path, name: str) -> Iterator[Path]:
         raise _no_space(folder, os.strerror(fault.errno)) from fault
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _set_time(path: Path, identity: tuple[int, int] | None) -> None:
+    if identity is not None:
+        os.utime(path, ns=(identity[1], identity[1]))
 
 
 def _no_space(folder: Path, reason: str) -> Unavailable:
