@@ -64,9 +64,13 @@ static: $(DEV) modules built
 check: static fetched-redis
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone and not heavy" -k "not postgres"
 
-test: static fetched-redis fetched-proxies
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
-	@$(MAKE) --no-print-directory browser
+# Neither the Python tests nor those in the browser keep two cores busy, so they run at the same time;
+# the output of the latter comes at the end. Tests marked alone come last, when the browser is done.
+test: static fetched-redis fetched-proxies chromium
+	@mkdir -p build; BROWSER_WORKERS=1 $(MAKE) --no-print-directory browser > build/browser.log 2>&1 & browser=$$!; \
+	  trap 'kill $$browser 2> /dev/null' INT TERM; \
+	  $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"; python=$$?; \
+	  wait $$browser; failed=$$((python + $$?)); cat build/browser.log; exit $$failed
 
 prove: $(DEV) fetched-prometheus fetched-proxies
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove

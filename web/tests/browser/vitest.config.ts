@@ -20,8 +20,9 @@ export default defineConfig({
   test: {
     include: ['*.test.ts'],
     environment: 'node',
-    // Two cores: two files at a time, each with a server and a browser of its own.
-    maxWorkers: 2,
+    // Two cores: two files at a time, each with a server and a browser of its own. `make test` runs
+    // them beside the Python tests, one at a time.
+    maxWorkers: Number(process.env.BROWSER_WORKERS ?? 2),
     sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 180_000,
