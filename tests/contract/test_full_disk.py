@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+from belvedere.hosts import journal_warnings
 from belvedere.jobs.lifecycle.finish import MAX_RETURNS
 from belvedere.protocol import Heartbeat
 from contract.client import Client
@@ -88,6 +89,28 @@ async def test_a_rule_notifies_people_of_a_full_disk_with_the_reason(
     assert "web-1" in full.title and "disk is full" in full.title
     assert LACK in full.body and f"/ui/acme/hosts/{host['id']}" in full.body
     assert "web-1" in free.title and "has space again" in free.title
+
+
+async def test_a_rule_without_kinds_notifies_people_of_hosts_that_get_no_jobs(
+    world: World, uma: Client
+) -> None:
+    world.runtime.egress = pool = FakeEgressPool()
+    ada = world.client("ada")
+    channel = {"name": "ops", "url": "https://example.com/hook"}
+    channel_id = (await ada.post("/acme/notify/channel", channel)).json["id"]
+    rule = {"name": "alerts", "channels": [channel_id], "group": 0, "severity": "HIGH"}
+    assert (await ada.post("/acme/notify/rule", rule)).status == 201
+    async with world.agent(disk=LACK) as agent:
+        host = await until_host(uma, LACK)
+        await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+        await until_host(uma, "")
+    refusal = "The journal names fence 7."
+    await world.runtime.db.write(journal_warnings.note_refused, host["id"], refusal)
+    await deliver_notices(world.runtime)
+    # Not that the disk has space again: nobody has to act.
+    full, refused = pool.sent
+    assert "disk is full" in full.title and LACK in full.body
+    assert "web-1" in refused.title and refusal in refused.body
 
 
 async def test_an_order_that_a_full_disk_returns_is_not_failed(world: World, uma: Client) -> None:

@@ -51,6 +51,10 @@ ALERT_KINDS = {
 }
 
 
+# The host gets no jobs until somebody acts.
+HOST_ALERTS = frozenset({"host.disk_full", "host.journal_refused"})
+
+
 def state_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """None for a muted object, and no alert for a disabled one."""
     kind = ALERT_KINDS[event.object]
@@ -119,9 +123,19 @@ def message_notice(
 
 def host_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """With what the agent reported, such as the folder whose disk is full."""
-    if not batch.is_named(event):
+    is_alert = event.kind in HOST_ALERTS
+    if not (is_alert or batch.is_named(event)):
         return None
-    return make_notice(batch, event, data, text=str(data.get("message", "")), page="hosts")
+    return make_notice(
+        batch,
+        event,
+        data,
+        text=str(data.get("message", "")),
+        severity=NoticeSeverity.HIGH if is_alert else NoticeSeverity.LOW,
+        page="hosts",
+        is_alert=is_alert,
+        tags=tags_of(batch.tx.value("select tags from hosts where id = ?", event.object_id)),
+    )
 
 
 def plain_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
