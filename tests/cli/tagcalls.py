@@ -23,7 +23,7 @@ FILES = f"/job/{cli_records.JOB_ID}/files"
 LEFT = [{"name": "report.txt", "size": 5, "sha256": "ab" * 32, "complete": True}]
 EXECUTED = {"jobs": [cli_records.job(hostname="web-1")]}
 CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
-    ("host list --tag web", ("GET", "/host", {"where[tags]": "web"}, None), "online"),
+    ("host list --tag web", ("GET", "/host", {"where[tags]": "web"}, None), "Online"),
     ("host tag web-1 blue --only", ("PATCH", HOST, {}, {"tags": ["blue"]}), "web-1"),
     (
         "exec --host web-1 --detach uptime",

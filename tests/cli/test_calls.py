@@ -147,7 +147,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("POST", f"{TASK}/credentials/rotate", {}, {"overlap": 3_600}),
         "5ec",
     ),
-    ("job list", ("GET", "/host", {}, None), "ready"),
+    ("job list", ("GET", "/host", {}, None), "Queued"),
     ("job held", ("GET", "/job/held", {"limit": "500"}, None), "accepted jobs after the backup"),
     ("job list --json", ("GET", "/job", {"limit": "20", "look": "20000"}, None), "ready"),
     (
@@ -182,11 +182,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ),
     (f"job show {cli_records.JOB_ID} --json", ("GET", JOB, {}, None), "ready"),
     (f"job cancel {cli_records.JOB_ID}", ("PUT", f"{JOB}/cancel", {}, None), "being stopped"),
-    (f"job restart {cli_records.JOB_ID}", ("PUT", f"{JOB}/restart", {}, {}), "ready"),
+    (f"job restart {cli_records.JOB_ID}", ("PUT", f"{JOB}/restart", {}, {}), "queued"),
     (
         f"job restart {cli_records.JOB_ID} a b",
         ("PUT", f"{JOB}/restart", {}, {"task_arguments": ["a", "b"]}),
-        "ready",
+        "queued",
     ),
     (
         f"job resolve {cli_records.JOB_ID} success --note seen",
@@ -216,7 +216,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("GET", f"{JOB}/log/search", {"q": "oops"}, None),
         "it went oops",
     ),
-    ("host list", ("GET", "/host", {}, None), "online"),
+    ("host list", ("GET", "/host", {}, None), "Online"),
     ("host show WEB-1", ("GET", HOST, {}, None), "10.0.0.1"),
     ("host rename web-1 web-9", ("PATCH", HOST, {}, {"hostname": "web-9"}), "now named"),
     ("host disable web-1", ("PATCH", HOST, {}, {"enable": False}), "disabled"),
@@ -425,7 +425,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         cli_records.JOB_ID,
     ),
     ("indicator list", ("GET", "/indicator", {}, None), "62.5%"),
-    ("indicator show Disk/web-1", ("GET", TILE, {}, None), "failure"),
+    ("indicator show Disk/web-1", ("GET", TILE, {}, None), "on failure"),
     (
         "indicator set Disk/web-1 93 --state failure --ttl 10m",
         ("PATCH", TILE, {}, {"value": "93", "state": "failure", "ttl": 600_000}),

@@ -67,7 +67,7 @@ def test_a_terminal_gets_80_columns_and_short_ids(terminal: Drawn) -> None:
     lines = [Text.from_ansi(line) for line in output.splitlines()]
     assert max(line.cell_len for line in lines) <= 80
     assert lines[1].plain.startswith(f"{str(JOB['id'])[-6:]} ")
-    assert "✗ failure" in lines[1].plain
+    assert "✗ Failed" in lines[1].plain
     assert "…" in lines[1].plain
 
 

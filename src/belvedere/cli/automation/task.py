@@ -4,7 +4,7 @@ import dataclasses
 import shlex
 
 from belvedere.cli.automation import recipe, task_options
-from belvedere.cli.framework import lookup, rendering, time_words
+from belvedere.cli.framework import lookup, rendering, time_words, words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.cli.jobs import run
@@ -86,6 +86,10 @@ def _id(client: Client, args: Args) -> str:
     return str(lookup.task(client, args.task, args.host)["id"])
 
 
+def _kind(task: Record) -> str:
+    return words.TASK_KINDS.get(task["type"], str(task["type"]))
+
+
 def show_tasks(tasks: list[Record]) -> None:
     rendering.table(
         ("id", "task*", "kind", "host*", "arguments*"),
@@ -93,7 +97,7 @@ def show_tasks(tasks: list[Record]) -> None:
             (
                 task["id"],
                 task["name"],
-                task["type"] if task["enable"] else "disabled",
+                _kind(task) if task["enable"] else "disabled",
                 task["hostname"],
                 _arguments(task),
             )
@@ -110,7 +114,7 @@ def show_task(task: Record) -> None:
             ("id", task["id"]),
             ("task", task["name"]),
             ("description", task.get("description")),
-            ("kind", task["type"] if task["enable"] else f"{task['type']}, disabled"),
+            ("kind", _kind(task) if task["enable"] else f"{_kind(task)}, disabled"),
             ("host", task["hostname"]),
             ("script", (task.get("script") or {}).get("filename")),
             ("run as", task.get("script_runas")),

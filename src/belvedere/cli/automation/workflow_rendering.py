@@ -1,6 +1,6 @@
 """Workflows and their jobs as text for people."""
 
-from belvedere.cli.framework import rendering, time_words
+from belvedere.cli.framework import rendering, time_words, words
 from belvedere.cli.framework.command import Record
 from belvedere.cli.jobs import outcome
 
@@ -77,7 +77,7 @@ def jobs(records: list[Record]) -> None:
         (
             (
                 job["id"],
-                job["state"] if outcome.is_over(job) else job["lifecycle"],
+                words.job_state(job),
                 job["name"],
                 time_words.local(job["creation_date"]),
                 job["waiting_reason"] or "",

@@ -124,8 +124,15 @@ def cell(value: object) -> "Text":
     if isinstance(value, dict):
         value = json.dumps(value, ensure_ascii=False)
     text = CONTROL_CHARACTERS.sub(" ", "" if value is None else str(value))
-    sign, colour = STATE_STYLES.get(text, ("", ""))
-    return Text(f"{sign} {text}", style=colour) if sign else Text(text)
+    return state_cell(text, text)
+
+
+def state_cell(state: str, word: str) -> "Text":
+    """The word for a state, with the sign and the colour of the state."""
+    from rich.text import Text
+
+    sign, colour = STATE_STYLES.get(state, ("", ""))
+    return Text(f"{sign} {word}", style=colour) if sign else Text(word)
 
 
 @contextmanager

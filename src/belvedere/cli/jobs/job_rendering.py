@@ -1,6 +1,6 @@
 """Jobs as text for people."""
 
-from belvedere.cli.framework import rendering, time_words
+from belvedere.cli.framework import rendering, time_words, words
 from belvedere.cli.framework.command import Record, Show
 from belvedere.cli.jobs import outcome
 
@@ -13,24 +13,16 @@ def show_log(result: object) -> None:
         )
 
 
-def state_word(job: Record) -> str:
-    """The state of a finished job, else its lifecycle."""
-    return str(job["state"] if outcome.is_over(job) else job["lifecycle"])
-
-
-def _starter(job: Record) -> str:
-    return str(job["user"]["email"] or job["user"]["username"] or job["origin"])
-
-
 def show_jobs(listing: Record) -> None:
     rendering.table(
-        ("id", "state", "task*", "host*", "age"),
+        ("id", "state", "task*", "host*", "started by*", "age"),
         (
             (
                 job["id"],
-                state_word(job),
+                words.job_state(job),
                 job["name"],
                 job["hostname"],
+                words.job_starter(job),
                 time_words.age(job["creation_date"]),
             )
             for job in listing["jobs"]
@@ -76,7 +68,7 @@ def show_job(job: Record) -> None:
         (
             ("id", job["id"]),
             ("task", job["name"]),
-            ("state", state_word(job)),
+            ("state", words.job_state(job)),
             ("lifecycle", job["lifecycle"] if outcome.is_over(job) else None),
             ("waiting for", outcome.waiting_text(job)),
             ("host", job["hostname"]),
@@ -88,7 +80,7 @@ def show_job(job: Record) -> None:
             ("reason", job["reason"] or result.get("reason")),
             ("output", job.get("output")),
             ("last line", result.get("lastline")),
-            ("started by", _starter(job)),
+            ("started by", words.job_starter(job)),
             ("canceled by", job["canceled_by"]),
             ("resolved by", job["resolved_by"]),
             ("restarted from", job["restarted_from"]),
@@ -125,7 +117,7 @@ def show_decision(message: str) -> Show:
 
 
 def confirmation(text: str) -> Show:
-    return lambda job: print(text.format(job["id"], state_word(job)))
+    return lambda job: print(text.format(job["id"], words.job_state_word(job).lower()))
 
 
 def show_canceled(job: Record) -> None:

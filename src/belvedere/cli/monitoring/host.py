@@ -1,6 +1,6 @@
 """`belvedere host`: the hosts that run jobs and checks."""
 
-from belvedere.cli.framework import lookup, rendering, time_words
+from belvedere.cli.framework import lookup, rendering, time_words, words
 from belvedere.cli.framework.command import Args, Command, Record, Show, option
 from belvedere.cli.framework.profile import connect
 
@@ -57,7 +57,7 @@ def show_hosts(hosts: list[Record]) -> None:
         (
             (
                 host["id"],
-                host["state"],
+                words.host_state(host),
                 host["hostname"],
                 time_words.age(host["last_seen"]),
                 host["agent_version"],
@@ -74,7 +74,7 @@ def show_host(host: Record) -> None:
         (
             ("id", host["id"]),
             ("host", host["hostname"]),
-            ("state", host["state"]),
+            ("state", words.host_state(host)),
             ("last seen", time_words.when(host["last_seen"])),
             ("address", host["ip"]),
             ("system", f"{host['os_name']} {host['os_version']}".strip()),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from belvedere.base.ids import is_id
-from belvedere.cli.framework import lookup, rendering, time_words
+from belvedere.cli.framework import lookup, rendering, time_words, words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.errors import Problem
@@ -124,7 +124,7 @@ def show_indicators(indicators: list[Record]) -> None:
         (
             (
                 indicator["id"],
-                _state(indicator),
+                words.monitor_state(indicator),
                 indicator["title"],
                 _value(indicator),
                 indicator["type"],
@@ -142,7 +142,7 @@ def show_indicator(indicator: Record) -> None:
         (
             ("id", indicator["id"]),
             ("title", indicator["title"]),
-            ("state", _state(indicator)),
+            ("state", words.monitor_state(indicator)),
             ("value", _value(indicator)),
             ("kind", indicator["type"]),
             ("severity", indicator["severity"].lower()),
@@ -166,10 +166,6 @@ def show_points(points: list[Record]) -> None:
         ("when", "state", "value*"),
         ((time_words.local(point["date"]), point["state"], point["value"]) for point in points),
     )
-
-
-def _state(indicator: Record) -> str:
-    return "stale" if indicator["stale"] else str(indicator["state"])
 
 
 def _value(indicator: Record) -> str:

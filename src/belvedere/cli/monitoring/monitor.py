@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from belvedere.cli.framework import lookup, rendering, time_words
+from belvedere.cli.framework import lookup, rendering, time_words, words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -124,9 +124,9 @@ def show_monitors(monitors: list[Record]) -> None:
         (
             (
                 monitor["id"],
-                monitor["state"],
+                words.monitor_state(monitor),
                 monitor["name"],
-                monitor["type"],
+                words.MONITOR_KINDS.get(monitor["type"], monitor["type"]),
                 monitor["hostname"],
                 time_words.span(monitor["looptime"] / 1_000),
                 time_words.age(monitor["last_check"]),
@@ -144,9 +144,9 @@ def show_monitor(monitor: Record) -> None:
             ("id", monitor["id"]),
             ("monitor", monitor["name"]),
             ("description", monitor["description"]),
-            ("kind", monitor["type"]),
+            ("kind", words.MONITOR_KINDS.get(monitor["type"], monitor["type"])),
             ("host", monitor["hostname"]),
-            ("state", monitor["state"]),
+            ("state", words.monitor_state(monitor)),
             ("since", time_words.when(monitor["state_since"])),
             ("last check", time_words.when(monitor["last_check"])),
             ("message", monitor["last_event"].get("message")),
