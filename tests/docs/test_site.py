@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -36,6 +37,10 @@ class _Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(tmp_path_factory)
+
+
+def _build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     fonts = tmp_path_factory.mktemp("console") / "assets"
     fonts.mkdir()
@@ -141,7 +146,26 @@ def test_images_exist_in_both_themes(site_folder: Path) -> None:
     assert 'class="light"' in text and 'class="dark"' in text
 
 
-def test_two_builds_are_equal_and_packed_text_is_small(site_folder: Path, tmp_path: Path) -> None:
+def test_two_builds_are_equal(
+    site_folder: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Also packed: neither the time nor the order of the files of a folder changes a byte."""
+    other = _build(tmp_path_factory)
+    assert _files(other) == _files(site_folder)
+    copy = shutil.copytree(site_folder, tmp_path / "copy")
+    pack(copy)
+    pack(other)
+    assert _files(copy) == _files(other)
+    assert any(other.rglob("*.html.gz"))
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The content of every file below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_packed_text_is_small(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "page.html").write_text("text " * 1000)
     (tmp_path / "small.txt").write_text("text")
@@ -149,3 +173,11 @@ def test_two_builds_are_equal_and_packed_text_is_small(site_folder: Path, tmp_pa
     (packed,) = (tmp_path / "a").iterdir()
     assert packed.name == "page.html.gz" and packed.stat().st_size < 100
     assert (tmp_path / "small.txt").exists()
+
+
+def test_every_picture_is_on_a_page_in_both_themes(
+    site_folder: Path, read: dict[str, _Reader]
+) -> None:
+    links = {posixpath.basename(link) for page in read.values() for link in page.links}
+    pictures = {path.name for path in (ROOT / "docs" / "img").glob("console-*.png")}
+    assert pictures and pictures <= links
