@@ -30,7 +30,7 @@ import hashlib, sys, urllib.request
 with urllib.request.urlopen("$server/-/belvedere-agent.pyz", timeout=60) as answer:
     content = answer.read()
 if hashlib.sha256(content).hexdigest() != "$digest":
-    sys.exit("install.sh: what came is not the agent that was promised; try again.")
+    sys.exit("install.sh: the SHA-256 of the downloaded agent is wrong; run the command again.")
 open(sys.argv[1], "wb").write(content)
 END
 "$$found" -I "$$folder/belvedere-agent.pyz" install --server "$server" "$$@" || {

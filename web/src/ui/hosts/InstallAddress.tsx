@@ -1,5 +1,6 @@
 import { Alert, Select, Stack, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
+import { Fragment } from 'react'
 import { CopyField } from '../form/CopyField'
 import type { Reachability } from './installAddresses'
 import { useHostText } from './text'
@@ -19,7 +20,10 @@ export function InstallAddress({ reach, address, onChange }: InstallAddressProps
         <Stack gap={6}>
           <Text size="sm">{w.loopbackBody(reach.root)}</Text>
           {reach.options.map((options) => (
-            <CopyField key={options} value={`belvedere up ${options}`} label={w.startCommand} />
+            <Fragment key={options}>
+              <CopyField value={`belvedere up ${options}`} label={w.startCommand} />
+              <CopyField value={`make run ARGS="${options}"`} label={w.makeCommand} />
+            </Fragment>
           ))}
         </Stack>
       </Alert>

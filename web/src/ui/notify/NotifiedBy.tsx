@@ -14,12 +14,14 @@ const useText = catalogue(
     noRecipients: 'Nobody is notified of a failure.',
     setUp: 'Set up notifications',
     change: 'Change',
+    byAdmin: 'An admin sets up who is notified of a failure.',
   },
   {
     to: (names: string) => `Un fallo se envía a ${names}.`,
     noRecipients: 'No se avisa a nadie de un fallo.',
     setUp: 'Configurar notificaciones',
     change: 'Cambiar',
+    byAdmin: 'Un administrador configura a quién se avisa de un fallo.',
   },
 )
 
@@ -29,6 +31,12 @@ export function NotifiedBy({ failure, own }: { failure: Failure; own?: OwnChanne
   const isAdmin = useHasLevel('admin')
   const rules = useQuery({ ...rulesQuery, enabled: isAdmin })
   const channels = useQuery({ ...channelsQuery, enabled: isAdmin })
+  if (!isAdmin)
+    return (
+      <Text size="sm" c="dimmed">
+        {t.byAdmin}
+      </Text>
+    )
   if (!rules.data || !channels.data) return null
   const names = notifiedChannels(failure, rules.data, channels.data, own?.ids)
   const Icon = names.length ? BellRing : BellOff

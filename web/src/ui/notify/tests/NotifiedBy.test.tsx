@@ -1,0 +1,21 @@
+// @vitest-environment happy-dom
+import { screen } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { renderPage } from '../../../../tests/unit/render'
+import { answer, requestsTo } from '../../../../tests/unit/server'
+import { NotifiedBy } from '../NotifiedBy'
+
+const view = <NotifiedBy failure={{ kind: 'monitor.failure', objectIds: [], tags: [] }} />
+
+test('a manager reads that an admin sets up notifications', async () => {
+  await renderPage(view, { level: 'manager' })
+  expect(screen.getByText('An admin sets up who is notified of a failure.')).toBeTruthy()
+  expect(requestsTo('GET /notify/rule')).toEqual([])
+})
+
+test('an admin reads that nobody is notified', async () => {
+  answer('GET /notify/rule', [])
+  answer('GET /notify/channel', [])
+  await renderPage(view, { level: 'admin' })
+  expect(await screen.findByText(/Nobody is notified of a failure/)).toBeTruthy()
+})
