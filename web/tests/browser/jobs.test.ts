@@ -70,7 +70,7 @@ test('going back restores the scroll position of the list', async () => {
   const page = await world.page('/jobs')
   await rows(page).first().waitFor()
   await box(page).evaluate((list) => list.scrollTo({ top: 4000 }))
-  const link = page.locator('[aria-rowindex="108"] a')
+  const link = page.locator('[aria-rowindex="108"] .jobs-link')
   await link.waitFor()
   const top = await box(page).evaluate((list) => list.scrollTop)
   const id = await page.locator('[aria-rowindex="108"]').getAttribute('data-job')
