@@ -8,7 +8,9 @@ import pytest
 from e2e.howto_page import Page
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {path.stem: path for path in [*(DOCS / "howto").glob("*.md"), DOCS / "quickstart.md"]}
+PAGES = {
+    path.stem: path for path in [*sorted((DOCS / "howto").glob("*.md")), DOCS / "quickstart.md"]
+}
 PREPARATIONS = [
     # Waiting, and what belongs to the place where the commands are typed.
     *("cat", "cd", "export", "hostname", "kill", "ln", "mkdir", "openssl", "rm", "sed", "until"),
@@ -62,7 +64,7 @@ def test_a_block_that_is_not_run_names_a_test_that_does_the_same(name: str) -> N
     assert [text for reason in page.displayed_only for text in missing_tests(reason)] == []
 
 
-@pytest.mark.parametrize("name", PAGES.keys() - {"index"})
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - {"index"}))
 def test_every_page_is_executed_or_names_tests(name: str) -> None:
     page = Page.read(PAGES[name])
     assert page.steps or page.displayed_only

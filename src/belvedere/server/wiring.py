@@ -93,7 +93,7 @@ def _migrate_shared(db: Database) -> None:
     if names and db.write_blocking(list_applied):
         log.warning(
             "upgrading the database; PostgreSQL is not copied automatically: to go back you need a"
-            " backup from before the upgrade migrations=%d",
+            " file of `belvedere backup` from before the upgrade migrations=%d",
             len(names),
         )
     migrate(db)
