@@ -17,6 +17,9 @@ from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Database, Tx, installation
 from belvedere.db.backup.copy import Location
+from belvedere.db.interface import Row
+from belvedere.db.postgres import connection
+from belvedere.db.postgres import database as postgres_database
 from belvedere.db.readonly import peek
 from belvedere.db.sqlite.database import connect
 from belvedere.db.transfer import marks, postgres_ends
@@ -471,13 +474,50 @@ def read_kinds(tx: Tx, name: str) -> list[str]:
 def test_a_server_that_connects_again_does_not_use_the_old_database(site: Installation) -> None:
     db, _ = open_databases(site.settings)
     engines.close(site.databases.pop())
-    for connection in db._opened:  # type: ignore[attr-defined]
-        connection.close()
+    for opened in db._opened:  # type: ignore[attr-defined]
+        opened.close()
     site.move()
     db.discard_idle()  # type: ignore[attr-defined]
     with pytest.raises(Unavailable, match="was moved to"):
         db.write_blocking(lambda tx: tx.value("select 1"))
     engines.close(db)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_only_servers_prevent_a_stop(site: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not `doctor`, nor a server that is refused again and again."""
+    source = source_of(Location(site.settings.database_url, site.settings.folder))
+    mark = source_mark("a", marks.CLOSED)
+    assert not source.try_stop(mark)
+    site.stop()
+    with peek(site.settings.database_url) as db:
+        db.read(lambda tx: tx.value("select 1"))
+        assert source.try_stop(mark)
+    names: list[str] = []
+    connect_as = connection.open_connection
+
+    def record_name(url: str, *, autocommit: bool, name: str) -> psycopg.Connection[Row]:
+        names.append(name)
+        return connect_as(url, autocommit=autocommit, name=name)
+
+    monkeypatch.setattr(postgres_database, "open_connection", record_name)
+    with pytest.raises(Unavailable, match="is being moved"):
+        open_databases(site.settings)
+    assert names == [connection.CHECK_NAME]
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_server_that_has_just_stopped_does_not_prevent_a_change(
+    site: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = source_of(Location(site.settings.database_url, site.settings.folder))
+    waits: list[float] = []
+    monkeypatch.setattr(postgres_ends, "sleep", waits.append)
+    with pytest.raises(Conflict, match="A server is running"):
+        source.change(marks.clear)
+    assert len(waits) == postgres_ends.LOOKS
+    monkeypatch.setattr(postgres_ends, "sleep", lambda _: site.stop())
+    source.change(marks.clear)
 
 
 def source_mark(move_id: str, state: str) -> Mark:

@@ -199,3 +199,8 @@ def is_database_fault(fault: BaseException) -> bool:
     """Whether the database did not work, so that the operation can succeed later. A value that
     cannot be decrypted, say, has another code."""
     return isinstance(fault, Unavailable) and fault.code in ("unavailable", "outcome_unknown")
+
+
+def is_postgres(url: str) -> bool:
+    """Whether this is the address of PostgreSQL, and not the path of a SQLite file."""
+    return url.startswith(("postgresql://", "postgres://"))

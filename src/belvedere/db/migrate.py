@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 from belvedere.base.errors import Refused
-from belvedere.db.interface import Database, Tx
+from belvedere.db.interface import Database, Tx, is_postgres
 
 
 def migrations(engine: str, folder: str = "migrations") -> list[tuple[str, str]]:
@@ -97,7 +97,7 @@ def migrate(db: Database, folder: str = "migrations") -> list[str]:
 
 def open_database(url: str) -> Database:
     """`postgresql://…`, or the path of a SQLite file."""
-    if url.startswith(("postgresql://", "postgres://")):
+    if is_postgres(url):
         from belvedere.db.postgres.database import Postgres
 
         return Postgres(url)

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from belvedere.base.clock import wall
 from belvedere.base.errors import NotFound, Unavailable
-from belvedere.db.interface import Tx
+from belvedere.db.interface import Tx, is_postgres
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,11 +55,13 @@ class _ReadOnlyPostgres:
     def __init__(self, url: str) -> None:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+        from belvedere.db.postgres.connection import CHECK_NAME
         from belvedere.db.postgres.database import Postgres
 
         # A standby is sufficient for reading.
         chosen = conninfo_to_dict(url).get("target_session_attrs")
         self.db = Postgres(make_conninfo(url, target_session_attrs=chosen or "any"))
+        self.db.application_name = CHECK_NAME
 
     def read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         def read_only(tx: Tx) -> R:
@@ -80,7 +82,7 @@ class _ReadOnlyPostgres:
 @contextmanager
 def peek(url: str) -> Iterator[ReadOnlyDatabase]:
     """`postgresql://…`, or the path of an existing SQLite file."""
-    if url.startswith(("postgresql://", "postgres://")):
+    if is_postgres(url):
         database: _ReadOnlyPostgres | _ReadOnlySqlite = _ReadOnlyPostgres(url)
     else:
         database = _ReadOnlySqlite(url.removeprefix("sqlite://"))

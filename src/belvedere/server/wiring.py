@@ -64,6 +64,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
     folder = settings.folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_complete(Location(settings.database_url, folder))
+    marks.check_before_use(settings.database_url)
     old = os.umask(0o077)
     try:
         db = open_database(settings.database_url)

@@ -16,7 +16,7 @@ from belvedere.db.backup.archive import (
     Report,
     newer_version,
 )
-from belvedere.db.interface import Tx
+from belvedere.db.interface import Tx, is_postgres
 from belvedere.db.migrate import list_applied, migrations
 
 SQLITE, POSTGRES = "sqlite", "postgres"
@@ -36,8 +36,7 @@ class Location:
 
     @property
     def engine(self) -> str:
-        is_postgres = self.database.startswith(("postgresql://", "postgres://"))
-        return POSTGRES if is_postgres else SQLITE
+        return POSTGRES if is_postgres(self.database) else SQLITE
 
     @property
     def files(self) -> dict[str, Path]:

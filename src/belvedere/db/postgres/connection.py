@@ -58,14 +58,21 @@ LIVENESS: dict[str, str | int] = {
 }
 
 
-def open_connection(url: str, *, autocommit: bool) -> psycopg.Connection[Row]:
+# Names of connections, by which `belvedere migrate` notices servers. Commands that only look, and a
+# server that does not know yet whether it may use the database, have the second one.
+SERVER_NAME, CHECK_NAME = "belvedere", "belvedere check"
+
+
+def open_connection(
+    url: str, *, autocommit: bool, name: str = SERVER_NAME
+) -> psycopg.Connection[Row]:
     """A connection with our settings; those in the URL have precedence over `LIVENESS`."""
     chosen = conninfo_to_dict(url)
     missing = {name: value for name, value in LIVENESS.items() if name not in chosen}
     return psycopg.connect(
         make_conninfo(url, **missing),
         autocommit=autocommit,
-        application_name="belvedere",
+        application_name=name,
         options=f"-c timezone=UTC -c statement_timeout={STATEMENT_S}s -c synchronous_commit=on"
         " -c idle_in_transaction_session_timeout=30s"
         # Statements have the same plan for every value; planning again costs more.

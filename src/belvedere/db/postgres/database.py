@@ -19,7 +19,12 @@ from belvedere.base.counters import Histogram
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
-from belvedere.db.postgres.connection import ANSWER_S, PostgresConnection, open_connection
+from belvedere.db.postgres.connection import (
+    ANSWER_S,
+    SERVER_NAME,
+    PostgresConnection,
+    open_connection,
+)
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.faults import (
     CONFLICT,
@@ -79,6 +84,7 @@ class Postgres:
 
     def __init__(self, url: str, clock: Clock | None = None, answer_s: float = ANSWER_S) -> None:
         self.url = url
+        self.application_name = SERVER_NAME
         self.deadline = Deadline(answer_s, self._pause)
         self._retry_at = 0.0
         # Called in any thread after a failover; no connection is opened until `resume`.
@@ -107,7 +113,7 @@ class Postgres:
         self._version_cache: dict[Any, Any] = {}
 
     def connect(self, *, autocommit: bool = False) -> psycopg.Connection[Row]:
-        connection = open_connection(self.url, autocommit=autocommit)
+        connection = open_connection(self.url, autocommit=autocommit, name=self.application_name)
         self._opened = [opened for opened in self._opened if not opened.closed] + [connection]
         return connection
 

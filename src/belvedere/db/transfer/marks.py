@@ -9,8 +9,9 @@ import msgspec
 from belvedere.base.clock import Millis, iso
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import installation
-from belvedere.db.interface import Tx
+from belvedere.db.interface import Tx, is_postgres
 from belvedere.db.migrate import list_applied
+from belvedere.db.readonly import peek
 
 # In the table `meta`; names that begin with this text are not copied.
 PREFIX = "migration"
@@ -92,6 +93,14 @@ def read_position(tx: Tx) -> CopyPosition:
 
 def write_position(tx: Tx, position: CopyPosition) -> None:
     installation.write(tx, _POSITION, msgspec.json.encode(position).decode())
+
+
+def check_before_use(database: str) -> None:
+    """`check_usable` before a server connects to PostgreSQL under its name: servers that are
+    refused again and again must not look like one that is running."""
+    if is_postgres(database):
+        with peek(database) as db:
+            db.read(check_usable)
 
 
 def check_usable(tx: Tx) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import sleep
 from typing import TypeVar
 
 import psycopg
@@ -12,7 +13,7 @@ from belvedere.db.backup import postgres_tables
 from belvedere.db.backup.copy import Location
 from belvedere.db.interface import Row, Tx
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.postgres.connection import LIVENESS
+from belvedere.db.postgres.connection import LIVENESS, SERVER_NAME
 from belvedere.db.transfer import marks
 from belvedere.db.transfer.marks import Mark
 from belvedere.db.transfer.postgres_side import PostgresSide
@@ -33,8 +34,10 @@ OPTIONS = (
 )
 SERVERS = (
     "select count(*) from pg_stat_activity where datname = current_database()"
-    " and application_name = 'belvedere'"
+    f" and application_name = '{SERVER_NAME}'"
 )
+# How often `change` looks for servers: one that has just stopped may still be listed.
+LOOKS, PAUSE_S = 10, 0.3
 
 
 def _address(options: dict[str, str | int | None]) -> str:
@@ -107,10 +110,18 @@ class PostgresSource:
     def change(self, operation: Callable[[Tx], R]) -> R:
         """One transaction; no server may be running."""
         with _connect(self._url, {}) as (side, address):
-            if side.tx.value(SERVERS):
+            if not _is_unused(side):
                 raise Conflict(f"A server is running with {address}; stop it first.")
             with side.transaction():
                 return operation(side.tx)
+
+
+def _is_unused(side: PostgresSide) -> bool:
+    for _ in range(LOOKS):
+        if not side.tx.value(SERVERS):
+            return True
+        sleep(PAUSE_S)
+    return False
 
 
 class PostgresTarget:
