@@ -63,11 +63,11 @@ class Installation:
         while self.databases:
             engines.close(self.databases.pop())
 
-    def move(self, **options: bool) -> TransferRecord:
+    def move(self, steps: list[str] | None = None, **options: bool) -> TransferRecord:
         return moves.move(
             self.settings,
             self.to,
-            lambda step, done, total: None,
+            lambda step, done, total: None if steps is None else steps.append(step),
             self.stop,
             is_copy_only=options.get("is_copy_only", False),
         )
@@ -248,6 +248,33 @@ def test_what_changes_while_it_is_copied_is_moved_too(site: Installation) -> Non
     record = site.move()
     assert record.is_complete
     assert record.changed > 0
+    check_moved(site)
+
+
+def test_what_changed_during_the_copy_is_not_left_for_the_stop(
+    site: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is copied again while the server runs; without a server, everything is compared once."""
+
+    def change_after_copy(point: str) -> None:
+        if point == "migrate copied":
+            site.db.write_blocking(lambda tx: tx.execute("update tasks set name = name || 'x'"))
+
+    monkeypatch.setattr(failpoints, "reach", change_after_copy)
+    steps: list[str] = []
+    record = site.move(steps)
+    assert (record.is_complete, record.changed) == (True, 0)
+    assert {"update", "compare"} <= {step.split()[0] for step in steps}
+    check_moved(site)
+
+
+def test_a_copy_is_compared_once_if_no_server_runs(site: Installation) -> None:
+    site.move(is_copy_only=True)
+    site.db.write_blocking(change, site.place)
+    site.stop()
+    steps: list[str] = []
+    assert site.move(steps).is_complete
+    assert "update" not in {step.split()[0] for step in steps}
     check_moved(site)
 
 

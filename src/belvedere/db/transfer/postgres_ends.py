@@ -92,6 +92,10 @@ class PostgresSource:
             check_source_version(applied(side.tx), side.name, address)
             yield side
 
+    def is_used(self) -> bool:
+        with _connect(self._url, {}) as (side, _):
+            return bool(side.tx.value(SERVERS))
+
     def try_stop(self, mark: Mark) -> bool:
         """Mark the source; False while a server is running. One that starts meanwhile connects
         before it reads the mark, so either it sees the mark, or its connection is seen here."""

@@ -107,6 +107,9 @@ class _Transfer:
             self._create_indexes()
             if self._plan.is_copy_only:
                 return self._record(self._count(self._to))
+            if source_mark is None and self._source.is_used():
+                # What has changed since the copy need not be copied during the stop.
+                self._compare_all("update", with_deletions=False)
         return self._move(mark, is_compared=is_compared)
 
     def _record(self, rows: int) -> TransferRecord:
@@ -128,8 +131,9 @@ class _Transfer:
     def _copy(self) -> None:
         position = marks.read_position(self._to.tx)
         if position.is_complete:
-            # Of an earlier run: what has changed since need not be copied during the stop.
-            self._compare_all("update", with_deletions=False)
+            if self._plan.is_copy_only:
+                # Of an earlier run.
+                self._compare_all("update", with_deletions=False)
             return
         total, done = self._count(self._from), 0
         for table in self._tables:

@@ -27,6 +27,10 @@ OWN_VALUES = "name not in ('timeline', 'database_mark') and name not like 'migra
 class TransferSource(Protocol):
     def open(self, expressions: Expressions) -> AbstractContextManager["Side"]: ...
 
+    def is_used(self) -> bool:
+        """Whether a server is running."""
+        ...
+
     def try_stop(self, mark: Mark) -> bool:
         """Mark the source, and let no server start; False while a server is running."""
         ...

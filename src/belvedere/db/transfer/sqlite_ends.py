@@ -61,6 +61,14 @@ class SqliteSource:
         with closing(connect(str(self._files[1]), readonly=True)) as connection:
             return applied(SqliteTx(connection, wall()))
 
+    def is_used(self) -> bool:
+        try:
+            self._lock = lock_file(str(self._files[0]))
+        except Unavailable:
+            return True
+        self._unlock()
+        return False
+
     def try_stop(self, mark: Mark) -> bool:
         """Mark the source, and let no server start meanwhile; False while a server is running."""
         try:
