@@ -49,7 +49,7 @@ def test_services_are_the_same_kinds() -> None:
     ("lifecycle", "state", "expected"),
     [
         ("finished", "failure", "✗ Failed"),
-        ("canceled", "canceled", "- Cancelled"),
+        ("canceled", "canceled", "- Canceled"),
         ("onhold", "in_progress", "○ Waiting for a person"),
         ("assigned", "in_progress", "● Running"),
         ("terminated", "timeout", "⧗ Timed out"),

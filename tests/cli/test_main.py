@@ -170,7 +170,8 @@ def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[st
 
     assert dispatch.run_guarded(lack_module) == 1
     err = capsys.readouterr().err
-    assert err.startswith("belvedere: apsw is not installed; ") and "pip install belvedere" in err
+    assert err.startswith("belvedere: apsw is not installed; ")
+    assert "from its repository or wheel" in err
 
 
 def test_a_machine_that_says_no_is_one_line(anonymous: Belvedere) -> None:

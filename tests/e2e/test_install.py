@@ -142,5 +142,5 @@ def test_what_was_changed_on_the_way_is_not_run(site: Site, install_folder: Path
         timeout=50,
         env=environment(PATH=path_of(install_folder), BELVEDERE_ENROLMENT_TOKEN="bve_x"),
     )
-    assert done.returncode != 0 and "not the agent that was promised" in done.stderr
+    assert done.returncode != 0 and "the SHA-256 of the downloaded agent is wrong" in done.stderr
     assert not (install_folder / "state").exists()

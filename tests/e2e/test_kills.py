@@ -1,6 +1,7 @@
 """SIGKILL for server, agents and keepers while jobs run: nothing accepted is lost, nothing runs
 twice, every verdict is true, nothing stays behind. The server has an agent of its own inside."""
 
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from e2e.world import FINAL, World
 
 pytestmark = pytest.mark.heavy
 # In each, the server is killed once, and once an agent or a keeper.
-QUICK_ROUNDS, LONG_ROUNDS = 10, 1_000
+QUICK_ROUNDS, LONG_ROUNDS = 10, int(os.environ.get("KILL_ROUNDS", "1000"))
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ JOB_STATES = {
     "failure": "Failed",
     "error": "Failed",
     "timeout": "Timed out",
-    "canceled": "Cancelled",
+    "canceled": "Canceled",
     "expired": "Expired",
     "lost": "Lost: may have run",
     "unreachable": "Host not responding",

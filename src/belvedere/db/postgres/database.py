@@ -19,12 +19,8 @@ from belvedere.base.counters import Histogram
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
-from belvedere.db.postgres.connection import (
-    ANSWER_S,
-    SERVER_NAME,
-    PostgresConnection,
-    open_connection,
-)
+from belvedere.db.postgres import connection as connections
+from belvedere.db.postgres.connection import ANSWER_S, PostgresConnection, open_connection
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.faults import (
     CONFLICT,
@@ -84,7 +80,7 @@ class Postgres:
 
     def __init__(self, url: str, clock: Clock | None = None, answer_s: float = ANSWER_S) -> None:
         self.url = url
-        self.application_name = SERVER_NAME
+        self.application_name = connections.SERVER_NAME
         self.deadline = Deadline(answer_s, self._pause)
         self._retry_at = 0.0
         # Called in any thread after a failover; no connection is opened until `resume`.

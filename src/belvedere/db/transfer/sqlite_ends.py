@@ -167,8 +167,8 @@ class SqliteTarget:
             return False
         if mark.state not in (marks.COPYING, marks.COMPARED):
             raise Conflict(
-                f"{path} is the database that was moved away. Move belvedere.db and logs.db to"
-                " another folder first, and delete them later.",
+                f"{path} is the database that was moved away. Move belvedere.db and logs.db,"
+                " with their -wal and -shm files, to another folder first, and delete them later.",
             )
         return True
 

@@ -5,6 +5,7 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
+import { FAILED_STATES, PROBLEM_STATES, PROBLEMS } from '../../lib/problemJobs'
 import { isOver } from '../../lib/state'
 import { showError } from '../../ui/toast'
 import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../client'
@@ -34,11 +35,6 @@ export interface JobFilter {
 export const PAGE = 200
 /** A filter looks at so many jobs at a time, so that one that fits nothing answers at once. */
 export const SCAN_LIMIT = 20_000
-
-const FAILED_STATES = ['failure', 'error', 'timeout']
-/** The states that the dashboard reports as problems, and the filter for them. */
-export const PROBLEM_STATES = [...FAILED_STATES, 'lost']
-export const PROBLEMS = 'problems'
 
 /** The state filters, as lifecycles and states. */
 const STATES: Record<string, Record<string, string | string[]>> = {

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ok, type Shape, untypedQuery } from '../../api/client'
-import { PROBLEM_STATES } from '../../api/queries/job'
 import { monitorsQuery } from '../../api/queries/monitoring/monitor'
+import { PROBLEM_STATES } from '../../lib/problemJobs'
 
 export type Job = Shape<'JobRecord'>
 export type PendingDecision = Shape<'PendingDecision'>
