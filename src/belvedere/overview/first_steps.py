@@ -11,7 +11,7 @@ from belvedere.db import Tx, installation
 
 # An organization that is older has found its way; an upgrade does not show it the list.
 MAX_AGE = 30 * DAY
-# So many of the oldest and of the newest jobs are searched for one that a person started.
+# At most this many of the oldest and of the newest jobs are searched for one of a person.
 MAX_JOBS = 10_000
 # More than the demo has.
 MAX_OBJECTS = 100
