@@ -103,3 +103,44 @@ def test_only_db_asks_which_engine_runs() -> None:
 
 def _switch(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value in ENGINES
+
+
+def test_outside_db_only_few_places_depend_on_the_engine() -> None:
+    nodes = ((m, node) for m, node in walk() if not m.path.startswith("db/"))
+    check("engine reads", Counter(m.path for m, node in nodes if _reads_engine(node)))
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("manifest.engine", 1),
+        ("source.engine == target.engine", 2),
+        ("db.dialect.name == POSTGRES", 1),
+        ("'post' in tx.dialect.name", 1),
+        ("name in ('', tx.dialect.name)", 1),
+        ("TEXTS[db.dialect.name]", 1),
+        ("TEXTS.get(db.dialect.name)", 1),
+        # Sent or printed as it is.
+        ("Readiness('ok', db.dialect.name)", 0),
+        ("db.dialect.is_shared", 0),
+    ],
+)
+def test_a_read_of_the_engine_is_counted(source: str, count: int) -> None:
+    assert sum(_reads_engine(node) for node in ast.walk(ast.parse(source))) == count
+
+
+def _reads_engine(node: ast.AST) -> bool:
+    """Reads an attribute `engine`, or chooses by the name of the dialect."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "engine"
+    if isinstance(node, ast.Compare):
+        return any(_is_dialect_name(part) for part in ast.walk(node))
+    if isinstance(node, ast.Subscript):
+        return _is_dialect_name(node.slice)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "get" and any(_is_dialect_name(arg) for arg in node.args)
+    return False
+
+
+def _is_dialect_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and ast.unparse(node).endswith("dialect.name")

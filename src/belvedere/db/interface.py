@@ -76,6 +76,11 @@ class Dialect:
     text_index: TextIndex
 
     @property
+    def orders_by_xid(self) -> bool:
+        """Whether events are ordered by the transactions that wrote them."""
+        return self.in_order != "id"
+
+    @property
     def newest_first(self) -> str:
         return ", ".join(f"{column} desc" for column in self.in_order.split(", "))
 

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from belvedere.base.clock import wall
 from belvedere.base.errors import NotFound, Unavailable
-from belvedere.db.interface import Tx, is_postgres
+from belvedere.db.interface import Dialect, Tx, is_postgres
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -17,19 +17,19 @@ R = TypeVar("R")
 class ReadOnlyDatabase(Protocol):
     """Each operation reads one snapshot. Long reads use many, to not delay the server."""
 
-    engine: str
+    dialect: Dialect
 
     def read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
 
 
 class _ReadOnlySqlite:
-    engine = "sqlite"
-
     def __init__(self, path: str) -> None:
         from belvedere.db.sqlite.database import connect
+        from belvedere.db.sqlite.transaction import DIALECT
 
         if not os.path.exists(path):
             raise NotFound(f"No database at {path}; set its folder with --data.")
+        self.dialect = DIALECT
         self.connection = connect(path, readonly=True)
 
     def read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
@@ -50,8 +50,6 @@ class _ReadOnlySqlite:
 
 
 class _ReadOnlyPostgres:
-    engine = "postgres"
-
     def __init__(self, url: str) -> None:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -62,6 +60,7 @@ class _ReadOnlyPostgres:
         chosen = conninfo_to_dict(url).get("target_session_attrs")
         self.db = Postgres(make_conninfo(url, target_session_attrs=chosen or "any"))
         self.db.application_name = CHECK_NAME
+        self.dialect = self.db.dialect
 
     def read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         def read_only(tx: Tx) -> R:

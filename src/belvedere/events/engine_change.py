@@ -14,7 +14,14 @@ EXPRESSIONS = {
 }
 
 
-def continue_on_postgres(source: Tx, target: Tx) -> None:
+def continue_numbers(source: Tx, target: Tx) -> None:
+    if target.dialect.orders_by_xid:
+        _continue_by_xid(source, target)
+    else:
+        _continue_by_id(source, target)
+
+
+def _continue_by_xid(source: Tx, target: Tx) -> None:
     """The newest event is never deleted on SQLite, so the next id follows it."""
     target.execute("update cursors set xid = 0 where id > 0")
     newest = source.value("select max(id) from events")
@@ -24,7 +31,7 @@ def continue_on_postgres(source: Tx, target: Tx) -> None:
         )
 
 
-def continue_on_sqlite(source: Tx, target: Tx) -> None:
+def _continue_by_id(source: Tx, target: Tx) -> None:
     """The events that a consumer has processed must be those up to the id of its cursor. Where the
     order by transaction differs from that by id, the same ids are assigned in the other order."""
     rows = source.rows("select name, xid, id from cursors")

@@ -62,6 +62,11 @@ class Manifest(msgspec.Struct):
     sequences: dict[str, int] = {}
     parts: list[BackupPart] = []
 
+    @property
+    def origin(self) -> tuple[str, str, str]:
+        """Engine, version of the product, and time."""
+        return self.engine, self.version, self.created_at
+
 
 class Seal(msgspec.Struct):
     # Of the manifest, and therefore of everything.

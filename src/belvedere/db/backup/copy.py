@@ -39,6 +39,11 @@ class Location:
         return POSTGRES if is_postgres(self.database) else SQLITE
 
     @property
+    def engine_name(self) -> str:
+        """For people."""
+        return ENGINE_NAMES[self.engine]
+
+    @property
     def files(self) -> dict[str, Path]:
         """The files of SQLite by the names of their parts; the main one is first."""
         main = Path(self.database.removeprefix("sqlite://"))
@@ -105,7 +110,7 @@ def check_fits(location: Location, path: Path, manifest: Manifest) -> None:
     if manifest.engine != location.engine:
         raise Conflict(
             f"{path} is a backup of {ENGINE_NAMES.get(manifest.engine, manifest.engine)}; it cannot"
-            f" be restored into {ENGINE_NAMES[location.engine]}. Set --database accordingly.",
+            f" be restored into {location.engine_name}. Set --database accordingly.",
         )
     own_names = {
         f"{folder}/{name}"

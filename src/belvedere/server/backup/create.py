@@ -176,9 +176,7 @@ def _write_parts(
     return BackupRecord(
         "",
         0,
-        manifest.engine,
-        manifest.version,
-        manifest.created_at,
+        *manifest.origin,
         manifest.epoch,
         len(manifest.tables),
         sum(manifest.tables.values()),

@@ -61,9 +61,7 @@ def restore_backup(
     has_key = bool(keys or sealed_keys) or not manifest.key_check
     return RestoreRecord(
         str(source),
-        manifest.engine,
-        manifest.version,
-        manifest.created_at,
+        *manifest.origin,
         sum(manifest.tables.values()),
         epoch,
         "" if has_key else str(settings.folder / SECRET_FILE),

@@ -64,7 +64,7 @@ def _examine(checks: Sequence[Check], installation: Installation) -> list[Findin
     if any(finding.verdict == "problem" for finding in findings):
         return findings
     for check in checks:
-        if check.engine in ("", installation.db.engine):
+        if check.applies_to(installation):
             installation.report(check.name, 0, 0)
             findings += run_check(check, installation)
     return findings
@@ -82,7 +82,7 @@ def run_check(check: Check, installation: Installation) -> list[Finding]:
 def open_installation(settings: Settings) -> Iterator[tuple[ReadOnlyDatabase, ReadOnlyDatabase]]:
     """The main database and the log store; on PostgreSQL they are one."""
     with peek(settings.database_url) as db:
-        if db.engine == "postgres":
+        if db.dialect.is_shared:
             yield db, db
             return
         with peek(str(settings.folder / "logs.db")) as logs:

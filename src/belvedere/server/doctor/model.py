@@ -50,6 +50,9 @@ class Check:
     # jobs and folders: every owner of several organizations may see them.
     is_public: bool = False
 
+    def applies_to(self, installation: Installation) -> bool:
+        return self.engine in ("", installation.db.dialect.name)
+
 
 def ok(check: str, message: str) -> Finding:
     return Finding(check, "ok", message)

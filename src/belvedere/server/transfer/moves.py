@@ -11,7 +11,7 @@ import msgspec
 from belvedere.access.crypto.keyring import KEY_CHECK
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Tx
-from belvedere.db.backup.copy import ENGINE_NAMES, SQLITE, Location, check_complete
+from belvedere.db.backup.copy import SQLITE, Location, check_complete
 from belvedere.db.transfer import marks
 from belvedere.db.transfer.run import Plan, Report, TransferRecord, source_of, transfer
 from belvedere.db.transfer.side import FullDisk
@@ -37,15 +37,14 @@ def move(
     settings: Settings, to: str, report: Report, wait: Callable[[], None], *, is_copy_only: bool
 ) -> TransferRecord:
     source, target = _location(settings), _target(settings, to)
-    if source.engine == target.engine:
+    if source.engine_name == target.engine_name:
         raise _same_engine(source, target)
     for location in (source, target):
         check_complete(location)
-    is_to_sqlite = target.engine == SQLITE
     plan = Plan(
         KEY_CHECK,
         engine_change.EXPRESSIONS,
-        engine_change.continue_on_sqlite if is_to_sqlite else engine_change.continue_on_postgres,
+        engine_change.continue_numbers,
         report,
         wait,
         is_copy_only,
@@ -75,7 +74,7 @@ def _target(settings: Settings, to: str) -> Location:
 
 
 def _same_engine(source: Location, target: Location) -> Conflict:
-    name = ENGINE_NAMES[source.engine]
+    name = source.engine_name
     if source.database.removeprefix(_SQLITE_SCHEME) == target.database.removeprefix(_SQLITE_SCHEME):
         return Conflict(f"--to names the database that is moved ({name}). Name the new one.")
     return Conflict(
@@ -95,7 +94,7 @@ def _reopen(tx: Tx, location: Location) -> ReopenRecord:
     if mark is None or mark.state not in (marks.CLOSED, marks.MOVED):
         raise Conflict("This database was not moved; a server can use it.")
     marks.clear(tx)
-    name = ENGINE_NAMES[location.engine]
+    name = location.engine_name
     if mark.state == marks.CLOSED:
         return ReopenRecord(name, "", None)
     return ReopenRecord(name, mark.other, restore.mark_restored(tx))

@@ -48,12 +48,12 @@ def check_upgrade(settings: Settings) -> UpgradeReport:
         findings = [
             finding
             for check in CHECKS
-            if check.engine in ("", db.engine)
+            if check.applies_to(place)
             for finding in run_check(check, place)
         ]
         return UpgradeReport(
             __version__,
-            db.engine,
+            db.dialect.name,
             db.read(_database_version),
             checks.pending(place),
             checks.unknown(place),
