@@ -223,7 +223,7 @@ def test_deleted_jobs_leave_the_index(steps: JobSteps) -> None:
     steps.db.write_blocking(retention.delete_jobs, [job.id])
     assert count_indexed(steps) == 1 and search(steps, "invoice") == [rest.id]
     # An event of a job that is gone changes nothing.
-    steps.db.write_blocking(progress.add_changed, [job.id])
+    steps.db.write_blocking(progress.add_changed, steps.events(job.id))
     assert count_indexed(steps) == 1
 
 

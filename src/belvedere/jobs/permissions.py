@@ -173,13 +173,41 @@ def _accounts_of(actor: Actor) -> tuple[str, str, str]:
 
 def _approves(dialect: Dialect, names: str) -> str:
     """`is_approver` in SQL: the definition that the job was created from names the actor."""
-    target = dialect.json_text("v.spec", ["approvals_target"])
-    key = f"(case when {target} = 'assignees' then 'assigned_users' else 'approvers' end)"
     return (
         "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
-        f" cross join {dialect.json_values('v.spec', 'a', key)} where v.task_id = j.task_id"
-        " and v.version = j.task_version"
-        f" and (lower(a.value) in ({names}) or a.value in {_ACCOUNTS})"
-        f" and coalesce({target}, '') <> 'initiator'"
-        f" and not (coalesce({target}, '') = 'assignees' and {_has(Role.ASSIGNEE)})))"
+        f" cross join {_approver_values(dialect)} where v.task_id = j.task_id"
+        f" and v.version = j.task_version and {_names_approver(dialect, names)}"
+        f" and not (coalesce({_target(dialect)}, '') = 'assignees' and {_has(Role.ASSIGNEE)})))"
+    )
+
+
+def list_approvals(tx: Tx, actor: Actor, limit: int) -> list[tuple[str, int, bool]]:
+    """Versions of approval tasks that name the actor as an approver, and whether a job with
+    assignees of its own replaces them."""
+    names = approvers.approver_entries(actor)
+    condition = _names_approver(tx.dialect, ", ".join("?" * len(names)) or "''")
+    rows = tx.rows(
+        f"select distinct v.task_id, v.version, coalesce({_target(tx.dialect)}, '')"
+        f" from tasks t join task_versions v on v.task_id = t.id"
+        f" cross join {_approver_values(tx.dialect)}"
+        f" where t.customer_id = ? and t.type = 'approval' and {condition} limit ?",
+        *(actor.customer_id, *names, *_accounts_of(actor), limit),
+    )
+    return [(task_id, version, target == "assignees") for task_id, version, target in rows]
+
+
+def _target(dialect: Dialect) -> str:
+    return dialect.json_text("v.spec", ["approvals_target"])
+
+
+def _approver_values(dialect: Dialect) -> str:
+    target = _target(dialect)
+    key = f"(case when {target} = 'assignees' then 'assigned_users' else 'approvers' end)"
+    return dialect.json_values("v.spec", "a", key)
+
+
+def _names_approver(dialect: Dialect, names: str) -> str:
+    return (
+        f"(lower(a.value) in ({names}) or a.value in {_ACCOUNTS})"
+        f" and coalesce({_target(dialect)}, '') <> 'initiator'"
     )

@@ -20,7 +20,7 @@ MAX_ROWS = 100_000
 
 def next_step(tx: Tx, actor: Actor, listing: Listing, limit: int | None) -> SearchStep:
     """Examine at most `limit` jobs. What is found is still to be filtered by the other conditions
-    and by what the actor may see."""
+    and by what the actor may see: a job whose ACL was changed a moment ago."""
     plain = terms.without_search(listing)
     most = limit or MAX_ROWS
 
@@ -28,12 +28,11 @@ def next_step(tx: Tx, actor: Actor, listing: Listing, limit: int | None) -> Sear
         return _walk(tx, actor, _in_range(plain, id_range), rows)
 
     id_range = id_ranges.of_listing(listing, CREATED)
-    # The index also has jobs that the actor may not see: how far a step gets would depend on them.
-    if index_choice.is_short(tx, plain) or not actor.sees_all:
+    if index_choice.is_short(tx, plain):
         ids, until = walk(id_range, most)
         words = terms.of_listing(listing)
         return SearchStep(candidates.matching(tx, actor.customer_id, ids, words), until)
-    return candidates.next_step(tx, actor.customer_id, listing, id_range, most, walk)
+    return candidates.next_step(tx, actor, listing, id_range, most, walk)
 
 
 def of_ids(listing: Listing, ids: list[str]) -> Listing:

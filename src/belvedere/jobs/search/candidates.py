@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from belvedere.access import id_ranges
+from belvedere.access.actor import Actor
 from belvedere.access.id_ranges import IdRange
 from belvedere.db import Tx
-from belvedere.jobs.search import index, progress, terms, texts
+from belvedere.jobs.search import index, progress, terms, texts, visibility
 from belvedere.jobs.search.index import IndexQuery
 from belvedere.jobs.search.progress import Coverage
 from belvedere.rest.listing import Listing
@@ -29,13 +30,13 @@ Walk = Callable[[IdRange, int], tuple[list[str], str | None]]
 
 
 def next_step(
-    tx: Tx, customer_id: str, listing: Listing, id_range: IdRange, limit: int, walk: Walk
+    tx: Tx, actor: Actor, listing: Listing, id_range: IdRange, limit: int, walk: Walk
 ) -> SearchStep:
     """`limit`: the number of jobs that may be examined."""
     words = terms.of_listing(listing)
-    query = IndexQuery(index.scope_groups(customer_id, listing), terms.grams(words))
-    coverage = progress.coverage(tx) if query.grams else None
-    if coverage is None or coverage.low >= coverage.high or index.is_frequent(tx, query):
+    query = _index_query(tx, actor, listing, words)
+    coverage = progress.coverage(tx, for_members=not actor.sees_all) if query else None
+    if query is None or coverage is None or not _is_useful(tx, query, coverage):
         ids, until = walk(id_range, limit)
     else:
         down = id_ranges.in_id_order(listing).is_newest_first
@@ -44,7 +45,23 @@ def next_step(
         ids += coverage.fresh.difference(ids)
         examined_range = _examined_range(id_range, until, down=down)
         ids = [job_id for job_id in ids if index.is_within(job_id, examined_range)]
-    return SearchStep(matching(tx, customer_id, ids, words), until)
+    return SearchStep(matching(tx, actor.customer_id, ids, words), until)
+
+
+def _index_query(tx: Tx, actor: Actor, listing: Listing, words: Sequence[str]) -> IndexQuery | None:
+    """None if the index cannot be used: short words, or too many objects that the actor may see."""
+    grams = terms.grams(words)
+    if not grams:
+        return None
+    groups = index.scope_groups(actor.customer_id, listing)
+    if actor.sees_all:
+        return IndexQuery(groups, grams)
+    scopes = visibility.actor_scopes(tx, actor)
+    return IndexQuery([*groups, scopes], grams) if scopes else None
+
+
+def _is_useful(tx: Tx, query: IndexQuery, coverage: Coverage) -> bool:
+    return coverage.low < coverage.high and not index.is_frequent(tx, query)
 
 
 def _read_parts(

@@ -7,7 +7,8 @@ from belvedere.access.id_ranges import IdRange
 from belvedere.db import Tx
 from belvedere.db.text_index import ScopeGroups, sample_scope
 from belvedere.jobs import store
-from belvedere.jobs.search import texts
+from belvedere.jobs.people.participants import Participants
+from belvedere.jobs.search import texts, visibility
 from belvedere.jobs.search.texts import SearchRow
 from belvedere.rest.listing import Listing
 
@@ -23,8 +24,13 @@ _OBJECTS = ("task_id", "workflow_id", "workflow_job_id")
 def write(tx: Tx, job_ids: Sequence[str]) -> None:
     """Add jobs as they are now, or replace their rows."""
     index = tx.dialect.text_index
+    people = visibility.participants_of(tx, job_ids)
     entries = [
-        index.entry(row.id, _scopes(row), texts.text_of(tx, row))
+        index.entry(
+            row.id,
+            [*_scopes(row), *visibility.job_scopes(row, people.get(row.id, Participants()))],
+            texts.text_of(tx, row),
+        )
         for row in texts.read_rows(tx, job_ids)
     ]
     if entries:

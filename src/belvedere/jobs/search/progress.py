@@ -10,17 +10,21 @@ from dataclasses import dataclass
 from belvedere import events
 from belvedere.base.clock import SECOND
 from belvedere.db import Tx
-from belvedere.events import cursors
+from belvedere.events import Event, cursors
+from belvedere.jobs.people import participants
 from belvedere.jobs.search import index
 
 # Never changed: it names the cursor.
 CONSUMER = "jobs are added to the search index"
-# The text of a job is complete when it is created, gets its input, or ends.
+# The text of a job is complete when it is created, gets its input, or ends; the others change who
+# may see it.
 KINDS = frozenset(
     {"job.created", "job.ready", "job.finished", "job.canceled", "job.expired", "job.lost"}
     | {"job.reconciled", "job.resolved", "job.approved", "job.rejected"}
-    | {"job.decided_by_default", "job.voided"}
+    | {"job.decided_by_default", "job.voided", "job.acl_changed", "job.assignees_changed"}
 )
+# They also change the steps of a workflow job.
+_PEOPLE_KINDS = frozenset({"job.acl_changed", "job.assignees_changed"})
 # Jobs of one transaction: other writers wait for it.
 BATCH_SIZE = 50
 # Each may be of another job.
@@ -47,18 +51,23 @@ def start(tx: Tx) -> None:
     if tx.value("select count(*) from job_search_progress"):
         return
     cursors.save(tx, CONSUMER, events.newest(tx))
-    tx.execute("insert into job_search_progress (reached) values (?)", _END)
+    tx.execute(
+        "insert into job_search_progress (reached, members_reached) values (?, ?)", _END, _END
+    )
 
 
-def add_changed(tx: Tx, job_ids: Sequence[str]) -> None:
-    index.write(tx, sorted(set(job_ids)))
+def add_changed(tx: Tx, batch: Sequence[Event]) -> None:
+    job_ids = {event.object_id for event in batch}
+    for job_id in {event.object_id for event in batch if event.kind in _PEOPLE_KINDS}:
+        job_ids.update(participants.with_steps(tx, job_id))
+    index.write(tx, sorted(job_ids))
 
 
 def add_older(tx: Tx, count: int | None = None) -> bool:
     """Add the next jobs of older versions; whether there may be more. Nothing if another server is
     doing it."""
     limit = count or BATCH_SIZE
-    progress = f"select reached from job_search_progress{tx.dialect.skip_locked}"
+    progress = f"select members_reached from job_search_progress{tx.dialect.skip_locked}"
     reached = tx.value(progress)
     if not reached:
         return False
@@ -66,21 +75,28 @@ def add_older(tx: Tx, count: int | None = None) -> bool:
     job_ids = [job_id for (job_id,) in rows]
     index.write(tx, job_ids)
     is_complete = len(job_ids) < limit
-    tx.execute("update job_search_progress set reached = ?", "" if is_complete else job_ids[-1])
+    reached = "" if is_complete else job_ids[-1]
+    tx.execute(
+        "update job_search_progress set members_reached = ?,"
+        " reached = case when reached < ? then reached else ? end",
+        *(reached, reached, reached),
+    )
     return not is_complete
 
 
 def is_complete(tx: Tx) -> bool:
-    return reached_id(tx) == ""
+    return _reached_id(tx, "members_reached") == ""
 
 
-def reached_id(tx: Tx) -> str:
-    reached: str | None = tx.value("select reached from job_search_progress")
+def _reached_id(tx: Tx, column: str) -> str:
+    reached: str | None = tx.value(f"select {column} from job_search_progress")
     return _END if reached is None else reached
 
 
-def coverage(tx: Tx) -> Coverage:
-    low = reached_id(tx)
+def coverage(tx: Tx, *, for_members: bool = False) -> Coverage:
+    """`for_members`: jobs with the scopes for searches of members, which the rows of older versions
+    do not have."""
+    low = _reached_id(tx, "members_reached" if for_members else "reached")
     fresh = cursors.waiting_objects(tx, CONSUMER, KINDS, MAX_FRESH)
     if len(fresh) < MAX_FRESH:
         return Coverage(low, _END, frozenset(fresh))

@@ -30,6 +30,8 @@ class SearchRow(msgspec.Struct):
 
     id: str
     customer_id: str
+    type: str
+    user_id: str
     task_id: str | None
     task_version: int | None
     workflow_id: str | None
@@ -43,8 +45,9 @@ class SearchRow(msgspec.Struct):
 
 
 _COLUMNS = (
-    "id, customer_id, task_id, task_version, workflow_id, workflow_job_id, state, name, username,"
-    f" email, case when length(arguments) <= {MAX_STORED_ARGUMENTS} then arguments end,"
+    "id, customer_id, type, user_id, task_id, task_version, workflow_id, workflow_job_id, state,"
+    " name, username, email,"
+    f" case when length(arguments) <= {MAX_STORED_ARGUMENTS} then arguments end,"
     f" substr(result, 1, {MAX_STORED_RESULT})"
 )
 

@@ -134,8 +134,8 @@ CONSUMERS = (
     EventConsumer(
         progress.CONSUMER,
         progress.KINDS,
-        lambda tx, _, event: progress.add_changed(tx, [event.object_id]),
-        lambda tx, _, batch: progress.add_changed(tx, [event.object_id for event in batch]),
+        lambda tx, _, event: progress.add_changed(tx, [event]),
+        lambda tx, _, batch: progress.add_changed(tx, batch),
         delay_s=1.0,
         batch_size=progress.EVENT_BATCH_SIZE,
         is_slow=True,
