@@ -7,8 +7,10 @@ from belvedere.access.actor import Level
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx, installation
 from belvedere.hosts import restored
+from belvedere.jobs import store
 from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions
+from belvedere.jobs.lifecycle.timeouts import end_waiting
 from belvedere.jobs.recovery import hold, restore, resync
 from belvedere.protocol import Hello, JournaledAttempt
 from jobs.job_steps import JOURNAL, JobSteps
@@ -193,6 +195,37 @@ def test_an_agent_cannot_use_up_the_epochs(steps: JobSteps) -> None:
     assert check(steps, hello(raised + 1)) == raised + 1
 
 
+def test_a_skipped_fence_shows_a_restore_after_another_host_has_raised_the_epoch(
+    steps: JobSteps,
+) -> None:
+    """The row of the second host was written by an earlier version, which did not count."""
+    other, newest = steps.host("web-2"), steps.db.write_blocking(installation.newest_fence)
+    job = steps.create(steps.task(host_id=other))
+    check(steps, hello(newest + 2))
+    assert check(steps, hello(newest + 1), other) == newest + 1
+    assert steps.status(job.id) == "onhold/in_progress"
+
+
+def test_skipped_fences_of_every_epoch_are_remembered(steps: JobSteps) -> None:
+    def work(tx: Tx) -> list[bool]:
+        fences = [installation.newest_fence(tx)]
+        fences += [installation.raise_epoch(tx, fence + (3 << 40)) for fence in fences * 2]
+        return [installation.was_assigned(tx, fence + more) for fence in fences for more in (0, 1)]
+
+    assert steps.db.write_blocking(work) == [True, False] * 3
+
+
+def test_a_bounded_number_of_skipped_ranges_is_stored(steps: JobSteps) -> None:
+    def work(tx: Tx) -> tuple[int, bool]:
+        for _ in range(installation.MAX_SKIPPED_RANGES + 5):
+            fence = installation.raise_epoch(tx)
+        return len(msgspec.json.decode(installation.read(tx, "skipped_fences") or "")), (
+            installation.was_assigned(tx, fence - 1)
+        )
+
+    assert steps.db.write_blocking(work) == (installation.MAX_SKIPPED_RANGES, False)
+
+
 def test_a_deleted_attempt_is_no_sign_of_a_restore(steps: JobSteps) -> None:
     first, job = steps.assign(), steps.assign()
     for item in (first, job):
@@ -282,3 +315,35 @@ def test_a_job_that_expired_before_its_agent_reconnected_may_have_run(steps: Job
     restore_database(steps)
     reunite(steps, JournaledAttempt(fence, "ended", job.id))
     assert (steps.status(job.id), steps.job(job.id).ran) == ("canceled/canceled", "maybe")
+
+
+@pytest.mark.parametrize("decision", ["cancel", "resolve"])
+def test_a_script_is_stopped_if_a_person_ended_its_job_before_the_agent_connected(
+    steps: JobSteps, decision: str
+) -> None:
+    job = steps.create()
+    fence = steps.db.write_blocking(installation.newest_fence) + 1
+    restore_database(steps)
+    if decision == "cancel":
+        steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
+    else:
+        steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, "success", "")
+    for _ in range(2):
+        assert reunite(steps, JournaledAttempt(fence, "live", job.id)).stop == [fence]
+    assert steps.job(job.id).ran == "maybe"
+
+
+def test_a_script_is_not_stopped_if_its_job_expired_before_the_agent_connected(
+    steps: JobSteps,
+) -> None:
+    job = steps.create()
+    fence = steps.db.write_blocking(installation.newest_fence) + 1
+    restore_database(steps)
+    steps.db.write_blocking(_expire, job.id)
+    assert reunite(steps, JournaledAttempt(fence, "live", job.id)).stop == []
+
+
+def _expire(tx: Tx, job_id: str) -> None:
+    [job] = store.lock_many(tx, [job_id]).values()
+    end_waiting(job, "expired", tx.now)
+    store.save(tx, [job])

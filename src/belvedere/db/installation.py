@@ -4,12 +4,17 @@ A fence is (epoch << 40) | sequence. The epoch is raised when fences may have be
 the database does not contain.
 """
 
+import msgspec
+
 from belvedere import __version__
 from belvedere.db.interface import Tx
 
 EPOCH_BITS = 40
 # The name of the version of the program that started last with this database.
 PROGRAM_VERSION = "program_version"
+# Ranges of fences that this database has skipped, newest last.
+_SKIPPED = "skipped_fences"
+MAX_SKIPPED_RANGES = 100
 
 
 def read(tx: Tx, name: str) -> str | None:
@@ -76,6 +81,22 @@ def newest_fence(tx: Tx) -> int:
 
 def raise_epoch(tx: Tx, above: int = 0) -> int:
     """Start an epoch above the current one and above this fence; returns its first fence."""
-    fence = (max(epoch_of(newest_fence(tx)), epoch_of(above)) + 1) << EPOCH_BITS
+    newest = newest_fence(tx)
+    fence = (max(epoch_of(newest), epoch_of(above)) + 1) << EPOCH_BITS
     tx.value(tx.dialect.set_fence, fence)
+    ranges = [*_skipped_ranges(tx), (newest, fence)][-MAX_SKIPPED_RANGES:]
+    write(tx, _SKIPPED, msgspec.json.encode(ranges).decode())
     return fence
+
+
+def was_assigned(tx: Tx, fence: int) -> bool:
+    """Whether this database may have assigned the fence. It has not assigned those above the
+    newest one, nor those that it skipped when the epoch was raised."""
+    is_skipped = any(last < fence < first for last, first in _skipped_ranges(tx))
+    return fence <= newest_fence(tx) and not is_skipped
+
+
+def _skipped_ranges(tx: Tx) -> list[tuple[int, int]]:
+    """(last fence of an epoch, first fence of the next one)."""
+    value = read(tx, _SKIPPED)
+    return [] if value is None else msgspec.json.decode(value, type=list[tuple[int, int]])

@@ -21,14 +21,21 @@ def unknown(
     return [entry for entry in old if entry.fence not in attempts], reused
 
 
-def adopt(tx: Tx, host_id: str, journal_id: str, entries: Sequence[JournaledAttempt]) -> None:
+def adopt(tx: Tx, host_id: str, journal_id: str, entries: Sequence[JournaledAttempt]) -> list[int]:
     """Add them to their jobs, oldest first, so that the newest attempt of a job counts. A script
-    without a job here (created after the backup) continues, and its result is dropped."""
+    without a job here (created after the backup) continues, and its result is dropped. Returns the
+    fences of jobs that a person has ended since: their scripts must be stopped."""
     jobs = store.lock_many(tx, sorted({entry.job_id for entry in entries if entry.job_id}))
+    ended_by_person = []
     for entry in sorted(entries, key=lambda entry: entry.fence):
         job = jobs.get(entry.job_id)
-        if job is not None and job.host_id == host_id and entry.fence > job.fence:
+        if job is None or job.host_id != host_id:
+            continue
+        if entry.fence > job.fence:
             _adopt(tx, job, entry.fence, journal_id)
+        if job.lifecycle == Lifecycle.CANCELED or job.resolved_by is not None:
+            ended_by_person.append(entry.fence)
+    return ended_by_person
 
 
 def _adopt(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from belvedere.base.clock import MINUTE, Millis, iso
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx, installation
-from belvedere.db.installation import epoch_of, newest_fence, raise_epoch
+from belvedere.db.installation import epoch_of, newest_fence, raise_epoch, was_assigned
 from belvedere.hosts import restored
 from belvedere.hosts.presence import highest_fence
 from belvedere.hosts.restored import LastHello
@@ -128,7 +128,8 @@ def _is_known(tx: Tx, host_id: str, fence: int, before: LastHello) -> bool:
         return True
     # A database of an earlier version does not count: the attempt may have been deleted.
     is_counting = before.accepted_fence or before.given_fence or before.keeper_id
-    if is_counting or before.is_failover or fence > newest_fence(tx):
+    # Not only above the newest fence: the journal of another host may have raised the epoch.
+    if is_counting or before.is_failover or not was_assigned(tx, fence):
         return False
     return tx.row("select 1 from attempts where fence = ?", fence) is None
 

@@ -45,8 +45,7 @@ def resync_host(
     `doubtful_until`, nor about fences up to `forgotten_up_to`, whose end the database may have
     lost."""
     unknown, reused = adoption.unknown(tx, host_id, entries, forgotten_up_to)
-    if unknown:
-        adoption.adopt(tx, host_id, journal_id, unknown)
+    ended_by_person = adoption.adopt(tx, host_id, journal_id, unknown) if unknown else []
     journal_states = {entry.fence: entry.state for entry in entries}
     attempts = live_attempts(tx, host_id)
     jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts]) if attempts else {}
@@ -67,8 +66,10 @@ def resync_host(
             _return_unaccepted(tx, job, attempt)
         else:
             _mark_lost(tx, attempt)
-    # A script that the database has lost and only the agent knows is not stopped.
+    # A script that the database has lost and only the agent knows is not stopped, unless a person
+    # has canceled its job or set its result.
     expected = {attempt.fence for attempt in attempts} | {entry.fence for entry in unknown}
+    expected.difference_update(ended_by_person)
     expected.update(reused)
     result.stop = _superseded_fences(tx, journal_states, expected)
     if not doubtful_until:
