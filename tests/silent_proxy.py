@@ -45,6 +45,9 @@ class SilentProxy:
         for end in {self._listening, *self._open}:
             end.close()
 
+    def forward(self, data: bytes, target: socket.socket, *, is_response: bool) -> None:
+        target.sendall(data)
+
     def _accept(self) -> None:
         while not self._is_closed:
             try:
@@ -70,7 +73,7 @@ class SilentProxy:
                     if self.hangs_at and self.hangs_at in data:
                         self._hung |= set(ends)
                     if end not in self._hung:
-                        ends[end].sendall(data)
+                        self.forward(data, ends[end], is_response=end is server)
             except (OSError, ValueError):
                 break
         for end in ends:

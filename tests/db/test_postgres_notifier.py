@@ -1,5 +1,7 @@
 """Servers of one PostgreSQL notify each other; a server that is alone sends no notifications."""
 
+import asyncio
+import contextlib
 import queue
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from belvedere.db.postgres import notify
 from belvedere.db.postgres.database import CHANNEL, Postgres
 from belvedere.db.postgres.notify import HELLO, HERE, HERE_S, PEER_TIMEOUT_S, PostgresNotifier
 from belvedere.db.signals import Signal, host_ready
+from resetting_proxy import ResettingProxy
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 PATIENCE_S = 30
@@ -37,15 +40,18 @@ class NotifyListener:
         self._connection.execute("select pg_notify(%s, %s)", (CHANNEL, word))
 
     def until(self, word: str) -> None:
-        own = self._connection.info.backend_pid
         while word not in self.words:
-            # More than one if they arrive together.
-            notices = list(self._connection.notifies(timeout=PATIENCE_S, stop_after=1))
-            if not notices:
+            if not self.receive(PATIENCE_S):
                 raise TimeoutError(f"no notification {word}, only {self.words}")
-            payloads = [notice.payload for notice in notices if notice.pid != own]
-            self.notifications += len(payloads)
-            self.words += [text for payload in payloads for text in payload.split(",")]
+
+    def receive(self, timeout_s: float) -> bool:
+        """Whether a notification arrived; more than one if they arrive together."""
+        own = self._connection.info.backend_pid
+        notices = list(self._connection.notifies(timeout=timeout_s, stop_after=1))
+        payloads = [notice.payload for notice in notices if notice.pid != own]
+        self.notifications += len(payloads)
+        self.words += [text for payload in payloads for text in payload.split(",")]
+        return bool(notices)
 
 
 @contextmanager
@@ -132,3 +138,42 @@ def test_signals_of_a_short_period_are_one_notification(
             listener.until(f"host:{number}")
         # At most 100 signals fit in one.
         assert listener.notifications - before <= 3
+
+
+@pytest.fixture
+def proxy(database_url: str) -> Iterator[ResettingProxy]:
+    proxy = ResettingProxy(database_url)
+    yield proxy
+    proxy.close()
+
+
+def test_notifications_continue_after_a_reset_at_any_byte(
+    proxy: ResettingProxy, listener: NotifyListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a response, of a notification, and while the next connection is opened."""
+    monkeypatch.setattr(notify, "RETRY_S", 0.0)
+    db = Postgres(proxy.url)
+    with run_notifier(db) as (notifier, signals):
+        for count in [*range(0, 80, 3), *range(80, 900, 60)]:
+            proxy.reset_after(count)
+            _until_received(listener, signals, f"to {count}")
+            _until_sent(notifier, listener, f"from {count}")
+    asyncio.run(db.close())
+
+
+def _until_received(
+    listener: NotifyListener, signals: "queue.Queue[set[Signal]]", host: str
+) -> None:
+    """Repeated, because one may be lost with its connection."""
+    while True:
+        listener.send_messages(f"host:{host}")
+        with contextlib.suppress(queue.Empty):
+            while signals.get(timeout=0.1) != {host_ready(host)}:
+                pass
+            return
+
+
+def _until_sent(notifier: PostgresNotifier, listener: NotifyListener, host: str) -> None:
+    while f"host:{host}" not in listener.words:
+        notifier.notify({host_ready(host)})
+        listener.receive(0.1)

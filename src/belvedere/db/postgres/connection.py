@@ -148,10 +148,15 @@ class PostgresConnection:
         return self._transformer.load_rows(0, result.ntuples, tuple)
 
     def rollback(self) -> None:
-        """Roll back the current transaction."""
+        """Roll back the current transaction. The loss of the connection does so too, and must not
+        replace the error or the result of the operation."""
         self._queued = []
-        if not self.is_broken and self._pg.transaction_status != pq.TransactionStatus.IDLE:
-            self._call(self._pg.send_query, b"rollback")
+        try:
+            if not self.is_broken and self._pg.transaction_status != pq.TransactionStatus.IDLE:
+                self._call(self._pg.send_query, b"rollback")
+        except psycopg.OperationalError:
+            if not self.is_broken:
+                raise
 
     def _bind(self, sql: str, params: Sequence[Any]) -> BoundStatement:
         transformer = self._transformer

@@ -9,6 +9,7 @@ The same operations also run on threads and without a loop. There they block.
 
 import asyncio
 import os
+import select
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -119,7 +120,7 @@ class SocketWait:
     """Waits of one connection on the loop. Its socket stays registered between two waits, which
     saves two system calls each, until it becomes readable while nothing waits."""
 
-    __slots__ = ("_descriptor", "_is_registered", "_waiter", "loop")
+    __slots__ = ("_descriptor", "_is_registered", "_loss", "_waiter", "loop")
 
     def __init__(self, descriptor: int) -> None:
         self.loop = asyncio.get_running_loop()
@@ -127,8 +128,17 @@ class SocketWait:
         self._descriptor = os.dup(descriptor)
         self._is_registered = False
         self._waiter: greenlet | None = None
+        self._loss = select.poll()
+        # Errors and the end of the connection are always reported.
+        self._loss.register(self._descriptor, 0)
 
     def until_readable(self) -> None:
+        """Returns at once if the connection is lost: uvloop reports a socket with an error once and
+        never again, although the rest of the data and the error itself are still to be read."""
+        if not self._loss.poll(0):
+            self._wait()
+
+    def _wait(self) -> None:
         self._waiter = getcurrent()
         if not self._is_registered:
             self._is_registered = True
@@ -137,9 +147,11 @@ class SocketWait:
 
     def until_sendable(self) -> None:
         """Or readable: both sides would block if neither of them read."""
+        if self._loss.poll(0):
+            return
         self.loop.add_writer(self._descriptor, self._continue)
         try:
-            self.until_readable()
+            self._wait()
         finally:
             self.loop.remove_writer(self._descriptor)
 

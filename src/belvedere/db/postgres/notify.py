@@ -21,6 +21,8 @@ MAX_SIGNALS = 100
 # A notification wakes every server, so those of one period are sent together. The first after a
 # pause is sent at once.
 COALESCE_S = 0.01
+# After a lost connection.
+RETRY_S = 1.0
 # Sent by a server that starts to listen; HERE also as the reply, and as a heartbeat.
 HELLO, HERE = "hello", "here"
 HERE_S = 5.0
@@ -79,7 +81,7 @@ class PostgresNotifier:
             except psycopg.Error as fault:
                 # Polling continues meanwhile; a lost signal costs a second, never a job.
                 log.warning("notifications between servers interrupted error=%s", fault)
-                self._stopped.wait(1.0)
+                self._stopped.wait(RETRY_S)
 
     def _listen(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         connection.execute(f"listen {CHANNEL}")
