@@ -8,7 +8,7 @@ from contract.client import FORM
 from contract.flowing import create_workflow as made_workflow
 from contract.flowing import secret_of as secret_of_workflow
 from contract.interface_case import CaseContext
-from contract.running import create, run
+from contract.running import create, process_events, run
 from contract.test_approve import approval
 from contract.test_input import create_held
 
@@ -114,6 +114,7 @@ async def delete_finished(scene: CaseContext) -> None:
     async with scene.world.agent() as agent:
         ended = await run(scene.uma, agent, task)
     open_one = await create(scene.uma, task)
+    await process_events(scene.world.runtime)
     assert (await scene.play()).json == {"deletedCount": 1}
     assert [job["id"] for job in (await scene.ada.get("/acme/job")).json] == [open_one["id"]]
     assert (await scene.ada.get(f"/acme/job/{ended['id']}")).status == 404

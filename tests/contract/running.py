@@ -1,7 +1,9 @@
-"""Steps of many tests: create a job, let the agent run it."""
+"""Steps of many tests: create a job, let the agent run it, let consumers process its events."""
 
 from typing import Any
 
+from belvedere.server.background import consumers
+from belvedere.server.runtime import ServerRuntime
 from contract.client import Client, Response
 from contract.fakeagent import FakeAgent
 
@@ -26,3 +28,9 @@ async def show(client: Client, job_id: str) -> dict[str, Any]:
     assert response.status == 200, response.body
     record: dict[str, Any] = response.json
     return record
+
+
+async def process_events(runtime: ServerRuntime) -> None:
+    """Let every event consumer process what happened so far, as a running server does."""
+    for consumer in consumers.active(has_redis=runtime.redis is not None):
+        await consumers.catch_up(consumer, runtime)

@@ -3,9 +3,11 @@
 import pytest
 
 from belvedere.jobs.history import deletion_steps
-from belvedere.server.background import loops
+from belvedere.server.background import consumers, history, job_publishing
+from belvedere.server.redis.connection import parse
+from belvedere.server.redis.publisher import RedisPublisher
 from contract.client import Client
-from contract.running import create, run
+from contract.running import create, process_events, run
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -20,6 +22,7 @@ async def test_it_works(world: World, ada: Client, uma: Client) -> None:
         done = [await run(uma, agent, task, code=code) for code in (0, 1)]
     canceled = await create(uma, task)
     await uma.put(f"/acme/job/{canceled['id']}/cancel")
+    await process_events(world.runtime)
     gone = await ada.delete("/job/finished?customer=acme")
     assert (gone.status, gone.json) == (200, {"deletedCount": 3})
     assert await ids(ada) == []
@@ -74,6 +77,7 @@ async def test_it_may_be_narrowed_to_a_task(world: World, ada: Client, uma: Clie
     async with world.agent() as agent:
         await run(uma, agent, task_id)
         record = await run(uma, agent, other)
+    await process_events(world.runtime)
     gone = await ada.delete(f"/job/finished?customer=acme&type=Task&id={task_id}")
     assert gone.json == {"deletedCount": 1}
     assert await ids(uma) == [record["id"]]
@@ -83,6 +87,7 @@ async def test_a_task_has_its_own_route(world: World, ada: Client, uma: Client) 
     task = await world.task()
     async with world.agent() as agent:
         await run(uma, agent, task)
+    await process_events(world.runtime)
     assert (await ada.delete(f"/acme/task/{task}/job")).json == {"deletedCount": 1}
     assert await ids(uma) == []
 
@@ -121,6 +126,7 @@ async def test_a_long_history_is_deleted_in_the_background(
     task = await world.task()
     async with world.agent() as agent:
         done = [await run(uma, agent, task) for _ in range(3)]
+    await process_events(world.runtime)
     begun = (await ada.delete(f"/acme/task/{task}/job")).json
     assert begun == {"deletedCount": 3, "deletion": {"deleted": 1, "total": 3}}
     assert await ids(uma) == []
@@ -130,8 +136,49 @@ async def test_a_long_history_is_deleted_in_the_background(
         assert (removed["count"], removed["deletion"]) == (1, {"deleted": 1, "total": 3})
     assert "deletion" not in (await uma.get("/acme/job/removed")).json
     # The row in the database is all that a server needs to continue after a restart.
-    await loops.delete_histories(world.runtime)
+    await history.delete_requested(world.runtime)
     removed = (await ada.get(f"/acme/job/removed?task={task}")).json
     assert removed["count"] == 3 and "deletion" not in removed
     actions = [row["action"] for row in (await ada.get("/api/audit")).json[:2]]
     assert actions == ["job.history_deleted", "job.delete_finished"]
+
+
+async def test_a_deletion_waits_for_event_consumers(
+    world: World, ada: Client, uma: Client, clock: ManualClock
+) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        job = await run(uma, agent, task, code=1)
+    begun = (await ada.delete(f"/acme/task/{task}/job")).json
+    assert begun == {"deletedCount": 1, "deletion": {"deleted": 0, "total": 1}}
+    assert await ids(uma) == []
+    clock.move(2)
+    await history.delete_requested(world.runtime)
+    removed = (await ada.get(f"/acme/job/removed?task={task}")).json
+    assert (removed["count"], removed["deletion"]) == (0, {"deleted": 0, "total": 1})
+    await process_events(world.runtime)
+    (notification,) = (await uma.get("/acme/notification")).json
+    assert notification["object_id"] == job["id"]
+    clock.move(2)
+    await history.delete_requested(world.runtime)
+    removed = (await ada.get(f"/acme/job/removed?task={task}")).json
+    assert removed["count"] == 1 and "deletion" not in removed
+
+
+async def test_a_deletion_waits_for_the_redis_publisher(
+    world: World, ada: Client, uma: Client, clock: ManualClock
+) -> None:
+    publisher = RedisPublisher(parse("redis://127.0.0.1:1"), world.runtime.clock)
+    world.runtime.redis = publisher
+    await world.runtime.db.write(job_publishing.start_at_end)
+    canceled = await create(uma, await world.task())
+    await uma.put(f"/acme/job/{canceled['id']}/cancel")
+    for consumer in consumers.CONSUMERS:
+        await consumers.catch_up(consumer, world.runtime)
+    begun = (await ada.delete("/acme/job/finished")).json
+    assert begun["deletion"] == {"deleted": 0, "total": 1}
+    await process_events(world.runtime)
+    assert [message.channel.split(":")[-1] for message in publisher._messages] == [canceled["id"]]
+    clock.move(2)
+    await history.delete_requested(world.runtime)
+    assert "deletion" not in (await ada.get("/acme/job/removed")).json

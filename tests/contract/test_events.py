@@ -7,7 +7,7 @@ import pytest
 from belvedere import events
 from belvedere.events import cursors
 from belvedere.events.feed import Listener
-from belvedere.server.background import consumers, loops
+from belvedere.server.background import consumers, history
 from contract.client import Client
 from contract.over_socket import every_transport
 from contract.running import create, run
@@ -266,7 +266,7 @@ async def test_a_cursor_before_deleted_events_gets_resync(world: World, ada: Cli
     for consumer in consumers.CONSUMERS:
         newest = await world.runtime.db.read(events.newest)
         await world.runtime.db.write(cursors.save, consumer.name, newest)
-    await loops.purge_events(world.runtime)
+    await history.purge_events(world.runtime)
     async with Stream(ada, EVENTS, {"last-event-id": server_event.id}) as stream:
         assert [item.kind for item in [await stream.next()] if item] == ["resync"]
     async with Stream(ada, f"{EVENTS}?topics=host", {"last-event-id": server_event.id}) as stream:

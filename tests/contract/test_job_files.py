@@ -11,7 +11,7 @@ from belvedere.protocol import CHUNK, AttemptEnded, JournaledAttempt, Order, Rep
 from contract.client import Client
 from contract.fakeagent import FakeAgent
 from contract.over_socket import every_transport
-from contract.running import create, show
+from contract.running import create, process_events, show
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -196,6 +196,7 @@ async def test_they_go_with_the_job(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         order = await end_with_files(agent, {"x": b"y"})
+    await process_events(world.runtime)
     await ada.delete("/acme/job/finished")
     assert (await ada.get(f"/acme/job/{job['id']}/files")).status == 404
     runtime = world.runtime

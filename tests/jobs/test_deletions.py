@@ -1,8 +1,12 @@
 """Deleting history on request: hidden at once, deleted in steps."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import pytest
 from msgspec import UNSET
 
+from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor
 from belvedere.access.customers import service
@@ -11,14 +15,14 @@ from belvedere.bench.measure import history_data
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Tx, installation
 from belvedere.jobs import permissions
-from belvedere.jobs.history import deletion_rows, deletion_steps, deletions
+from belvedere.jobs.history import deletion_rows, deletion_steps, deletions, unprocessed
 from belvedere.jobs.history.deletion_rows import DeletionProgress
 from belvedere.jobs.history.deletions import HistoryCount
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.queries import pages
 from belvedere.rest.listing import Listing
 from jobs.job_steps import MISSING, JobSteps
-from jobs.test_retention import end_job, list_ids, purge
+from jobs.test_retention import READERS, end_job, list_ids, process_all, purge
 from statements import RecordingTx, cost
 
 
@@ -32,6 +36,7 @@ def delete(
     kind: str | None = None,
     object_id: str | None = None,
     actor: Actor | None = None,
+    consumers: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> int:
     """As a request does; the number of jobs."""
     actor = actor or steps.actors.ada
@@ -39,7 +44,7 @@ def delete(
     count = HistoryCount()
     while not count.is_finished:
         count = steps.db.write_blocking(deletions.count_step, scope, count)
-    begun = steps.db.write_blocking(deletions.begin, actor, scope, count, kind)
+    begun = steps.db.write_blocking(deletions.begin, actor, scope, count, kind, consumers)
     assert begun.more == (True if count.after is not None else UNSET)
     return begun.deleted_count
 
@@ -114,7 +119,7 @@ def test_a_long_history_is_hidden_and_deleted_in_steps(steps: JobSteps) -> None:
     steps.clock.move(1)
     later = end_job(steps, task_id)
     assert sees(steps, later)
-    assert steps.db.write_blocking(deletion_steps.run_next)
+    assert steps.db.write_blocking(deletion_steps.run_next, {})
     assert progress(steps, task_id) == DeletionProgress(4, 5)
     purge(steps)
     assert (list_ids(steps), progress(steps, task_id)) == ([stays, later], None)
@@ -169,6 +174,86 @@ def begin_as_before(tx: Tx, customer_id: str) -> None:
     installation.write(tx, f"purge:{customer_id}", f"{until}:{last_event_id}")
 
 
+# Event consumers read the jobs of their events.
+
+
+def test_a_deletion_proceeds_up_to_the_slowest_consumer(steps: JobSteps) -> None:
+    task_id = steps.task()
+    ids = [end_job(steps, task_id) for _ in range(3)]
+    steps.db.write_blocking(process_all, "reader")
+    ids += [end_job(steps, task_id) for _ in range(3)]
+    assert delete(steps, "Task", task_id, consumers=READERS) == 6
+    for _ in range(3):
+        steps.clock.move(2)
+        run_steps(steps)
+    assert (list_ids(steps), progress(steps, task_id)) == (ids[3:], DeletionProgress(3, 6))
+    assert all(steps.events(job_id) for job_id in ids[3:])
+    steps.db.write_blocking(process_all, "reader")
+    steps.clock.move(2)
+    run_steps(steps)
+    assert (list_ids(steps), progress(steps, task_id)) == ([], None)
+
+
+def test_deleted_jobs_are_hidden_while_a_consumer_needs_them(steps: JobSteps) -> None:
+    task_id = steps.task()
+    ids = [end_job(steps, task_id) for _ in range(2)]
+    assert delete(steps, consumers=READERS) == 2
+    assert list_ids(steps) == ids
+    assert list_visible(steps) == []
+    # A second request does not count them again, nor delete them.
+    assert delete(steps, consumers=READERS) == 0
+    assert list_ids(steps) == ids
+
+
+def test_a_job_whose_output_a_trigger_needs_is_deleted_later(steps: JobSteps) -> None:
+    task_id = steps.task()
+    ids = [end_job(steps, task_id) for _ in range(3)]
+    data = {"source": "task", "event_name": "success", "job_id": ids[1]}
+    steps.db.write_blocking(process_all, "reader")
+    steps.db.write_blocking(events.append, steps.actors.acme.id, "trigger.fired", task_id, data)
+    assert delete(steps, "Task", task_id, consumers=READERS) == 3
+    run_steps(steps)
+    assert list_ids(steps) == ids[1:]
+    steps.db.write_blocking(process_all, "triggers")
+    steps.clock.move(2)
+    run_steps(steps)
+    assert list_ids(steps) == []
+
+
+def test_a_deletion_that_waits_does_not_stop_another_one(steps: JobSteps) -> None:
+    processed, waiting = steps.task(), steps.task(name="other")
+    for _ in range(3):
+        end_job(steps, processed)
+    steps.db.write_blocking(process_all, "reader")
+    job_id = end_job(steps, waiting)
+    assert delete(steps, "Task", waiting, consumers=READERS) == 1
+    assert delete(steps, "Task", processed, consumers=READERS) == 3
+    run_steps(steps)
+    assert list_ids(steps) == [job_id]
+
+
+def test_a_deletion_waits_for_many_triggers(
+    steps: JobSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unprocessed, "MAX_TRIGGERS", 1)
+    job_id = end_job(steps, steps.task())
+    steps.db.write_blocking(process_all, "reader")
+    data = {"source": "webhook", "event_name": "x", "arguments": []}
+    steps.db.write_blocking(events.append, steps.actors.acme.id, "trigger.fired", "w", data)
+    assert delete(steps, consumers=READERS) == 1
+    assert list_ids(steps) == [job_id]
+    steps.db.write_blocking(process_all, "triggers")
+    steps.clock.move(2)
+    run_steps(steps)
+    assert list_ids(steps) == []
+
+
+def run_steps(steps: JobSteps) -> None:
+    """As the loop of a server does."""
+    while steps.db.write_blocking(deletion_steps.run_next, READERS):
+        pass
+
+
 # The work of a request and of a step, however long the history is.
 
 
@@ -194,7 +279,7 @@ def test_a_step_costs_the_same_with_a_longer_history(
 def step_cost(tx: Tx) -> int:
     """Of finding the jobs of a step; it deletes the same number of rows each time."""
     recording = RecordingTx(tx)
-    assert deletion_steps.run_next(recording)
+    assert deletion_steps.run_next(recording, {})
     [statement] = [item for item in recording.statements if "is_marked" in item[0]]
     return cost(tx, statement)
 

@@ -24,7 +24,7 @@ def end_job(steps: JobSteps, task_id: str) -> str:
 
 
 def purge(steps: JobSteps, consumers: Mapping[str, frozenset[str]] = MappingProxyType({})) -> None:
-    while steps.db.write_blocking(deletion_steps.run_next):
+    while steps.db.write_blocking(deletion_steps.run_next, consumers):
         pass
     while steps.db.write_blocking(retention.purge, consumers):
         pass

@@ -9,6 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import DAY, wall
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
+from belvedere.bench.measure.history_data import skip_events
 from belvedere.db import Database, Tx, installation
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.readonly import peek
@@ -17,7 +18,7 @@ from belvedere.hosts import journal_warnings
 from belvedere.hosts.journal_warnings import JournalProblem
 from belvedere.jobs.output import log_store as joblog
 from belvedere.server.backup import create
-from belvedere.server.doctor import backups, data, environment, examine, examine_quickly
+from belvedere.server.doctor import backups, consumers, data, environment, examine, examine_quickly
 from belvedere.server.doctor.backups import LastBackup
 from belvedere.server.doctor.model import MAX_FAULTS, Finding
 from belvedere.server.runtime import ServerRuntime
@@ -177,6 +178,22 @@ def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Databa
     )
     [problem] = problems_of("reactions", settings)
     assert "event 5" in problem and "ValueError()" in problem
+
+
+def test_a_consumer_without_progress_is_a_problem(
+    settings: Settings, db: Database, bench_fixture: Fixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "is_running", lambda _: True)
+    db.write_blocking(skip_events)
+    db.write_blocking(run_one, bench_fixture)
+    assert [item.verdict for item in found_by("consumers", settings)] == ["ok"]
+    db.write_blocking(lambda tx: tx.execute("update events set at = at - ?", consumers.MAX_WAIT))
+    [message] = problems_of("consumers", settings)
+    assert "'people are told' has not processed an event" in message
+    # Without a server no consumer can proceed.
+    monkeypatch.setattr(consumers, "is_running", lambda _: False)
+    [finding] = found_by("consumers", settings)
+    assert (finding.verdict, finding.advice) == ("notice", "It continues when the server starts.")
 
 
 def test_a_silent_host_is_a_notice(

@@ -15,7 +15,7 @@ from belvedere.server import wiring
 from belvedere.server.agents import endpoint
 from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.agents.registry import AgentRegistry
-from belvedere.server.background import loops
+from belvedere.server.background import history, loops
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.transport.agent_websocket import encode
 from belvedere.settings import Settings
@@ -38,7 +38,7 @@ LOOPS = [
             loops.record_seen,
             loops.end_silent,
         ),
-        *(loops.mark_silent, loops.mark_overdue_lost, loops.expire, loops.purge_history),
+        *(loops.mark_silent, loops.mark_overdue_lost, loops.expire, history.purge_old),
         *(server_clock.follow,),
     )
 ]

@@ -22,6 +22,7 @@ from belvedere.files.api_check import SyntaxChecks
 from belvedere.files.quota import GIB
 from belvedere.jobs import scraper
 from belvedere.jobs.api.create import JobServices
+from belvedere.jobs.history.unprocessed import JobReaders
 from belvedere.jobs.lifecycle import claim, commands
 from belvedere.jobs.recovery import restore
 from belvedere.jobs.search import progress
@@ -33,7 +34,7 @@ from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import ports, restored, routes
 from belvedere.server.agents import updates
 from belvedere.server.agents.registry import AgentRegistry
-from belvedere.server.background import job_publishing
+from belvedere.server.background import consumers, job_publishing
 from belvedere.server.console import assets, docs_site
 from belvedere.server.doctor.api import Examination
 from belvedere.server.http.authentication import CredentialCache, token_of_request
@@ -192,6 +193,7 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
             ),
         )
     )
+    runtime.add(JobReaders(lambda: consumers.job_readers(has_redis=runtime.redis is not None)))
     runtime.add(ReportServices(check_reports.report))
     runtime.add(
         LegacyServices(

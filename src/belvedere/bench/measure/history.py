@@ -21,6 +21,7 @@ from belvedere.jobs.history.deletion_steps import STEP_ROWS
 from belvedere.jobs.queries import pages
 from belvedere.jobs.search import progress, terms
 from belvedere.rest.listing import Condition, Listable, Listing
+from belvedere.server.background import consumers
 
 # The small database holds one page of history, so that both lists return the same number of jobs.
 PAGE_SIZE = 1_000
@@ -115,5 +116,5 @@ def _delete_step(tx: Tx, target: Fixture) -> None:
     last_event_id = tx.value("select max(id) from events")
     deletion = deletion_rows.new(tx, target.actor, scope, tx.now, last_event_id)
     assert deletion is not None
-    deletion_steps.run(tx, deletion)
+    deletion_steps.run(tx, deletion, consumers.job_readers(has_redis=False))
     assert deletion.deleted == STEP_ROWS

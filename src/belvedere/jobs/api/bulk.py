@@ -12,6 +12,7 @@ from belvedere.base.ids import is_id
 from belvedere.jobs.history import deletions, removed
 from belvedere.jobs.history.deletions import DeletedHistory, HistoryCount
 from belvedere.jobs.history.removed import RemovedJobs
+from belvedere.jobs.history.unprocessed import JobReaders
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.queries import details
@@ -130,8 +131,9 @@ async def delete_history(
     count = HistoryCount()
     while not count.is_finished:
         count = await run_search_on(request, deletions.count_step, scope, count)
+    readers = request.services.of(JobReaders).kinds()
     deleted: DeletedHistory = await request.services.db.write(
-        deletions.begin, request.actor, scope, count, kind
+        deletions.begin, request.actor, scope, count, kind, readers
     )
     return deleted
 

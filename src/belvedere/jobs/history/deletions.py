@@ -4,6 +4,8 @@ The request hides the jobs and returns. Their rows are deleted in small steps (d
 row of `history_deletions` records how far that is, and outlives a restart.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from belvedere.access import audit
@@ -88,9 +90,15 @@ def count_step(tx: Tx, scope: DeletionScope, count: HistoryCount) -> HistoryCoun
 
 
 def begin(
-    tx: Tx, actor: Actor, scope: DeletionScope, count: HistoryCount, kind: str | None
+    tx: Tx,
+    actor: Actor,
+    scope: DeletionScope,
+    count: HistoryCount,
+    kind: str | None,
+    consumers: Mapping[str, frozenset[str]],
 ) -> DeletedHistory:
-    """Hide the ended jobs and delete the first of them."""
+    """Hide the ended jobs and delete the first of them, if the event consumers that read jobs (name
+    and kinds) have processed their events."""
     until: Millis = tx.now
     if scope.column == CUSTOMER:
         until = customers.raise_purge_mark(tx, actor.customer_id)
@@ -107,6 +115,6 @@ def begin(
         return result
     deletion.total = count.jobs if count.after is None else None
     deletion_rows.insert(tx, deletion)
-    if deletion_steps.run(tx, deletion):
+    if deletion_steps.run(tx, deletion, consumers):
         result.deletion = DeletionProgress(deletion.deleted, deletion.total)
     return result

@@ -4,7 +4,8 @@ Consumers read the job of an event: notifications its task and people, triggers 
 were deleted before, nobody would be notified, and a trigger would start its target without values.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -12,8 +13,16 @@ from belvedere.db import Tx
 from belvedere.events import cursors
 from belvedere.jobs import store
 
-# Waiting events of triggers that are read; beyond that, retention waits for their consumer.
+# Waiting events of triggers that are read; beyond that, deletions wait for their consumer.
 MAX_TRIGGERS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobReaders:
+    """What the server provides to deletions: the event consumers that read jobs."""
+
+    # Their names, with the kinds of their events.
+    kinds: Callable[[], Mapping[str, frozenset[str]]]
 
 
 class TriggerData(msgspec.Struct):
@@ -42,6 +51,8 @@ class UnprocessedEvents:
 
     def without_their_jobs(self, job_ids: Sequence[str]) -> list[str]:
         """The jobs that no consumer will read."""
+        if self.are_too_many:
+            return []
         rows = self._tx.rows(
             f"select distinct object_id from events where object_id in {self._tx.dialect.in_texts}"
             f" and {self._tx.dialect.beyond_cursor}",

@@ -142,17 +142,7 @@ CONSUMERS = (
     ),
 )
 
-# They read the job of an event, so it is not deleted before. (The search index, which is slow, does
-# not need deleted jobs.)
-JOB_READERS = {
-    consumer.name: consumer.kinds
-    for consumer in CONSUMERS
-    if not consumer.is_slow
-    and any(kind.startswith(("job.", "trigger.")) for kind in consumer.kinds)
-}
-
-# Only if the setting `redis` is set. Not one of those that the event log waits for: what is
-# deleted before it was read is too old to be published.
+# Only if the setting `redis` is set.
 REDIS = EventConsumer(
     job_publishing.NAME,
     job_publishing.KINDS,
@@ -160,6 +150,23 @@ REDIS = EventConsumer(
     job_publishing.publish,
     delay_s=0.1,
 )
+
+
+def active(*, has_redis: bool) -> tuple[EventConsumer, ...]:
+    """Those of this installation: no event is deleted before all of them have processed it. Without
+    the setting `redis` its cursor stays where it is."""
+    return (*CONSUMERS, REDIS) if has_redis else CONSUMERS
+
+
+def job_readers(*, has_redis: bool) -> dict[str, frozenset[str]]:
+    """Name and kinds of those that read the job of an event, so it is not deleted before. (The
+    search index, which is slow, does not need deleted jobs.)"""
+    return {
+        consumer.name: consumer.kinds
+        for consumer in active(has_redis=has_redis)
+        if not consumer.is_slow
+        and any(kind.startswith(("job.", "trigger.")) for kind in consumer.kinds)
+    }
 
 
 def run_batch(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> int:
@@ -276,9 +283,9 @@ async def _set_aside(consumer: EventConsumer, runtime: ServerRuntime, fault: Exc
 
 def start(runtime: ServerRuntime) -> list["asyncio.Task[None]"]:
     tasks = [
-        asyncio.create_task(run(consumer, runtime), name=consumer.name) for consumer in CONSUMERS
+        asyncio.create_task(run(consumer, runtime), name=consumer.name)
+        for consumer in active(has_redis=runtime.redis is not None)
     ]
     if runtime.redis is not None:
-        tasks.append(asyncio.create_task(run(REDIS, runtime), name=REDIS.name))
         tasks.append(asyncio.create_task(runtime.redis.run(), name="redis"))
     return tasks

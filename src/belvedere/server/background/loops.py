@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
@@ -10,11 +9,10 @@ from typing import Concatenate, ParamSpec, TypeVar
 from belvedere import access, hosts
 from belvedere.access.limits import failed_attempts
 from belvedere.db import Tx, clock_steps, is_database_fault
-from belvedere.events import budget
 from belvedere.files import blob_sweep
 from belvedere.indicators import service as indicators
 from belvedere.indicators.store import has_newly_stale
-from belvedere.jobs.history import deletion_steps, limits, retention, unused_contents
+from belvedere.jobs.history import unused_contents
 from belvedere.jobs.lifecycle import claim, timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import housekeeping, watch_changes
@@ -25,7 +23,7 @@ from belvedere.schedules import firing, run_history
 from belvedere.schedules import store as schedules
 from belvedere.server import clock
 from belvedere.server.agents.connection import BEAT_MS
-from belvedere.server.background import consumers, search_index
+from belvedere.server.background import history, search_index
 from belvedere.server.encryption import sealing
 from belvedere.server.runtime import ServerRuntime
 from belvedere.statuspages import mailings
@@ -155,46 +153,6 @@ async def expire(runtime: ServerRuntime) -> None:
     while await runtime.db.read(timeouts.any_expired):
         if await run_deadline(runtime, timeouts.expire) is None:
             return
-
-
-async def purge_history(runtime: ServerRuntime) -> None:
-    """Retention, in small batches that let other writes in between."""
-    while await runtime.db.write(timeouts.purge_old_keys):
-        await asyncio.sleep(0)
-    while await runtime.db.write(retention.purge, consumers.JOB_READERS):
-        await asyncio.sleep(0)
-    await purge_events(runtime)
-    while job_ids := await runtime.db.read(retention.jobs_with_leftover_logs):
-        await runtime.logs.write(retention.delete_logs, job_ids)
-        await runtime.db.write(retention.confirm_logs_deleted, job_ids)
-
-
-async def purge_events(runtime: ServerRuntime) -> None:
-    """By age, and over the budget of each organization and object."""
-    names = [consumer.name for consumer in consumers.CONSUMERS]
-    while await runtime.db.write(budget.count_step):
-        await asyncio.sleep(0)
-    while await runtime.db.write(retention.purge_old_events, names):
-        await asyncio.sleep(0)
-    limit = runtime.settings.event_budget
-    for pair in await runtime.db.read(budget.over_budget, limit) if limit else []:
-        while await runtime.db.write(retention.purge_excess_events, names, *pair, limit):
-            await asyncio.sleep(0)
-
-
-async def delete_histories(runtime: ServerRuntime) -> None:
-    """What people have deleted. After each step other writers have as much time as it took."""
-    if not await runtime.db.read(deletion_steps.is_due):
-        return
-    started_at = time.monotonic()
-    while await runtime.db.write(deletion_steps.run_next):
-        await asyncio.sleep(time.monotonic() - started_at)
-        started_at = time.monotonic()
-
-
-async def recheck_history(runtime: ServerRuntime) -> None:
-    await runtime.db.write(limits.start_over)
-    await runtime.db.write(budget.start_over)
 
 
 async def purge_credentials(runtime: ServerRuntime) -> None:
@@ -366,9 +324,9 @@ LOOPS = (
     Loop("mark overdue jobs as lost", 5.0, mark_overdue_lost, TERM_S),
     Loop("expire jobs that waited too long", 5.0, expire),
     Loop("abandon lost steps of workflows", 60.0, abandon_lost_steps, 30.0),
-    Loop("delete old history", 30.0, purge_history, 10.0),
-    Loop("delete history on request", 2.0, delete_histories),
-    Loop("check all history again", 86_400.0, recheck_history, 3_600.0),
+    Loop("delete old history", 30.0, history.purge_old, 10.0),
+    Loop("delete history on request", 2.0, history.delete_requested),
+    Loop("check all history again", 86_400.0, history.recheck, 3_600.0),
     Loop("mark stale indicators", 5.0, mark_stale, TERM_S),
     Loop("thin values of indicators", 300.0, downsample_values, 60.0),
     Loop("delete old deliveries", 60.0, purge_deliveries, 30.0),

@@ -7,7 +7,7 @@ from belvedere.base.clock import wall
 from belvedere.base.errors import Refused
 from belvedere.db.readonly import ReadOnlyDatabase, peek
 from belvedere.server import scripts_user
-from belvedere.server.doctor import backups, data, environment
+from belvedere.server.doctor import backups, consumers, data, environment
 from belvedere.server.doctor.model import Check, Finding, Installation, problem
 from belvedere.settings import Settings
 
@@ -33,7 +33,8 @@ CHECKS = (
     Check("logs", data.logs, is_quick=False),
     Check("gaps", data.gaps),
     Check("purging", data.orphaned_logs, is_quick=False),
-    Check("reactions", data.parked),
+    Check("reactions", consumers.parked),
+    Check("consumers", consumers.progress, is_public=True),
     Check("hosts", environment.hosts),
     Check("proxies", environment.undeclared_proxies),
 )

@@ -111,23 +111,6 @@ def attempts(installation: Installation) -> Iterable[Finding]:
         yield ok("attempts", f"Every attempt belongs to a job; {live} are running.")
 
 
-def parked(installation: Installation) -> Iterable[Finding]:
-    rows = installation.db.read(
-        lambda tx: tx.rows("select reaction, event_id, at, fault from parked order by at")
-    )
-    advice = (
-        "Do by hand what the consumer could not do, then delete the row from the table `parked`;"
-        " the server's log of that time has the details."
-    )
-    faults = [
-        f"The consumer {consumer!r} failed on event {event_id} of {iso(at)}: {fault}"
-        for consumer, event_id, at, fault in rows
-    ]
-    yield from problems("reactions", faults, advice)
-    if not faults:
-        yield ok("reactions", "No event was set aside.")
-
-
 def epoch(installation: Installation) -> Iterable[Finding]:
     """No attempt may be newer than the fences that the database assigns from now on."""
     newest, highest = installation.db.read(_fences)

@@ -42,11 +42,15 @@ EPOCH_START = parse_iso("2025-01-01")
 
 
 def server(installation: Installation) -> Iterable[Finding]:
-    path = installation.settings.operator_socket
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        runs = path.exists() and client.connect_ex(str(path)) == 0
+    runs = is_running(installation)
     folder = installation.settings.folder
     yield ok("server", f"A server {'runs' if runs else 'does not run'} on {folder}.")
+
+
+def is_running(installation: Installation) -> bool:
+    path = installation.settings.operator_socket
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        return path.exists() and client.connect_ex(str(path)) == 0
 
 
 def event_loop(installation: Installation) -> Iterable[Finding]:

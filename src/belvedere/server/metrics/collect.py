@@ -59,7 +59,7 @@ class Metrics:
     async def _read_database(self) -> tuple[list[Family], bool]:
         """The metrics, and whether the database responds. Without it, or if reading takes too long,
         there are none: then the other metrics are needed most."""
-        table = (*consumers.CONSUMERS, *((consumers.REDIS,) if self._runtime.redis else ()))
+        table = consumers.active(has_redis=self._runtime.redis is not None)
         kinds = {consumer.name: consumer.kinds for consumer in table}
         try:
             return await self._runtime.db.search(database.read, kinds), True
