@@ -161,6 +161,20 @@ def test_notifications_continue_after_a_reset_at_any_byte(
     asyncio.run(db.close())
 
 
+def test_a_listen_statement_without_a_response_is_repeated(
+    proxy: ResettingProxy, listener: NotifyListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify, "RETRY_S", 0.0)
+    db = Postgres(proxy.url, answer_s=0.4)
+    proxy.hangs_at = f"listen {CHANNEL}".encode()
+    with run_notifier(db) as (_, signals):
+        while not db.deadline.is_waiting:
+            listener.receive(0.01)
+        proxy.hangs_at = b""
+        _until_received(listener, signals, "x")
+    asyncio.run(db.close())
+
+
 def _until_received(
     listener: NotifyListener, signals: "queue.Queue[set[Signal]]", host: str
 ) -> None:

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import psycopg
 
@@ -55,6 +55,7 @@ class PostgresNotifier:
         ]
 
     def start(self) -> None:
+        self._db.deadline.start()
         for thread in self._threads:
             thread.start()
 
@@ -84,7 +85,8 @@ class PostgresNotifier:
                 self._stopped.wait(RETRY_S)
 
     def _listen(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
-        connection.execute(f"listen {CHANNEL}")
+        with self._deadline(connection):
+            connection.execute(f"listen {CHANNEL}")
         self._enqueue({HELLO})
         received_at = self._clock()
         while not self._stopped.is_set():
@@ -115,9 +117,14 @@ class PostgresNotifier:
             self._stopped.wait(COALESCE_S)
 
     def _send(self, connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:
+        with self._deadline(connection):
+            _notify(connection, payload)
+
+    @contextlib.contextmanager
+    def _deadline(self, connection: psycopg.Connection[tuple[object, ...]]) -> Iterator[None]:
         self._db.deadline.begin(connection.pgconn)
         try:
-            _notify(connection, payload)
+            yield
         finally:
             self._db.deadline.end(connection.pgconn)
 
