@@ -33,7 +33,7 @@ def tag(db: Database, actors: Actors, who: Actor, *tags: str) -> None:
     db.write_blocking(member_changes.change, actors.ada, who.member_id, tags=list(tags))
 
 
-def test_it_works(db: Database, actors: Actors) -> None:
+def test_an_acl_is_replaced(db: Database, actors: Actors) -> None:
     acl = db.write_blocking(replace_acl, actors.max, "task", TASK, ["Vic@acme.test", "uma"])
     assert acl == ["uma@acme.test", "vic@acme.test"]
     assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == acl
@@ -55,13 +55,13 @@ def test_entries_are_found_by_any_name(db: Database, actors: Actors) -> None:
     assert db.write_blocking(replace_acl, actors.max, "task", TASK, ["Team:Blue"]) == ["team:blue"]
 
 
-def test_one_named_twice_is_there_once(db: Database, actors: Actors) -> None:
+def test_a_person_named_twice_is_added_once(db: Database, actors: Actors) -> None:
     assert db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic", "vic@acme.test"]) == [
         "vic@acme.test"
     ]
 
 
-def test_unknown_ones_are_named_and_nothing_changes(db: Database, actors: Actors) -> None:
+def test_unknown_entries_are_named_and_nothing_changes(db: Database, actors: Actors) -> None:
     db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
     expected = ["uma", "nobody", "eve@globex.test", "team:blue"]
     with pytest.raises(Invalid) as caught:
@@ -82,7 +82,7 @@ def test_some_are_added_and_removed(db: Database, actors: Actors) -> None:
         change("remove", "nobody")
 
 
-def test_a_tag_that_nobody_carries_any_more_can_be_removed(db: Database, actors: Actors) -> None:
+def test_a_tag_that_no_member_has_any_more_can_be_removed(db: Database, actors: Actors) -> None:
     tag(db, actors, actors.vic, "team:blue")
     db.write_blocking(replace_acl, actors.max, "task", TASK, ["team:blue"])
     tag(db, actors, actors.vic)
@@ -92,14 +92,14 @@ def test_a_tag_that_nobody_carries_any_more_can_be_removed(db: Database, actors:
 
 
 @pytest.mark.parametrize(("action", "users"), [("", ["vic"]), ("drop", ["vic"]), ("add", [])])
-def test_a_change_says_what_and_whom(
+def test_a_change_without_an_action_or_users_is_refused(
     db: Database, actors: Actors, action: str, users: list[str]
 ) -> None:
     with pytest.raises(Invalid):
         db.write_blocking(change_acl, actors.max, "task", TASK, action, users)
 
 
-def test_it_is_emptied(db: Database, actors: Actors) -> None:
+def test_an_acl_is_emptied(db: Database, actors: Actors) -> None:
     db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
     assert db.write_blocking(clear_acl, actors.max, "task", TASK) == []
     assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == []
@@ -113,7 +113,7 @@ def test_changing_nothing_is_no_event(db: Database, actors: Actors) -> None:
 
 
 @pytest.mark.parametrize("who", ["uma", "vic"])
-def test_below_manager_nobody_edits(db: Database, actors: Actors, who: str) -> None:
+def test_users_and_viewers_do_not_edit_an_acl(db: Database, actors: Actors, who: str) -> None:
     actor = getattr(actors, who)
     with pytest.raises(Forbidden):
         db.write_blocking(replace_acl, actor, "task", TASK, [])
@@ -129,12 +129,12 @@ def test_organizations_and_objects_are_apart(db: Database, actors: Actors) -> No
     assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == ["vic@acme.test"]
 
 
-def test_there_is_an_end_to_an_acl(db: Database, actors: Actors) -> None:
+def test_an_acl_has_a_limited_length(db: Database, actors: Actors) -> None:
     with pytest.raises(Invalid):
         db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"] * (MAX_ENTRIES + 1))
 
 
-async def test_of_two_who_add_at_once_neither_is_lost(db: Database, actors: Actors) -> None:
+async def test_concurrent_additions_are_both_kept(db: Database, actors: Actors) -> None:
     await asyncio.gather(
         *(
             db.write(change_acl, actors.max, "task", TASK, "add", [name])

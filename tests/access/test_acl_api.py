@@ -52,7 +52,9 @@ async def call_route(
     return msgspec.to_builtins(await route.handler(request))
 
 
-async def test_it_works(endpoints: Endpoints, db: Database, actors: Actors) -> None:
+async def test_the_acl_routes_read_replace_and_change_an_acl(
+    endpoints: Endpoints, db: Database, actors: Actors
+) -> None:
     both = {
         "users": ["uma@acme.test", "vic@acme.test"],
         "acl": ["uma@acme.test", "vic@acme.test"],
@@ -85,7 +87,7 @@ def test_all_four_ask_for_a_manager_in_both_styles() -> None:
 
 
 @pytest.mark.parametrize("method", sorted(ROUTES))
-async def test_others_and_missing_ones_are_not_found(
+async def test_objects_of_others_and_missing_objects_are_not_found(
     endpoints: Endpoints, actors: Actors, method: str
 ) -> None:
     body = {"users": ["eve@globex.test"], "action": "add"}

@@ -13,7 +13,7 @@ from belvedere.db import Database
 from people import Actors
 
 
-def test_it_works(db: Database, actors: Actors) -> None:
+def test_a_change_is_recorded_with_its_actor(db: Database, actors: Actors) -> None:
     task_id = new_id()
     db.write_blocking(
         audit.record, actors.ada, "task.change", "task", task_id, {"name": "a"}, {"name": "b"}
@@ -67,7 +67,7 @@ def test_records_are_accepted(db: Database, actors: Actors) -> None:
     assert (row.before, row.after) == (None, '{"inner":{"level":"user"}}')
 
 
-def test_it_is_read_page_by_page_newest_first(db: Database, actors: Actors) -> None:
+def test_the_audit_log_is_read_page_by_page_newest_first(db: Database, actors: Actors) -> None:
     ids = [new_id() for _ in range(5)]
     for object_id in ids:
         db.write_blocking(audit.record, actors.ada, "x.y", "x", object_id)
@@ -78,7 +78,7 @@ def test_it_is_read_page_by_page_newest_first(db: Database, actors: Actors) -> N
     assert only.object_id == ids[2]
 
 
-def test_others_do_not_read_it(db: Database, actors: Actors) -> None:
+def test_other_organizations_do_not_read_the_audit_log(db: Database, actors: Actors) -> None:
     object_id = new_id()
     db.write_blocking(audit.record, actors.ada, "x.y", "x", object_id)
     assert (

@@ -8,7 +8,7 @@ from belvedere.db import Database
 from people import Actors
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_token_identifies_its_member(db: Database, keys: Keyring, actors: Actors) -> None:
     for name, token in actors.tokens.items():
         actor = db.write_blocking(authenticate, keys, token)
         expected = getattr(actors, name)
@@ -35,17 +35,19 @@ def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
         "bvs_" + "x" * 10_000,
     ],
 )
-def test_what_is_unknown_is_nobody(db: Database, keys: Keyring, actors: Actors, token: str) -> None:
+def test_an_unknown_credential_is_refused(
+    db: Database, keys: Keyring, actors: Actors, token: str
+) -> None:
     assert db.write_blocking(authenticate, keys, token) is None
 
 
-def test_a_token_under_another_prefix_is_nobody(
+def test_a_token_with_another_prefix_is_unknown(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     assert db.write_blocking(authenticate, keys, "bvt_" + actors.tokens["ada"][4:]) is None
 
 
-def test_another_server_secret_knows_nobody(db: Database, actors: Actors) -> None:
+def test_a_token_of_another_server_key_is_unknown(db: Database, actors: Actors) -> None:
     assert db.write_blocking(authenticate, Keyring(b"x" * 32), actors.tokens["ada"]) is None
 
 
@@ -60,10 +62,10 @@ def test_the_level_is_the_one_of_now(db: Database, keys: Keyring, actors: Actors
     assert actor.level is Level.VIEWER
 
 
-def test_a_removed_member_is_nobody(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_removed_member_is_unknown(db: Database, keys: Keyring, actors: Actors) -> None:
     db.write_blocking(member_changes.remove, actors.ada, actors.vic.member_id)
     assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
 
 
-async def test_it_needs_no_write(db: Database, keys: Keyring, actors: Actors) -> None:
+async def test_authentication_needs_no_write(db: Database, keys: Keyring, actors: Actors) -> None:
     assert await db.read(authenticate, keys, actors.tokens["ada"]) is not None

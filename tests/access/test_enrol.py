@@ -21,7 +21,9 @@ from manual_clock import ManualClock
 from people import Actors
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_enrolment_token_is_created_and_used(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     token, text = db.write_blocking(create_enrolment, keys, actors.ada)
     assert text.startswith("bve_")
     leave = db.write_blocking(redeem_enrolment, keys, text, "web-1", "machine")
@@ -35,12 +37,16 @@ def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
     assert (row.action, row.actor_name) == ("enrolment.redeem", "web-1")
 
 
-def test_it_is_no_credential(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_enrolment_token_is_no_api_credential(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     assert db.write_blocking(authenticate, keys, text) is None
 
 
-def test_it_can_be_used_as_often_as_it_allows(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_enrolment_token_can_be_used_up_to_its_limit(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     _, text = db.write_blocking(create_enrolment, keys, actors.ada, "farm", 2)
     db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
     db.write_blocking(redeem_enrolment, keys, text, "web-2", "b")
@@ -59,7 +65,9 @@ async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keyring, acto
     assert listed.uses_left == 0
 
 
-def test_it_lives_an_hour(db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
+def test_an_enrolment_token_is_valid_for_an_hour(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
+) -> None:
     _, text = db.write_blocking(create_enrolment, keys, actors.ada, "", 2)
     clock.move(3_599)
     db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
@@ -68,7 +76,7 @@ def test_it_lives_an_hour(db: Database, keys: Keyring, actors: Actors, clock: Ma
         db.write_blocking(redeem_enrolment, keys, text, "web-2", "b")
 
 
-def test_revoked_or_of_a_disabled_organization_it_is_dead(
+def test_a_revoked_token_or_one_of_a_disabled_organization_is_refused(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     token, revoked = db.write_blocking(create_enrolment, keys, actors.ada)
@@ -92,7 +100,7 @@ def test_only_admins_make_them(db: Database, keys: Keyring, actors: Actors, who:
         db.write_blocking(create_enrolment, keys, getattr(actors, who))
 
 
-def test_a_token_makes_none(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_token_creates_no_enrolments(db: Database, keys: Keyring, actors: Actors) -> None:
     _, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
@@ -108,7 +116,9 @@ def test_uses_and_life_have_bounds(
         db.write_blocking(create_enrolment, keys, actors.ada, "", uses, life_s)
 
 
-def test_others_do_not_revoke_it(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_other_organizations_do_not_revoke_an_enrolment(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     token, _ = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(NotFound):
         db.write_blocking(tokens.revoke, actors.eve, token.id, tokens.ENROLMENT)
@@ -116,7 +126,7 @@ def test_others_do_not_revoke_it(db: Database, keys: Keyring, actors: Actors) ->
         db.write_blocking(tokens.revoke, actors.ada, token.id)
 
 
-def test_what_an_agent_says_can_be_stored(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_text_from_an_agent_can_be_stored(db: Database, keys: Keyring, actors: Actors) -> None:
     _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     db.write_blocking(redeem_enrolment, keys, text, "web\0", "\ud800")
     assert db.write_blocking(audit.list_entries, actors.ada)[0].actor_name == "web\ufffd"

@@ -32,7 +32,7 @@ def invite(
     )
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_invitation_is_accepted(db: Database, keys: Keyring, actors: Actors) -> None:
     invitation = invite(db, keys, actors)
     assert invitation.member.invited_at is not None
     greeting = db.write_blocking(invitations.link_details, keys, invitation.token)
@@ -101,7 +101,7 @@ def test_bad_input_leaves_nothing_behind(db: Database, keys: Keyring, actors: Ac
 
 
 @pytest.mark.parametrize(("who", "level"), [("max", Level.ADMIN), ("ada", Level.OWNER)])
-def test_nobody_invites_above_the_own_level(
+def test_inviting_above_the_own_level_is_refused(
     db: Database, keys: Keyring, actors: Actors, who: str, level: Level
 ) -> None:
     with pytest.raises(Forbidden):
@@ -109,14 +109,14 @@ def test_nobody_invites_above_the_own_level(
 
 
 @pytest.mark.parametrize("who", ["uma", "vic"])
-def test_users_and_viewers_invite_nobody(
+def test_users_and_viewers_cannot_invite(
     db: Database, keys: Keyring, actors: Actors, who: str
 ) -> None:
     with pytest.raises(Forbidden):
         invite(db, keys, actors, level=Level.VIEWER, who=who)
 
 
-def test_a_token_invites_nobody(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_token_cannot_invite(db: Database, keys: Keyring, actors: Actors) -> None:
     _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")
     token = db.write_blocking(authenticate, keys, text)
     assert token is not None
@@ -124,7 +124,7 @@ def test_a_token_invites_nobody(db: Database, keys: Keyring, actors: Actors) -> 
         db.write_blocking(invitations.invite, keys, token, "new@acme.test", "", Level.VIEWER, [])
 
 
-def test_one_who_is_known_comes_with_the_password_in_use(
+def test_an_invited_person_with_an_account_uses_the_existing_password(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     invitation = invite(db, keys, actors, "eve@globex.test")
@@ -193,9 +193,7 @@ def test_a_link_stays_valid_when_the_level_is_lowered(
     db.write_blocking(invitations.accept, keys, invitation.token, None, HASH, "")
 
 
-def test_whoever_makes_a_link_invalid_gets_a_new_one(
-    db: Database, keys: Keyring, actors: Actors
-) -> None:
+def test_invalidating_a_link_returns_a_new_one(db: Database, keys: Keyring, actors: Actors) -> None:
     invitation = invite(db, keys, actors)
     _, new_link = db.write_blocking(
         invitations.change_member, keys, actors.ada, invitation.member.id, level=Level.ADMIN
@@ -238,7 +236,7 @@ def test_an_invitation_that_was_never_accepted_leaves_no_trace(
     invite(db, keys, actors)
 
 
-def test_nobody_owns_by_invitation_alone(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_invitation_does_not_make_an_owner(db: Database, keys: Keyring, actors: Actors) -> None:
     """An invited owner is no owner yet: the last real one cannot go."""
     invite(db, keys, actors, level=Level.OWNER, who="olga")
     with pytest.raises(Conflict):

@@ -16,14 +16,14 @@ from belvedere.db import Database
 MINE, OTHER = Keyring(b"1" * 32), Keyring(b"2" * 32)
 
 
-def test_it_works() -> None:
+def test_a_sealed_text_is_unsealed() -> None:
     box = MINE.seal("a secret", "task/1")
     assert "secret" not in box
     assert MINE.unseal(box, "task/1") == "a secret"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(codec="utf-8")))
-def test_what_is_sealed_comes_back(text: str, about: str) -> None:
+def test_sealed_text_is_unsealed(text: str, about: str) -> None:
     assert MINE.unseal(MINE.seal(text, about), about) == text
 
 
@@ -79,7 +79,7 @@ def test_a_setting_wins_and_makes_no_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_it_refuses_a_file_that_others_can_read(tmp_path: Path) -> None:
+def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     load_secret(tmp_path)
     (tmp_path / SECRET_FILE).chmod(0o640)
     with pytest.raises(Unavailable, match="chmod 600"):
@@ -87,7 +87,7 @@ def test_it_refuses_a_file_that_others_can_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["short", "zz" * 32, "ab" * 33])
-def test_it_refuses_a_secret_of_another_shape(tmp_path: Path, text: str) -> None:
+def test_a_key_of_the_wrong_format_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(Unavailable) as caught:
         load_secret(tmp_path, text)
     assert text not in caught.value.message

@@ -23,7 +23,7 @@ def actor(level: Level, kind: str = "member") -> Actor:
     )
 
 
-def test_it_works() -> None:
+def test_a_higher_level_includes_a_lower_one() -> None:
     assert Level.ADMIN.reaches(Level.USER)
     assert not Level.USER.reaches(Level.ADMIN)
 
@@ -99,14 +99,14 @@ def test_an_acl_that_names_others_closes_what_was_open() -> None:
     assert not may_see(actor(V), ["max@acme.test"], open_when_empty=True)
 
 
-def test_it_refuses_a_level_that_is_too_low() -> None:
+def test_a_level_that_is_too_low_is_refused() -> None:
     require(actor(M), Level.MANAGER)
     with pytest.raises(Forbidden):
         require(actor(U), Level.MANAGER)
 
 
 @pytest.mark.parametrize("kind", ["token", "agent", "secret", "anonymous"])
-def test_it_refuses_programs_where_a_person_is_needed(kind: str) -> None:
+def test_tokens_are_refused_where_a_person_is_required(kind: str) -> None:
     require_person(actor(A))
     require_person(actor(OWN, "operator"))
     with pytest.raises(Forbidden):

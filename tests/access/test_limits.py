@@ -22,7 +22,7 @@ def limits(clock: ManualClock, room: int = 1_000) -> LoginLimits:
     return LoginLimits(clock, max_keys=room)
 
 
-def test_it_works() -> None:
+def test_wrong_logins_are_limited_per_address() -> None:
     clock = ManualClock()
     login_limits = limits(clock)
     for _ in range(WRONG_PER_MINUTE):
@@ -51,7 +51,7 @@ def test_the_window_slides() -> None:
     assert caught.value.retry_after_s == 1
 
 
-def test_right_ones_do_not_count() -> None:
+def test_successful_attempts_are_not_counted() -> None:
     login_limits = limits(ManualClock())
     for _ in range(100):
         login_limits.record_success("digest")

@@ -26,7 +26,7 @@ async def invite(
     return link
 
 
-async def test_it_works(
+async def test_an_invitation_link_shows_its_organization(
     endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     link = await invite(endpoints, actors.max)
@@ -46,7 +46,7 @@ async def test_it_works(
     await endpoints.call("POST /api/auth/login", anonymous, {"email": "new", "password": NEW})
 
 
-async def test_a_bad_password_leaves_the_link_good(
+async def test_a_refused_password_leaves_the_link_valid(
     endpoints: Endpoints, actors: Actors, anonymous: Actor
 ) -> None:
     link = await invite(endpoints, actors.max)
@@ -55,7 +55,7 @@ async def test_a_bad_password_leaves_the_link_good(
     await endpoints.call(ACCEPT, anonymous, {"token": link["token"], "password": NEW})
 
 
-async def test_one_who_is_known_gives_the_password_in_use(
+async def test_a_person_with_an_account_enters_the_existing_password(
     endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     link = await invite(endpoints, actors.eve, "vic@acme.test")

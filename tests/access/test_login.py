@@ -19,7 +19,7 @@ def basic(name: str, password: str) -> dict[str, str]:
     return {"authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}
 
 
-async def test_it_works(
+async def test_a_login_with_the_password_opens_a_session(
     endpoints: Endpoints, keys: Keyring, actors: Actors, anonymous: Actor
 ) -> None:
     answer = await endpoints.call(
@@ -124,7 +124,7 @@ async def test_the_organization_can_be_named(
     assert answer.body["customer_id"] == actors.globex.id
 
 
-async def test_it_refuses_those_who_are_no_members(
+async def test_people_who_are_not_members_are_refused(
     endpoints: Endpoints, actors: Actors, anonymous: Actor
 ) -> None:
     body = {"email": "vic", "password": PASSWORD, "customer": "globex"}
@@ -248,13 +248,13 @@ async def test_sessions_are_listed_and_ended(
         await endpoints.call("DELETE /api/session/{id}", actors.vic, id=actors.uma.credential_id)
 
 
-async def test_it_is_refreshed(endpoints: Endpoints, keys: Keyring, actors: Actors) -> None:
+async def test_a_session_is_refreshed(endpoints: Endpoints, keys: Keyring, actors: Actors) -> None:
     answer = await endpoints.call("PUT /api/session/refresh", actors.vic)
     assert await endpoints.runtime.db.read(authenticate, keys, actors.tokens["vic"]) is None
     assert await endpoints.runtime.db.read(authenticate, keys, answer.body["access_token"])
 
 
-async def test_it_goes_to_another_organization(
+async def test_a_session_is_switched_to_another_organization(
     endpoints: Endpoints, db: Database, keys: Keyring, actors: Actors
 ) -> None:
     endpoint = "PUT /api/session/customer/{id}"

@@ -14,7 +14,7 @@ from people import Actors
 MEMBER, MEMBERS = "PATCH /api/member/{id}", "GET /api/member"
 
 
-async def test_it_works(endpoints: Endpoints, actors: Actors) -> None:
+async def test_members_are_listed_with_their_accounts(endpoints: Endpoints, actors: Actors) -> None:
     answer = await endpoints.call(MEMBERS, actors.vic)
     vic = answer.body[-1]
     assert vic["user"] == {

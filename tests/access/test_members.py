@@ -25,7 +25,7 @@ def change(db: Database, actor: Actor, target: Actor, **expected: Any) -> Member
     )
 
 
-def test_it_works(db: Database, actors: Actors) -> None:
+def test_level_and_tags_of_a_member_are_changed(db: Database, actors: Actors) -> None:
     changed = change(db, actors.max, actors.vic, level=Level.USER, tags=["Team:Blue"])
     assert (changed.level, changed.tag_list, changed.version) == ("user", ["team:blue"], 2)
     (event,) = [
@@ -67,7 +67,7 @@ GRANTS = [
 
 
 @pytest.mark.parametrize(("who", "whom", "level", "may"), GRANTS)
-def test_nobody_grants_or_touches_above_the_own_level(
+def test_granting_or_changing_a_level_above_the_own_is_refused(
     db: Database, actors: Actors, who: str, whom: str, level: Level, may: bool
 ) -> None:
     actor, target = getattr(actors, who), getattr(actors, whom)
@@ -104,7 +104,7 @@ def test_a_token_changes_no_members(db: Database, keys: Keyring, actors: Actors)
         db.write_blocking(member_changes.remove, token, actors.vic.member_id)
 
 
-def test_another_organization_finds_nobody(db: Database, actors: Actors) -> None:
+def test_another_organization_finds_no_members(db: Database, actors: Actors) -> None:
     for member_id in (actors.vic.member_id, new_id()):
         with pytest.raises(NotFound) as caught:
             db.write_blocking(member_changes.change, actors.eve, member_id, level=Level.USER)
@@ -125,7 +125,7 @@ def test_the_last_owner_stays(
     assert caught.value.code == "last_owner"
 
 
-def test_of_two_owners_one_may_go(db: Database, actors: Actors) -> None:
+def test_one_of_two_owners_may_leave(db: Database, actors: Actors) -> None:
     change(db, actors.olga, actors.ada, level=Level.OWNER)
     assert change(db, actors.olga, actors.olga, level=Level.VIEWER).level == "viewer"
 
@@ -161,7 +161,7 @@ def test_a_disabled_member_cannot_begin_a_session(
     db.write_blocking(sessions.begin, keys, actors.vic.user_id, "acme", "", "")
 
 
-def test_one_who_was_demoted_meanwhile_is_refused(db: Database, actors: Actors) -> None:
+def test_a_member_who_was_demoted_meanwhile_is_refused(db: Database, actors: Actors) -> None:
     change(db, actors.ada, actors.max, level=Level.VIEWER)
     with pytest.raises(Forbidden):
         change(db, actors.max, actors.vic, level=Level.MANAGER)
@@ -187,7 +187,7 @@ def test_changing_nothing_is_no_event(db: Database, actors: Actors) -> None:
     assert "member.changed" not in kinds
 
 
-def test_one_who_is_removed_is_out_of_the_acls_too(
+def test_a_removed_member_is_removed_from_the_acls(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     task_id = new_id()
@@ -226,7 +226,7 @@ def test_an_account_without_a_password_is_deleted_with_its_settings(
     assert db.write_blocking(lambda tx: tx.rows(f"select 1 from {table}")) == []
 
 
-def test_whom_another_organizations_provider_knows_stays(db: Database, actors: Actors) -> None:
+def test_an_account_that_another_organization_uses_stays(db: Database, actors: Actors) -> None:
     def prepare(tx: Tx) -> None:
         user_id = actors.vic.user_id
         tx.execute("update users set password_hash = null where id = ?", user_id)
@@ -244,7 +244,7 @@ def test_whom_another_organizations_provider_knows_stays(db: Database, actors: A
     assert db.write_blocking(users.find, actors.vic.user_id) is not None
 
 
-def test_a_change_kills_the_links_that_were_handed_out(
+def test_a_change_invalidates_the_links_that_were_sent(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     _, text = db.write_blocking(

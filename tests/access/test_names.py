@@ -10,7 +10,7 @@ from belvedere.base.errors import Invalid
 RESERVED = frozenset({"job", "-", "api"})
 
 
-def test_it_works() -> None:
+def test_names_and_addresses_are_normalized() -> None:
     assert naming.customer_name(" Acme ", RESERVED) == "acme"
     assert naming.email(" Ada@Acme.Test ") == "ada@acme.test"
 
@@ -63,13 +63,13 @@ def test_tags_are_lower_case_and_there_once() -> None:
 
 
 @pytest.mark.parametrize("tag", ["", "blue", ":blue", "team:", "team: blue", "a@b:c", "t:\0"])
-def test_it_names_the_tag_that_is_none(tag: str) -> None:
+def test_the_invalid_tag_is_named(tag: str) -> None:
     with pytest.raises(Invalid) as caught:
         naming.tags(["a:b", tag])
     assert [fault.field for fault in caught.value.faults] == ["tags[1]"]
 
 
-def test_there_is_an_end_to_tags() -> None:
+def test_the_number_of_tags_is_limited() -> None:
     with pytest.raises(Invalid):
         naming.tags([f"n:{n}" for n in range(naming.MAX_TAGS + 1)])
 

@@ -21,7 +21,7 @@ def create(
     return db.write_blocking(create_customer, keys, name, owner, reserved=RESERVED)
 
 
-def test_it_works(db: Database, keys: Keyring) -> None:
+def test_an_organization_is_created_with_its_owner(db: Database, keys: Keyring) -> None:
     new_customer = create(db, keys, "Acme")
     assert new_customer.customer.name == "acme"
     assert new_customer.owner.level == "owner"
@@ -74,7 +74,7 @@ def test_words_of_the_interface_are_no_names(db: Database, keys: Keyring) -> Non
     assert db.write_blocking(service.by_name, "job") is None
 
 
-def test_it_is_found_however_it_is_spelt(db: Database, actors: Actors) -> None:
+def test_an_organization_is_found_in_any_spelling(db: Database, actors: Actors) -> None:
     assert db.write_blocking(service.by_name, "AcMe") == actors.acme
     assert db.write_blocking(service.by_name, "a\0b") is None
 
@@ -89,7 +89,9 @@ def test_the_owner_renames_it(db: Database, keys: Keyring, actors: Actors) -> No
 
 
 @pytest.mark.parametrize("name", ["globex", "job", "no good"])
-def test_it_is_not_renamed_to_what_cannot_be(db: Database, actors: Actors, name: str) -> None:
+def test_an_organization_is_not_renamed_to_an_invalid_name(
+    db: Database, actors: Actors, name: str
+) -> None:
     with pytest.raises((Conflict, Invalid)):
         db.write_blocking(service.rename, actors.olga, name, RESERVED)
     assert db.write_blocking(service.by_name, "acme") == actors.acme
@@ -108,7 +110,7 @@ def test_only_the_owner_renames_disables_or_hands_on(
         db.write_blocking(service.hand_over, actor, actor.member_id)
 
 
-def test_a_disabled_organization_lets_nobody_in(
+def test_a_disabled_organization_opens_no_session(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")

@@ -13,7 +13,7 @@ from belvedere.base.errors import Invalid
 GOOD = "larch-otter-violin"
 
 
-def test_it_works() -> None:
+def test_a_password_matches_its_own_hash_only() -> None:
     digest = password_hash.digest(GOOD)
     assert digest.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
     assert password_hash.matches(digest, GOOD)
@@ -22,7 +22,7 @@ def test_it_works() -> None:
 
 
 @pytest.mark.parametrize("password", [GOOD, "x7" * 6 + "q", "ünïcödé-wörds", "y" * 60 + "z" * 68])
-def test_it_takes_good_ones(password: str) -> None:
+def test_good_passwords_are_accepted(password: str) -> None:
     password_hash.check(password)
 
 
@@ -51,7 +51,7 @@ def test_it_takes_good_ones(password: str) -> None:
         "zaq12wsxcde3",
     ],
 )
-def test_it_refuses_bad_ones(password: str) -> None:
+def test_bad_passwords_are_refused(password: str) -> None:
     with pytest.raises(Invalid) as caught:
         password_hash.check(password)
     assert caught.value.code == "bad_password"
@@ -64,7 +64,7 @@ def test_two_spellings_of_the_same_letters_are_one_password() -> None:
     assert password_hash.matches(password_hash.digest(composed), decomposed)
 
 
-def test_nobody_has_the_dummy_password() -> None:
+def test_no_account_has_the_dummy_password() -> None:
     assert not password_hash.matches(None, GOOD)
     assert not password_hash.matches(None, "")
 

@@ -248,7 +248,7 @@ def play(db: Database, keys: Keyring, steps: list[Any]) -> None:
         check(world)
 
 
-def test_it_works(db: Database, keys: Keyring) -> None:
+def test_permitted_operations_succeed(db: Database, keys: Keyring) -> None:
     """The conspirators are not without power: what is theirs to do works."""
     world = begin(db, keys)
     attack_invite(world, 0, 0, Level.MANAGER)
@@ -297,5 +297,7 @@ KEPT_RESET = [
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @pytest.mark.limit(180)
-def test_nobody_climbs(db: Database, keys: Keyring, steps: list[Any]) -> None:
+def test_no_sequence_of_operations_raises_a_level(
+    db: Database, keys: Keyring, steps: list[Any]
+) -> None:
     play(db, keys, steps)

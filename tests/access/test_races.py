@@ -31,12 +31,12 @@ async def owners(db: Database, actor: Actor) -> list[memberships.Member]:
     return [member for member in text if member.level == Level.OWNER and member.enabled]
 
 
-async def test_it_works(db: Database, actors: Actors) -> None:
+async def test_concurrent_reads_return_the_same_members(db: Database, actors: Actors) -> None:
     results = await at_once(*(db.read(memberships.list_members, actors.ada) for _ in range(4)))
     assert [len(item) for item in results] == [5] * 4
 
 
-async def test_two_owners_who_demote_each_other_leave_one(db: Database, actors: Actors) -> None:
+async def test_one_of_two_owners_who_demote_each_other_stays(db: Database, actors: Actors) -> None:
     olga, ada = actors.olga, actors.ada
     for _ in range(10):
         for actor in (olga, ada):
@@ -60,7 +60,7 @@ async def test_two_owners_who_demote_each_other_leave_one(db: Database, actors: 
         assert len(await owners(db, actors.max)) >= 1
 
 
-async def test_a_link_is_used_by_one_only(db: Database, keys: Keyring, actors: Actors) -> None:
+async def test_a_link_is_used_only_once(db: Database, keys: Keyring, actors: Actors) -> None:
     invitation = await db.write(
         invitations.invite, keys, actors.max, "new@acme.test", "", Level.USER, []
     )
@@ -86,7 +86,7 @@ async def test_two_invitations_of_one_address_set_two_passwords(
     assert here.member.user_id != there.member.user_id
 
 
-async def test_no_session_with_the_old_password_outlives_the_new_one(
+async def test_no_session_with_the_old_password_survives_the_change(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     for n in range(10):
@@ -121,7 +121,9 @@ async def test_each_organization_invites_a_person_once(
     assert {item.member.customer_id for item in items} == {actors.acme.id, actors.globex.id}
 
 
-async def test_two_who_found_the_same_organization_make_one(db: Database, keys: Keyring) -> None:
+async def test_concurrent_creations_of_one_organization_create_one(
+    db: Database, keys: Keyring
+) -> None:
     results = await at_once(
         *(
             db.write(
@@ -137,7 +139,7 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
     assert sum(not isinstance(item, Refused) for item in results) == 1
 
 
-async def test_nobody_is_forgotten_while_being_invited_elsewhere(
+async def test_an_account_is_kept_while_another_organization_invites_it(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     for n in range(10):

@@ -23,7 +23,7 @@ def hash_of(db: Database, user_id: str) -> str | None:
     return None if user is None else user.password_hash
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_reset_link_sets_a_password(db: Database, keys: Keyring, actors: Actors) -> None:
     link, token = db.write_blocking(
         password_recovery.issue_link, keys, actors.max, actors.vic.member_id
     )
@@ -54,7 +54,9 @@ def test_a_link_works_once_and_in_its_time(
     assert hash_of(db, actors.vic.user_id) == HASH
 
 
-def test_a_newer_link_kills_the_older(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_newer_link_invalidates_the_older_one(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     _, older = db.write_blocking(
         password_recovery.issue_link, keys, actors.max, actors.vic.member_id
     )

@@ -34,7 +34,9 @@ def exchange_ticket(db: Database, keys: Keyring, ticket: str, code: str) -> Logi
     return db.write_blocking(login.exchange_ticket, keys, ticket, code, "192.0.2.9", "phone")
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
+def test_a_confirmed_second_factor_is_requested_at_sign_in(
+    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
+) -> None:
     app = Authenticator(db.write_blocking(second_factor_changes.begin, keys, actors.vic), clock)
     assert signed_in(db, keys, actors.vic).session is not None
     codes = db.write_blocking(second_factor_changes.confirm, keys, actors.vic, app.code())
@@ -90,7 +92,7 @@ def test_the_code_that_confirmed_it_does_not_sign_in(
     assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.now()) is None
 
 
-async def test_of_many_at_once_one_gets_in(
+async def test_one_of_many_concurrent_uses_of_a_code_succeeds(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     app, codes = enable_second_factor(db, keys, clock, actors.vic)
@@ -102,7 +104,7 @@ async def test_of_many_at_once_one_gets_in(
         assert sum(item is not None for item in login_results) == 1
 
 
-async def test_a_ticket_is_used_by_one(
+async def test_a_ticket_is_used_by_one_caller_only(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     _, codes = enable_second_factor(db, keys, clock, actors.vic)
@@ -175,7 +177,7 @@ def test_a_person_has_ten_attempts_across_all_tickets(
     assert exchange_ticket(db, keys, signed_in(db, keys, actors.vic).ticket, app.code()) is not None
 
 
-def test_a_right_code_wipes_the_wrong_ones(
+def test_a_valid_code_resets_the_count_of_invalid_ones(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     app, _ = enable_second_factor(db, keys, clock, actors.vic)
@@ -189,7 +191,7 @@ def test_a_right_code_wipes_the_wrong_ones(
 
 
 @pytest.mark.parametrize("ticket", ["", "bvf_", "bvf_" + "x" * 43, "bvs_" + "x" * 43, "x\0"])
-def test_what_is_no_ticket_is_refused(
+def test_an_invalid_ticket_is_refused(
     db: Database, keys: Keyring, actors: Actors, ticket: str
 ) -> None:
     with pytest.raises(Unauthenticated):
@@ -240,7 +242,7 @@ def test_disabled_the_password_alone_signs_in(
             db.write_blocking(verb, actors.vic)
 
 
-def test_an_admin_resets_it(
+def test_an_admin_resets_the_second_factor(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     enable_second_factor(db, keys, clock, actors.vic)
@@ -254,7 +256,7 @@ def test_an_admin_resets_it(
         db.write_blocking(second_factor_changes.reset, actors.ada, actors.vic.member_id)
 
 
-def test_nobody_resets_above_the_own_level_or_below_admin(
+def test_resetting_needs_an_admin_of_a_higher_level(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     enable_second_factor(db, keys, clock, actors.olga)
@@ -264,7 +266,7 @@ def test_nobody_resets_above_the_own_level_or_below_admin(
             db.write_blocking(second_factor_changes.reset, who, whom.member_id)
 
 
-def test_one_of_several_organizations_cannot_take_it_away(
+def test_an_admin_of_one_organization_cannot_reset_a_shared_account(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     enable_second_factor(db, keys, clock, actors.vic)
@@ -335,7 +337,7 @@ def test_the_ticket_of_a_code_sets_nothing_up(
         db.write_blocking(login.set_up_second_factor, keys, signed_in(db, keys, actors.vic).ticket)
 
 
-def test_requiring_a_second_factor_needs_having_one(
+def test_requiring_a_second_factor_needs_a_second_factor(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     with pytest.raises(Conflict) as caught:
@@ -347,7 +349,7 @@ def test_requiring_a_second_factor_needs_having_one(
         db.write_blocking(service.require_second_factor, actors.olga, "anonymous")
 
 
-def test_nobody_goes_there_by_the_password_alone(
+def test_switching_to_the_organization_needs_the_second_factor(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     require_for_level(db, keys, actors, clock, "viewer")

@@ -25,7 +25,7 @@ def is_valid(db: Database, keys: Keyring, actors: Actors, secret: str) -> bool:
     return db.write_blocking(secret_keys.check, keys, actors.acme.id, "task", TASK, secret)
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_secret_key_is_created_and_shown(db: Database, keys: Keyring, actors: Actors) -> None:
     secret = make(db, keys, actors)
     assert re.fullmatch("[0-9a-f]{64}", secret)
     assert is_valid(db, keys, actors, secret)
@@ -43,7 +43,7 @@ def test_every_reading_is_audited_without_the_secret(
     assert secret not in f"{row} {items}"
 
 
-def test_it_opens_one_record_of_one_organization(
+def test_a_secret_key_gives_access_to_one_record_of_one_organization(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     secret = make(db, keys, actors)

@@ -26,7 +26,7 @@ def join_globex(db: Database, actors: Actors, email: str) -> None:
     )
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_session_identifies_its_member(db: Database, keys: Keyring, actors: Actors) -> None:
     entered = db.write_blocking(
         login.sign_in, keys, user(db, actors.vic), None, None, "192.0.2.9", "Firefox"
     )
@@ -46,7 +46,7 @@ def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keyring, actor
     assert user(db, actors.vic).password_hash == "renewed"
 
 
-def test_a_password_that_changed_meanwhile_signs_nobody_in(
+def test_a_password_that_changed_meanwhile_opens_no_session(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     vic = user(db, actors.vic)
@@ -64,7 +64,7 @@ def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keyring, actors:
 
 
 @pytest.mark.parametrize("name", ["globex", "nowhere"])
-def test_others_and_unknown_organizations_are_refused_alike(
+def test_foreign_and_unknown_organizations_get_the_same_refusal(
     db: Database, keys: Keyring, actors: Actors, name: str
 ) -> None:
     with pytest.raises(Forbidden) as caught:
@@ -84,7 +84,7 @@ def test_without_a_name_it_is_the_organization_used_last(
     assert then is not None and then.customer_id == actors.globex.id
 
 
-def test_it_ends_after_eight_idle_hours(
+def test_a_session_ends_after_eight_idle_hours(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     clock.move(8 * HOUR / SECOND - 60)
@@ -94,7 +94,7 @@ def test_it_ends_after_eight_idle_hours(
     assert db.write_blocking(authenticate, keys, actors.tokens["uma"]) is None
 
 
-def test_it_ends_after_seven_days_however_busy(
+def test_a_session_ends_after_seven_days_even_if_it_is_used(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     token = actors.tokens["vic"]
@@ -105,7 +105,7 @@ def test_it_ends_after_seven_days_however_busy(
     assert db.write_blocking(authenticate, keys, token) is None
 
 
-def test_an_old_use_does_not_turn_back_a_newer(
+def test_an_older_time_of_use_does_not_replace_a_newer_one(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     db.write_blocking(touch, [(actors.vic.credential_id, clock() + 5_000)])
@@ -114,7 +114,7 @@ def test_an_old_use_does_not_turn_back_a_newer(
     assert session.used_at == clock() + 5_000
 
 
-def test_a_refreshed_session_has_one_token_only(
+def test_a_refreshed_session_has_only_one_token(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     session, token = db.write_blocking(sessions.renew, keys, actors.vic)
@@ -123,7 +123,7 @@ def test_a_refreshed_session_has_one_token_only(
     assert db.write_blocking(authenticate, keys, token) is not None
 
 
-def test_one_goes_to_another_organization_of_ones_own(
+def test_a_member_switches_between_organizations(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     join_globex(db, actors, "uma@acme.test")
@@ -133,7 +133,7 @@ def test_one_goes_to_another_organization_of_ones_own(
     assert (actor.customer_name, actor.level) == ("globex", Level.VIEWER)
 
 
-def test_one_does_not_go_where_one_is_no_member(
+def test_switching_to_an_organization_without_membership_is_refused(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     with pytest.raises(Forbidden):
@@ -141,14 +141,14 @@ def test_one_does_not_go_where_one_is_no_member(
     assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is not None
 
 
-def test_one_sees_the_own_sessions_only(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_only_the_own_sessions_are_listed(db: Database, keys: Keyring, actors: Actors) -> None:
     db.write_blocking(sessions.begin, keys, actors.vic.user_id, None, "192.0.2.9", "phone")
     actual_sessions = db.write_blocking(sessions.list_active, actors.vic)
     assert [item.agent for item in actual_sessions] == ["tests", "phone"]
     assert len(db.write_blocking(sessions.list_active, actors.uma)) == 1
 
 
-def test_one_ends_the_own_sessions_only(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_only_the_own_sessions_can_be_ended(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(NotFound):
         db.write_blocking(sessions.revoke, actors.uma, actors.vic.credential_id)
     assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is not None
@@ -168,7 +168,7 @@ def test_a_token_has_no_sessions(db: Database, keys: Keyring, actors: Actors) ->
         db.write_blocking(sessions.renew, keys, token)
 
 
-def test_what_is_long_over_is_swept_in_small_batches(
+def test_expired_sessions_are_deleted_in_small_batches(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     clock.move(36 * DAY / SECOND)

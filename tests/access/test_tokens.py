@@ -30,7 +30,7 @@ from people import Actors
 OWN = "bvt_" + "x" * 32
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_token_is_created_and_authenticates(db: Database, keys: Keyring, actors: Actors) -> None:
     token, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     assert re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", text)
     actor = db.write_blocking(authenticate, keys, text)
@@ -75,7 +75,9 @@ def test_a_token_makes_no_tokens(db: Database, keys: Keyring, actors: Actors) ->
     assert caught.value.code == "person_only"
 
 
-def test_an_admin_demoted_meanwhile_makes_none(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_admin_who_was_demoted_meanwhile_creates_no_token(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     db.write_blocking(member_changes.change, actors.olga, actors.ada.member_id, level=Level.USER)
     with pytest.raises(Forbidden):
         db.write_blocking(create_token, keys, actors.ada, "ci")
@@ -117,7 +119,9 @@ def test_a_revoked_token_is_dead(db: Database, keys: Keyring, actors: Actors) ->
         db.write_blocking(tokens.revoke, actors.ada, token.id)
 
 
-def test_others_neither_see_nor_revoke_it(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_other_organizations_neither_see_nor_revoke_a_token(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     token, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     assert db.write_blocking(tokens.list_active, actors.eve) == []
     with pytest.raises(NotFound):
@@ -136,7 +140,7 @@ def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keyring, actors
     assert db.write_blocking(authenticate, keys, text) is None
 
 
-def test_its_last_use_is_noted(
+def test_the_last_use_of_a_token_is_recorded(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     token, _ = db.write_blocking(create_token, keys, actors.ada, "ci")
@@ -161,7 +165,9 @@ def test_a_weak_text_is_not_adopted(db: Database, keys: Keyring, actors: Actors,
     assert not text or text not in caught.value.message
 
 
-def test_one_text_opens_one_organization(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_token_gives_access_to_one_organization(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     db.write_blocking(adopt_token, keys, operator(actors.acme), "setup", OWN)
     with pytest.raises(Conflict):
         db.write_blocking(adopt_token, keys, operator(actors.globex), "setup", OWN)

@@ -21,7 +21,7 @@ NOW = 1_111_111_111 * SECOND
 STEP = NOW // totp.STEP
 
 
-def test_it_works() -> None:
+def test_codes_equal_the_examples_of_the_rfc() -> None:
     for at_s, code in EXAMPLES.items():
         assert totp.code_at(SECRET, at_s * SECOND // totp.STEP) == code
 
@@ -33,12 +33,12 @@ def test_a_clock_may_be_one_step_off(distance: int) -> None:
 
 
 @pytest.mark.parametrize("distance", [-2, 2, 100])
-def test_more_is_too_much(distance: int) -> None:
+def test_a_code_outside_the_tolerance_is_refused(distance: int) -> None:
     assert totp.matching_step(SECRET, totp.code_at(SECRET, STEP + distance), NOW, 0) is None
 
 
 @pytest.mark.parametrize("code", ["", "0", "000000", "0504711", "50471"])
-def test_what_is_no_code_of_now_is_none(code: str) -> None:
+def test_codes_of_other_times_are_refused(code: str) -> None:
     assert totp.matching_step(SECRET, code, NOW, 0) is None
 
 

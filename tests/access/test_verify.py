@@ -42,7 +42,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-async def test_it_works(checker: PasswordChecker) -> None:
+async def test_a_password_is_verified(checker: PasswordChecker) -> None:
     digest = await checker.digest(HERE, GOOD)
     assert await checker.verify(HERE, "ada", digest, GOOD)
     assert not await checker.verify(HERE, "ada", digest, "wrong")

@@ -24,7 +24,7 @@ def lines(count: int) -> bytes:
     return "".join(f"line {n}\n" for n in range(1, count + 1)).encode()
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_a_script_survives_its_agent_and_is_adopted(tmp_path: Path) -> None:
     """The agent dies, the script does not notice, the next agent adopts it."""
     async with office(tmp_path) as (server, agency):
         fence = await server.order(HALVES, str(tmp_path / "go"))
@@ -69,7 +69,7 @@ async def test_a_stopped_agent_leaves_its_scripts_running(tmp_path: Path) -> Non
         assert agency.scripts() == []
 
 
-async def test_a_cut_network_loses_and_doubles_nothing(tmp_path: Path) -> None:
+async def test_a_network_failure_loses_and_duplicates_nothing(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, _):
         noisy = "#!/bin/bash\nfor i in {1..60000}; do echo line $i; done\nsleep 0.3\necho end\n"
         fences = [await server.order(noisy), await server.order(LINES, "30", "0.03")]

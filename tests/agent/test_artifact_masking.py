@@ -36,7 +36,7 @@ def mask_in_folder(folder: Path, size: int, masker: Masker, most: int) -> int:
         return mask_file((directory, "f", ANYONE), size, masker, most)
 
 
-def test_it_works(keeper: KeeperHarness) -> None:
+def test_secrets_in_files_are_masked(keeper: KeeperHarness) -> None:
     source = """#!/bin/sh
 cd "$BELVEDERE_FILES"
 echo "password: $PASSWORD!" > config
@@ -74,7 +74,7 @@ def test_a_flood_of_secrets_stays_behind(keeper: KeeperHarness) -> None:
     assert report["files"] == [["one", 15]]
 
 
-def test_what_cannot_be_searched_stays_behind(
+def test_a_file_that_cannot_be_masked_is_not_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A refusal of the system, made here: root would be let in everywhere."""

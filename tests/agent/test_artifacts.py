@@ -23,7 +23,7 @@ def stored_files(keeper: KeeperHarness) -> list[str]:
     return sorted(os.listdir(keeper.folder.files))
 
 
-def test_it_works(keeper: KeeperHarness) -> None:
+def test_files_of_a_script_are_reported(keeper: KeeperHarness) -> None:
     source = (
         '#!/bin/sh\nprintf one > "$BELVEDERE_FILES/a.txt"\ncd "$BELVEDERE_FILES"; echo two > ü\n'
     )
@@ -64,7 +64,7 @@ truncate -s 100M huge
 """
 
 
-def test_what_is_no_plain_file_stays_behind(keeper: KeeperHarness) -> None:
+def test_only_regular_files_are_sent(keeper: KeeperHarness) -> None:
     report = keeper.run(HOSTILE % ("l" * 201))
     skipped = {name: reason for name, reason in report["files_skipped"]}
     assert "files" not in report
@@ -90,7 +90,7 @@ def test_what_is_no_plain_file_stays_behind(keeper: KeeperHarness) -> None:
         'rm -r "$BELVEDERE_FILES"; echo x > "$BELVEDERE_FILES"',
     ],
 )
-def test_a_folder_that_is_none_any_more_gives_nothing(keeper: KeeperHarness, source: str) -> None:
+def test_a_folder_that_was_deleted_yields_no_files(keeper: KeeperHarness, source: str) -> None:
     report = keeper.run(f"#!/bin/sh\n{source}\n")
     assert report["ending"] == "exit" and "files" not in report
     assert keeper.run('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')["files"] == [["x", 2]]
@@ -101,7 +101,7 @@ def test_a_folder_that_was_shut_is_opened(keeper: KeeperHarness) -> None:
     assert report["files"] == [["x", 2]]
 
 
-def test_there_are_so_many_and_no_more(keeper: KeeperHarness) -> None:
+def test_the_number_of_files_is_limited(keeper: KeeperHarness) -> None:
     report = keeper.run(
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; i=0\n'
         'while [ $i -lt 110 ]; do : > "f$i"; i=$((i+1)); done\n'
@@ -110,14 +110,14 @@ def test_there_are_so_many_and_no_more(keeper: KeeperHarness) -> None:
     assert [reason for _, reason in report["files_skipped"]] == ["count"] * 10
 
 
-def test_together_they_have_so_many_bytes(keeper: KeeperHarness) -> None:
+def test_the_total_size_of_the_files_is_limited(keeper: KeeperHarness) -> None:
     report = keeper.run(
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; for n in 1 2 3; do truncate -s 30M $n; done\n'
     )
     assert len(report["files"]) == 2 and [why for _, why in report["files_skipped"]] == ["size"]
 
 
-def test_what_is_killed_leaves_what_it_had(keeper: KeeperHarness) -> None:
+def test_a_killed_script_leaves_its_files(keeper: KeeperHarness) -> None:
     fence = keeper.order(
         '#!/bin/sh\necho half > "$BELVEDERE_FILES/half"; echo there; exec sleep 300\n'
     )
@@ -127,7 +127,7 @@ def test_what_is_killed_leaves_what_it_had(keeper: KeeperHarness) -> None:
     assert (report["ending"], report["files"]) == ("canceled", [["half", 5]])
 
 
-def test_a_new_keeper_keeps_what_is_not_acknowledged(keeper: KeeperHarness) -> None:
+def test_a_new_keeper_keeps_files_that_are_not_acknowledged(keeper: KeeperHarness) -> None:
     first = keeper.order('#!/bin/sh\necho x > "$BELVEDERE_FILES/x"\n')
     keeper.report(first)
     second = keeper.order('#!/bin/sh\necho y > "$BELVEDERE_FILES/y"\n')
@@ -176,7 +176,7 @@ def test_files_go_before_the_end(tmp_path: Path) -> None:
     assert record == {0: b"x" * (CHUNK + 5), 2: b"y"} and order == [0, 0, 2, "end"]
 
 
-def test_they_wait_for_credit_and_are_cut_alike(tmp_path: Path) -> None:
+def test_files_wait_for_credit_and_are_limited_like_output(tmp_path: Path) -> None:
     streams = upload_with_files(tmp_path, a=b"x" * (2 * CHUNK))
     streams.credit = CHUNK + 100
     streams.end(7, Report("exit", log="", files=[["a", 2 * CHUNK]]))
@@ -190,7 +190,7 @@ def test_they_wait_for_credit_and_are_cut_alike(tmp_path: Path) -> None:
     assert isinstance(streams.next(), AttemptEnded)
 
 
-def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+def test_unreadable_files_are_left_out(tmp_path: Path) -> None:
     streams = upload_with_files(tmp_path, a=b"x", c=b"short")
     (tmp_path / "files" / "7" / "b").symlink_to("/etc/passwd")
     names = ["gone", "a", "b", "../7/a", "c"]

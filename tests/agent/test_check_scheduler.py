@@ -42,7 +42,7 @@ def sent_samples(server: Any) -> list[dict[str, Any]]:
     return [sample for batch in batches for sample in batch["samples"]]
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_a_monitor_is_checked_and_its_samples_are_sent(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
         await server.send_messages(
             {"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]}
@@ -55,7 +55,7 @@ async def test_it_works(tmp_path: Path) -> None:
         assert numbers == list(range(1, len(numbers) + 1))
 
 
-async def test_it_is_reconfigured_without_a_restart(tmp_path: Path) -> None:
+async def test_the_scheduler_is_reconfigured_without_a_restart(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
         await server.send_messages(
             {"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]}
@@ -112,7 +112,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
     assert most == 1
 
 
-async def test_a_kind_of_tomorrow_is_left_alone() -> None:
+async def test_a_kind_of_a_newer_version_is_ignored() -> None:
     scheduler = CheckScheduler(SampleBuffer())
     scheduler.configure([MonitorCheck("m", "quantum", 1, 1_000, {})])
     assert scheduler._tasks == {}
@@ -124,7 +124,7 @@ def test_phases_are_spread() -> None:
     assert phase("a") == phase("a")
 
 
-def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_buffer_is_bounded_and_counts_dropped_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample_buffer, "MAX_SAMPLES", 10)
     buffer = SampleBuffer()
     for n in range(25):

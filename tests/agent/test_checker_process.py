@@ -74,7 +74,7 @@ def tcp_check(port: int, version: int = 1, monitor_id: str = "a" * 24) -> Monito
     return MonitorCheck(monitor_id, "tcp", version, 100, config)
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_checks_run_in_one_process(tmp_path: Path) -> None:
     async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
@@ -115,7 +115,9 @@ async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 50])
-async def test_the_last_goes_and_another_comes_at_once(tmp_path: Path, turns: int) -> None:
+async def test_a_new_check_may_follow_the_removal_of_the_last_one(
+    tmp_path: Path, turns: int
+) -> None:
     async with run_checker(tmp_path) as (post, recorder):
         with open_port() as port:
             post.configure([tcp_check(port)])
@@ -179,7 +181,7 @@ async def wait_replaced(folder: Path, pid: int) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_one_that_is_stuck_is_not_waited_for(
+async def test_a_checker_that_hangs_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker_process, "EXIT_TIMEOUT_S", 0.05)
@@ -198,7 +200,7 @@ async def test_one_that_is_stuck_is_not_waited_for(
             os.kill(processes(tmp_path)[0], signal.SIGSTOP)
 
 
-async def test_one_that_cannot_start_is_tried_again_but_not_at_once(
+async def test_a_checker_that_cannot_start_is_retried_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     rests: list[float] = []
@@ -238,7 +240,7 @@ async def test_an_end_does_not_wait_for_the_next_try(
         await asyncio.sleep(0)
 
 
-async def test_one_that_talks_nonsense_is_replaced(
+async def test_a_checker_that_sends_invalid_messages_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Also when it does so at length."""
@@ -265,7 +267,7 @@ def program(*chunks: bytes) -> "subprocess.CompletedProcess[bytes]":
 
 
 @pytest.mark.parametrize(("said", "code"), [(b"", 0), (b"{\n", 1), (b'{"number": 1}\n', 1)])
-def test_it_exits_with_its_parent_and_on_invalid_input(said: bytes, code: int) -> None:
+def test_the_checker_exits_with_its_parent_and_on_invalid_input(said: bytes, code: int) -> None:
     assert program(said).returncode == code
 
 
@@ -278,7 +280,7 @@ async def test_scripts_stay_with_the_keeper(tmp_path: Path) -> None:
         assert post._task is None
 
 
-async def test_it_knows_no_secret_of_the_server(
+async def test_the_checker_knows_no_secret_of_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BELVEDERE_ADMIN_PASSWORD", "correct horse")

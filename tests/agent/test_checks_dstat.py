@@ -10,7 +10,7 @@ from belvedere.agent.checks.kinds import dstat
 CALM = {"limit": {"cpu": 100, "mem": 100, "cache": 100, "disk": 100}}
 
 
-async def test_it_works() -> None:
+async def test_a_host_check_reports_its_figures() -> None:
     outcome = await dstat.check(CALM, {})
     assert (outcome.state, outcome.event) == ("normal", "host:stats:normal")
     data = outcome.data
@@ -37,7 +37,7 @@ def test_the_first_that_is_over_its_limit_decides(name: str) -> None:
 
 
 @pytest.mark.alone
-async def test_it_costs_at_most_two_milliseconds() -> None:
+async def test_a_dstat_check_takes_at_most_two_milliseconds() -> None:
     memory: dict[str, Any] = {}
     await dstat.check(CALM, memory)
     began = time.process_time()

@@ -18,7 +18,7 @@ from belvedere.agent.checks.kinds import dns, file, ping, process, psaux, tcp, t
 from belvedere.agent.checks.outcome import Outcome
 
 
-def test_it_works() -> None:
+def test_every_kind_of_check_is_loaded_by_its_name() -> None:
     names = [module.name for module in pkgutil.iter_modules(kinds.__path__)]
     assert names and all(check_of(name) is not None for name in names)
     for name in ("quantum", "../evil", "dns.socket", "", "__init__.x"):
@@ -122,7 +122,7 @@ def test_a_certificate_must_last(expires: str, state: str) -> None:
     assert outcome.measured["days"] == pytest.approx(19 if state == "normal" else 9)
 
 
-async def test_a_certificate_that_nobody_signed_is_a_failure(tmp_path: Path) -> None:
+async def test_a_self_signed_certificate_is_a_failure(tmp_path: Path) -> None:
     import ssl
 
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"

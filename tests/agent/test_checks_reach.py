@@ -28,7 +28,7 @@ async def open_trap() -> AsyncIterator[tuple[int, list[str]]]:
         yield server.sockets[0].getsockname()[1], came
 
 
-async def test_it_works() -> None:
+async def test_an_internal_address_is_refused_if_forbidden() -> None:
     async with open_trap() as (port, came):
         config: dict[str, Any] = {"target": "127.0.0.1", "port": port}
         assert (await tcp.check(config, {})).state == "normal"

@@ -34,7 +34,7 @@ async def scrape(url: str, **config: Any) -> Outcome:
     return await perform(monitor_check, check, {})
 
 
-async def test_it_works() -> None:
+async def test_a_web_check_reports_status_and_time() -> None:
     async with site() as actual_site:
         outcome = await scrape(actual_site.url, status_code="200")
         assert (outcome.state, outcome.event) == ("normal", "success")
@@ -123,7 +123,7 @@ async def test_chunks_are_put_together() -> None:
 @pytest.mark.parametrize(
     "answer", [b"", b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"]
 )
-async def test_what_is_no_answer_is_a_failure(answer: bytes) -> None:
+async def test_an_invalid_response_is_a_failure(answer: bytes) -> None:
     async with site() as actual_site:
         actual_site.pages["/"] = answer
         outcome = await scrape(actual_site.url)
@@ -154,7 +154,7 @@ async def test_a_slow_answer_can_count_as_a_miss() -> None:
             assert (await scrape(url, max_ms=5_000)).state == "normal"
 
 
-async def test_nobody_there_is_a_failure() -> None:
+async def test_a_refused_connection_is_a_failure() -> None:
     outcome = await scrape("http://127.0.0.1:1/")
     assert (outcome.state, outcome.event) == ("failure", "scraper:error:request")
 

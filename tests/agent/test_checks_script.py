@@ -63,7 +63,7 @@ async def bench(path: Path) -> AsyncIterator[Bench]:
         keeper.process.wait(30)
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_a_check_script_sets_the_state(tmp_path: Path) -> None:
     async with bench(tmp_path) as (run, _):
         good = await run("#!/bin/sh\necho looking at $1\necho ok\n", "it")
         assert (good.state, good.data["lastline"]) == ("normal", "ok")
@@ -82,7 +82,7 @@ async def test_it_works(tmp_path: Path) -> None:
         assert python.state == "normal"
 
 
-async def test_one_that_cannot_start_is_a_failure(tmp_path: Path) -> None:
+async def test_a_script_that_cannot_start_is_a_failure(tmp_path: Path) -> None:
     async with bench(tmp_path) as (run, _):
         outcome = await run("#!/no/such/interpreter\n")
         assert (outcome.state, outcome.event) == ("failure", "script:error:start")
@@ -113,14 +113,14 @@ async def test_at_its_deadline_all_of_it_goes(tmp_path: Path) -> None:
         until(lambda: not asleep(mark), 30, lambda: str(asleep(mark)))
 
 
-async def test_what_it_leaves_behind_goes_with_it(tmp_path: Path) -> None:
+async def test_children_of_a_check_script_end_with_it(tmp_path: Path) -> None:
     mark = f"1{time.time_ns()}"
     async with bench(tmp_path) as (run, _):
         assert (await run(HIDING.format(mark=mark) + "echo ok\n")).state == "normal"
         assert not asleep(mark)
 
 
-async def test_it_goes_with_the_agent(tmp_path: Path) -> None:
+async def test_a_check_script_ends_with_its_agent(tmp_path: Path) -> None:
     mark = f"1{time.time_ns()}"
     async with bench(tmp_path) as (run, keeper):
         waits = asyncio.create_task(run(f"#!/bin/sh\nsleep {mark}\n"))
@@ -130,7 +130,7 @@ async def test_it_goes_with_the_agent(tmp_path: Path) -> None:
         waits.cancel()
 
 
-async def test_it_goes_when_nobody_wants_it_any_more(tmp_path: Path) -> None:
+async def test_a_check_script_ends_when_its_monitor_is_changed_or_deleted(tmp_path: Path) -> None:
     """A monitor that is changed or deleted."""
     mark = f"1{time.time_ns()}"
     async with bench(tmp_path) as (run, _):
@@ -140,7 +140,7 @@ async def test_it_goes_when_nobody_wants_it_any_more(tmp_path: Path) -> None:
         await asyncio.to_thread(until, lambda: not asleep(mark), 30, lambda: "")
 
 
-async def test_the_next_keeper_ends_what_a_dead_one_left(tmp_path: Path) -> None:
+async def test_the_next_keeper_ends_the_scripts_of_a_killed_one(tmp_path: Path) -> None:
     mark = f"1{time.time_ns()}"
     async with bench(tmp_path) as (run, keeper):
         waits = asyncio.create_task(run(f"#!/bin/sh\ncd /; setsid sleep {mark}\n"))

@@ -12,7 +12,7 @@ TEXTS = ["", "b", "ab", "xx ab", "a" * 300 + "b", "ba " * 500, "a\nb", "x" * 1_0
 
 
 @pytest.mark.parametrize("pattern", ["ab", "a+b$", "^a", r"\bb", "a.{40}b", "^$", "(a|b)*c"])
-async def test_it_finds_what_a_single_look_finds(pattern: str) -> None:
+async def test_a_search_in_steps_finds_the_same_as_a_single_search(pattern: str) -> None:
     """Also in the second text, after what it learned from the first."""
     search = CooperativeSearch(compile_pattern(pattern))
     assert [await search.contains_match(text) for text in TEXTS] == [

@@ -66,7 +66,9 @@ def settings(desk: EnrolmentServer, folder: StateFolder, token: str = "bve_once"
     return AgentSettings(address, folder.root, "web", token)
 
 
-def test_it_works(enrolment_server: EnrolmentServer, folder: StateFolder) -> None:
+def test_an_agent_enrols_and_gets_a_credential(
+    enrolment_server: EnrolmentServer, folder: StateFolder
+) -> None:
     agent_settings = settings(enrolment_server, folder)
     assert enrolment.load_saved(agent_settings, folder) is None
     credential = enrolment.enrol(agent_settings, folder, None)
@@ -77,7 +79,7 @@ def test_it_works(enrolment_server: EnrolmentServer, folder: StateFolder) -> Non
     assert "bve_once" not in Path(folder.credential).read_text()
 
 
-def test_an_enrolled_agent_uses_what_it_has(
+def test_an_enrolled_agent_uses_its_stored_credential(
     enrolment_server: EnrolmentServer, folder: StateFolder
 ) -> None:
     credential = enrolment.enrol(settings(enrolment_server, folder), folder, None)
@@ -94,7 +96,7 @@ def test_another_token_means_another_enrolment(
     )
 
 
-def test_without_any_token_it_says_what_to_do(
+def test_enrolling_without_a_token_explains_what_to_do(
     enrolment_server: EnrolmentServer, folder: StateFolder
 ) -> None:
     with pytest.raises(CannotEnrol, match="--token-file"):
@@ -116,7 +118,7 @@ def test_a_refusal_shows_the_message_of_the_server(
 @pytest.mark.parametrize(
     ("status", "answer"), [(503, {"message": "later"}), (201, {"no": "token"})]
 )
-def test_what_may_pass_is_worth_another_try(
+def test_a_temporary_error_is_retried(
     enrolment_server: EnrolmentServer, folder: StateFolder, status: int, answer: Any
 ) -> None:
     enrolment_server.status, enrolment_server.answer = status, answer

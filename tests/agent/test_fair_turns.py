@@ -108,7 +108,7 @@ def spawn(fence: int) -> SpawnScript:
     return SpawnScript({"fence": fence})
 
 
-def test_it_works() -> None:
+def test_a_batch_of_scripts_starts_at_once() -> None:
     assert run_effects(spawn(1)) == [("begun", 1)]
     assert run_effects(*map(spawn, range(BATCH_SIZE))) == [("begun", n) for n in range(BATCH_SIZE)]
 
@@ -125,12 +125,12 @@ def test_ends_are_written_and_reported_before_more_scripts_start() -> None:
         assert done.index(("flushed", 0), number) < done.index(follower)
 
 
-def test_what_follows_a_start_stays_behind_it() -> None:
+def test_effects_after_a_start_keep_their_order() -> None:
     done = run_effects(*map(spawn, range(COUNT)), EndScript(COUNT - 1, "canceled"))
     assert done.index(("to end", COUNT - 1)) > done.index(("begun", COUNT - 1))
 
 
-def test_a_disk_that_fails_meanwhile_stops_nobody_who_was_accepted() -> None:
+def test_a_failing_disk_stops_no_accepted_job() -> None:
     done = run_effects(*map(spawn, range(COUNT)), on=BadDisk())
     assert [fence for text, fence in done if text == "begun"] == list(range(COUNT))
 

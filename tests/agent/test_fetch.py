@@ -21,7 +21,7 @@ def fetch(cache: FileCache, content: bytes, digest: str = "") -> str:
     return digest
 
 
-def test_it_works(tmp_path: Path) -> None:
+def test_a_file_is_downloaded_and_cached(tmp_path: Path) -> None:
     cache = FileCache(str(tmp_path))
     assert cache.path(DIGEST, "a.sh") is None
     cache.expect(DIGEST)
@@ -35,14 +35,14 @@ def test_it_works(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_one_content_serves_under_several_names(tmp_path: Path) -> None:
+def test_one_content_is_stored_under_several_names(tmp_path: Path) -> None:
     cache = FileCache(str(tmp_path))
     fetch(cache, SCRIPT)
     for name in ("a.sh", "b.sh", "a.sh", "blob"):
         assert cache.path(DIGEST, name) == f"{tmp_path}/{DIGEST}/{name}"
 
 
-def test_it_survives_a_restart(tmp_path: Path) -> None:
+def test_a_fetched_file_survives_a_restart(tmp_path: Path) -> None:
     fetch(FileCache(str(tmp_path)), SCRIPT)
     (tmp_path / "abc.part").write_bytes(b"half")
     cache = FileCache(str(tmp_path))
@@ -96,7 +96,7 @@ def test_the_least_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ]
 
 
-def test_what_may_be_about_to_start_stays(tmp_path: Path) -> None:
+def test_a_recently_used_file_is_kept(tmp_path: Path) -> None:
     cache = FileCache(str(tmp_path), limit=150)
     first = fetch(cache, b"1" * 100)
     assert cache.path(first, "a")

@@ -35,7 +35,7 @@ def start_script(keeper: KeeperHarness, source: str, **fields: object) -> int:
     return fence
 
 
-def test_it_works(keeper: KeeperHarness) -> None:
+def test_a_canceled_script_ends_with_sigterm(keeper: KeeperHarness) -> None:
     fence = start_script(keeper, "#!/bin/sh\nexec sleep 300\n")
     keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
@@ -91,7 +91,7 @@ def test_processes_outside_the_group_get_sigterm_too(keeper: KeeperHarness) -> N
     assert keeper.leftover_pids() == []
 
 
-def test_one_that_ended_by_itself_before_the_cancel_has_exited(keeper: KeeperHarness) -> None:
+def test_a_script_that_ended_before_the_cancel_has_exited(keeper: KeeperHarness) -> None:
     fence = keeper.order("#!/bin/sh\nexit 4\n")
     report = keeper.report(fence)
     keeper.send_messages(do="cancel", fence=fence)
@@ -193,7 +193,7 @@ def test_stop_ends_it_without_a_report(keeper: KeeperHarness) -> None:
     assert keeper.hello()["entries"] == []
 
 
-def test_a_flood_leaves_memory_flat_and_the_count_true(keeper: KeeperHarness) -> None:
+def test_a_flood_leaves_memory_flat_and_the_count_correct(keeper: KeeperHarness) -> None:
     keeper.run("#!/bin/sh\nhead -c 3M /dev/zero\n")
     before = keeper.resident_kib()
     peak = 0
@@ -226,13 +226,13 @@ def test_a_flood_does_not_hold_up_other_scripts(keeper: KeeperHarness) -> None:
     assert keeper.report(flood)["ending"] == "canceled"
 
 
-def test_one_huge_line_is_cut_to_what_a_report_may_carry(keeper: KeeperHarness) -> None:
+def test_one_huge_line_is_cut_to_the_limit_of_a_report(keeper: KeeperHarness) -> None:
     report = keeper.run("#!/bin/sh\nhead -c 50M /dev/zero | tr '\\0' x\n")
     assert report["lastline"] == "x" * 256 * 1024
     assert (report["bytes_total"], report["lines_total"]) == (50 * 1024 * 1024, 1)
 
 
-def test_what_is_no_text_is_replaced(keeper: KeeperHarness) -> None:
+def test_bytes_that_are_no_text_are_replaced(keeper: KeeperHarness) -> None:
     report = keeper.run("#!/bin/sh\nprintf 'a\\000b\\377c\\n'\n")
     assert report["lastline"] == "a\ufffdb\ufffdc"
     assert report["sha256"] == hashlib.sha256(b"a\0b\xffc\n").hexdigest()

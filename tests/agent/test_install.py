@@ -21,7 +21,7 @@ def save_enrolment(tmp_path: Path) -> None:
     enrolment.save(prepare(str(tmp_path / "state")), Credential("bva_x", "h1", "acme", "web"))
 
 
-def test_it_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_unit_contains_the_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_enrolment(tmp_path)
     assert install.install(settings(tmp_path, "--hostname", "web", "--slots", "3")) == 0
     unit = (tmp_path / "units" / "belvedere-agent.service").read_text()
@@ -43,7 +43,7 @@ def test_the_unit_keeps_the_form_of_the_log(tmp_path: Path) -> None:
     assert "--log-level debug --log-format json" in text
 
 
-def test_what_the_unit_runs_is_an_agent(tmp_path: Path) -> None:
+def test_the_unit_runs_an_agent(tmp_path: Path) -> None:
     save_enrolment(tmp_path)
     install.install(settings(tmp_path))
     unit = (tmp_path / "units" / "belvedere-agent.service").read_text()
@@ -64,7 +64,7 @@ def test_an_unreachable_server_is_reported_and_no_unit_is_written(
     assert not (tmp_path / "units").exists()
 
 
-def test_without_a_token_it_says_what_to_give(
+def test_installing_without_a_token_explains_the_option(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert install.install(settings(tmp_path)) == 1

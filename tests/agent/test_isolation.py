@@ -10,7 +10,7 @@ import pytest
 from belvedere.agent.isolation import run_detached
 
 
-async def test_it_works() -> None:
+async def test_a_detached_call_returns_its_result_or_error() -> None:
     assert await run_detached(int, "7") == 7
     with pytest.raises(ValueError, match="invalid literal"):
         await run_detached(int, "seven")

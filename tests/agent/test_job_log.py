@@ -15,7 +15,7 @@ def _lines(log: str) -> list[dict[str, Any]]:
     return [line for line in lines if line.get("job")]
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_log_lines_of_a_job_have_its_ids(tmp_path: Path) -> None:
     env = {"TRACEPARENT": f"00-{TRACE}-00f067aa0ba902b7-01"}
     async with office(tmp_path, **DEBUG) as (server, agency):
         fence = await server.order("#!/bin/sh\nexit 0\n", env=env)

@@ -34,7 +34,7 @@ def open_journal(path: Path, journal_state: JournalState) -> Journal:
     return journal
 
 
-def test_it_works(tmp_path: Path) -> None:
+def test_journal_records_are_read_after_a_restart(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path / "journal"))
     journal_state = journal.load("fresh")
     assert (journal_state.journal_id, journal_state.entries) == ("fresh", {})
@@ -49,7 +49,7 @@ def test_it_works(tmp_path: Path) -> None:
     assert again.knows(9)
 
 
-def test_it_reads_what_was_written() -> None:
+def test_the_journal_is_read_as_it_was_written() -> None:
     journal_state, value = read(b"".join(LINES), "new")
     assert value
     assert (journal_state.journal_id, journal_state.owner, journal_state.boot_id) == (
@@ -111,7 +111,9 @@ def test_a_newer_agents_journal_is_refused() -> None:
         read(line(["journal", 2, "id", "host"]), "new")
 
 
-def test_it_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_the_journal_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(journals, "SLACK", 5_000)
     monkeypatch.setattr(journals, "PREALLOCATED", 1_000)
     path = tmp_path / "journal"
@@ -204,7 +206,7 @@ def test_most_writes_leave_the_size_of_the_file_alone(
     assert path.stat().st_size > fresh + 2_000
 
 
-def test_it_still_writes_when_the_disk_is_almost_full(
+def test_the_journal_is_written_when_the_disk_is_almost_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journals, "PREALLOCATED", 200)

@@ -19,7 +19,7 @@ from belvedere.agent.processes.spawn import MARKS, Spawner
 SLEEP = "#!/bin/sh\nexec sleep 300\n"
 
 
-def test_it_works(keeper: KeeperHarness) -> None:
+def test_a_script_runs_and_its_end_is_reported(keeper: KeeperHarness) -> None:
     report = keeper.run('#!/bin/sh\necho "hello $1"\nexit 3\n', "world")
     assert report.pop("elapsed_ns") > 0
     assert report == {
@@ -104,7 +104,7 @@ def test_an_untouched_folder_serves_the_next_job(keeper: KeeperHarness) -> None:
 
 
 @pytest.mark.parametrize("deed", ["chmod 755 .", "touch x", "touch x; rm x; chmod 711 ."])
-def test_a_touched_folder_does_not(keeper: KeeperHarness, deed: str) -> None:
+def test_a_changed_folder_does_not_serve_the_next_job(keeper: KeeperHarness, deed: str) -> None:
     first = keeper.run(f"#!/bin/sh\npwd\n{deed}\n")["log"]
     assert keeper.run("#!/bin/sh\npwd; ls -A; stat -c %a .\n")["log"] != first + "700\n"
 
@@ -160,7 +160,7 @@ def test_file_arguments_lie_in_the_working_folder(keeper: KeeperHarness) -> None
         ),
     ],
 )
-def test_what_cannot_start_says_why(
+def test_a_failed_start_reports_its_reason(
     keeper: KeeperHarness, fields: dict[str, Any], reason: str, words: str
 ) -> None:
     report = keeper.run(**fields)
@@ -170,7 +170,7 @@ def test_what_cannot_start_says_why(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may run scripts as others")
-def test_it_runs_as_another_user(keeper: KeeperHarness) -> None:
+def test_a_script_runs_as_another_user(keeper: KeeperHarness) -> None:
     _open_to_others(keeper)
     blob = keeper.script("given", "blob")
     report = keeper.run(
@@ -198,7 +198,7 @@ def test_a_signal_from_elsewhere_is_an_exit(keeper: KeeperHarness) -> None:
     assert (report["ending"], report["code"], report["signal"]) == ("exit", 130, "SIGINT")
 
 
-def test_a_known_fence_never_runs_again(keeper: KeeperHarness, tmp_path: Path) -> None:
+def test_a_fence_that_was_used_never_runs_again(keeper: KeeperHarness, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     script = f"#!/bin/sh\necho x >> {ran}\n"
     fence = keeper.order(script)
@@ -218,7 +218,7 @@ def test_orders_of_another_session_are_dropped(keeper: KeeperHarness) -> None:
     assert keeper.run("#!/bin/sh\n", fence=fence, session=2)["ending"] == "exit"
 
 
-def test_what_an_agent_left_unread_is_never_accepted(keeper: KeeperHarness) -> None:
+def test_orders_that_the_agent_did_not_read_are_never_accepted(keeper: KeeperHarness) -> None:
     """Another agent has already been told that nothing is held."""
     os.kill(keeper.pid, signal.SIGSTOP)
     fence = keeper.order(SLEEP)
@@ -300,7 +300,7 @@ def test_a_second_keeper_refuses_with_one_sentence(keeper: KeeperHarness) -> Non
     assert second.stdout == f"Another keeper uses {keeper.folder.root}.\n"
 
 
-def test_it_retires_when_nothing_runs(keeper: KeeperHarness) -> None:
+def test_an_outdated_keeper_ends_when_nothing_runs(keeper: KeeperHarness) -> None:
     fence = keeper.order("#!/bin/sh\nsleep 0.2\nexit 7\n")
     keeper.send_messages(do="retire")
     assert keeper.process.wait(5) == 0
@@ -322,7 +322,7 @@ def test_another_enrolment_is_another_journal(keeper: KeeperHarness) -> None:
     assert keeper.connect(owner="another host")["journal_id"] == state["journal_id"]
 
 
-def test_it_ends_by_itself_when_nobody_needs_it(keeper: KeeperHarness) -> None:
+def test_a_keeper_that_is_not_used_ends_by_itself(keeper: KeeperHarness) -> None:
     keeper.kill()
     keeper.start("from belvedere.agent.keeper import program\nprogram.IDLE_EXIT = 200_000_000")
     keeper.connect()
@@ -338,7 +338,7 @@ def test_it_ends_by_itself_when_nobody_needs_it(keeper: KeeperHarness) -> None:
     assert keeper.process.wait(5) == 0
 
 
-def test_where_there_is_no_subreaper_the_group_is_what_it_can_end(keeper: KeeperHarness) -> None:
+def test_without_a_subreaper_only_the_process_group_ends(keeper: KeeperHarness) -> None:
     keeper.kill()
     keeper.start(
         "from belvedere.agent.processes import groups\ngroups.TreeTracking = groups.GroupTracking"

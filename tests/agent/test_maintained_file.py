@@ -43,7 +43,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_a_missing_file_is_restored(tmp_path: Path) -> None:
     path, memory = tmp_path / "new" / "folder" / "site.conf", dict[str, Any]()
     first = await run(path, memory)
     assert (first.state, first.event) == ("changed", "file:restored")
@@ -227,7 +227,7 @@ def as_other_user() -> Iterator[None]:
 
 
 @as_root
-async def test_an_agent_without_root_reports_what_it_may_not() -> None:
+async def test_an_agent_without_root_reports_a_missing_permission() -> None:
     # Not in pytest's folder, which other users cannot enter.
     with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name), Path(name) / "site.conf"

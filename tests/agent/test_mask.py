@@ -32,7 +32,7 @@ def on_disk(keeper: KeeperHarness) -> bytes:
 
 
 @pytest.mark.parametrize("flood", [0, 3_000], ids=["inline", "spooled"])
-def test_it_works(keeper: KeeperHarness, flood: int) -> None:
+def test_secrets_in_output_are_masked(keeper: KeeperHarness, flood: int) -> None:
     source = SCRIPT.replace("by argument", "filler\\n" * flood + "by argument")
     fence = keeper.order(source, SECRET, env={"PASSWORD": SECRET}, masks=[SECRET])
     report = keeper.report(fence)
@@ -59,7 +59,7 @@ def test_a_flood_of_secrets_ends(keeper: KeeperHarness) -> None:
     assert keeper.report(fence)["code"] == 0
 
 
-def test_the_totals_are_those_of_what_is_shown(tmp_path: Path) -> None:
+def test_the_totals_count_the_masked_output(tmp_path: Path) -> None:
     output = OutputCapture(100, [SECRET])
     for piece in (b"a ", SECRET[:9].encode(), SECRET[9:].encode(), b" b\n"):
         output.feed(piece, str(tmp_path), 1)

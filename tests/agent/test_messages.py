@@ -41,7 +41,7 @@ SAID: tuple[Any, ...] = (
 )
 
 
-def test_it_works() -> None:
+def test_messages_share_a_frame() -> None:
     assert json.loads(messages.frame(SAID)) == [asdict(message) for message in SAID]
 
 

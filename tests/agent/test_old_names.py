@@ -23,7 +23,7 @@ OLD_NAMES = (
 
 
 @pytest.mark.parametrize(("module", "name"), OLD_NAMES)
-def test_a_running_keeper_finds_what_it_imports_late(module: str, name: str) -> None:
+def test_a_running_keeper_finds_modules_that_it_imports_late(module: str, name: str) -> None:
     assert callable(getattr(importlib.import_module(module), name))
 
 

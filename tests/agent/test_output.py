@@ -19,7 +19,7 @@ def last_line(data: bytes) -> bytes:
     return next((line for line in reversed(lines) if line), b"")
 
 
-def test_it_works(tmp_path: Path) -> None:
+def test_short_output_stays_in_memory(tmp_path: Path) -> None:
     output = OutputCapture(inline=100)
     output.feed(b"one\ntw", str(tmp_path), 1)
     output.feed(b"o\n\n", str(tmp_path), 1)
@@ -30,7 +30,7 @@ def test_it_works(tmp_path: Path) -> None:
 
 
 @given(PIECES, st.integers(0, 30))
-def test_it_is_correct_for_any_stream(pieces: list[bytes], inline: int) -> None:
+def test_output_is_correct_for_any_stream(pieces: list[bytes], inline: int) -> None:
     data = b"".join(pieces)
     with tempfile.TemporaryDirectory() as folder:
         output = OutputCapture(inline)
@@ -48,7 +48,7 @@ def test_it_is_correct_for_any_stream(pieces: list[bytes], inline: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_long_digest_changes_horses_without_falling(tmp_path: Path, count: int) -> None:
+def test_the_hash_of_long_output_is_correct(tmp_path: Path, count: int) -> None:
     data = b"0123456789abcde\n" * 65_536 * count + b"x"
     output = OutputCapture(inline=100)
     for start in range(0, len(data), 50_000):

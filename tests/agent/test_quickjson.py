@@ -35,13 +35,15 @@ def outcome(read: Any, text: str) -> Any:
 
 
 @given(VALUES)
-def test_it_works(value: Any) -> None:
+def test_values_are_encoded_as_by_the_library(value: Any) -> None:
     assert to_json(value) == standard(value)
     assert from_json(to_json(value)) == json.loads(standard(value))
 
 
 @given(st.sampled_from(ODD) | TEXTS | VALUES.map(standard), SPACES, SPACES)
-def test_it_accepts_exactly_what_the_library_accepts(text: str, before: str, after: str) -> None:
+def test_the_parser_accepts_exactly_what_the_library_accepts(
+    text: str, before: str, after: str
+) -> None:
     for odd in (before + text + after, text[:-1], text[1:]):
         assert outcome(from_json, odd) == outcome(json.loads, odd)
 

@@ -13,7 +13,9 @@ from belvedere.agent.state_folder import boot_id
 HEAD = line(["journal", 1, "the-journal", "host"])
 
 
-def test_it_works(keeper: KeeperHarness, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_new_keeper_reports_ended_and_unknown_scripts(
+    keeper: KeeperHarness, capfd: pytest.CaptureFixture[str]
+) -> None:
     ended = keeper.order("#!/bin/sh\necho before\nexit 2\n")
     keeper.report(ended)
     journal_id = keeper.state["journal_id"]
@@ -112,7 +114,7 @@ def test_a_damaged_journal_is_another_journal(keeper: KeeperHarness) -> None:
     assert [entry["fence"] for entry in state["entries"]] == [5]
 
 
-def test_what_background_children_were_allowed_survives(
+def test_permission_for_background_children_survives_a_restart(
     keeper: KeeperHarness, tmp_path: Path
 ) -> None:
     keeper.run(f"#!/bin/sh\nsleep 300 >&- 2>&- &\necho $! > {tmp_path}/pid\n", daemonize=True)

@@ -62,7 +62,7 @@ FORGET_1 = [("write", "acked", [1], ""), ("clear", 1)]
 END_1 = [("write", "ended", 1, EXIT, ""), ("tell", "ended", 1)]
 
 
-def test_it_works() -> None:
+def test_an_order_is_journaled_started_and_acknowledged() -> None:
     state = journal_state()
     accepted = plain(rules.order(state, order(1)))
     assert accepted == [("write", "accepted", 1, "job1", "sync"), ("spawn", 1)]
@@ -115,7 +115,7 @@ def test_another_owner_begins_another_journal() -> None:
     assert plain(rules.order(state, order(2, session=1)))[-1] == ("spawn", 2)
 
 
-def test_cancel_ends_what_runs_and_nothing_else() -> None:
+def test_cancel_ends_only_the_running_script() -> None:
     state = running_state(1)
     assert plain(rules.cancel(state, 1)) == [("end", 1, "canceled")]
     assert rules.cancel(state, 1) == []
@@ -147,7 +147,7 @@ def test_stop_of_an_ended_one_forgets_it() -> None:
     assert rules.stop(state, 1) == []
 
 
-def test_an_acknowledgement_of_what_still_runs_means_nothing() -> None:
+def test_an_acknowledgement_of_a_running_job_is_ignored() -> None:
     state = running_state(1, 2)
     rules.ended(state, 2, EXIT)
     assert plain(rules.ack(state, [1, 2, 3])) == [("write", "acked", [2], ""), ("clear", 2)]
@@ -165,7 +165,7 @@ def test_a_newer_attempt_supersedes_the_older_and_waits_for_it() -> None:
     assert rules.cancel(state, 2)[0].__class__ is EndScript
 
 
-def test_one_that_waits_can_be_cancelled_before_it_began() -> None:
+def test_a_waiting_job_can_be_canceled_before_its_start() -> None:
     state = journal_state()
     rules.order(state, order(1, "job"))
     rules.order(state, order(2, "job"))
@@ -186,7 +186,7 @@ def test_the_newest_of_three_attempts_is_the_one_that_starts() -> None:
 STUCK = {"ending": "timeout", "survivors": [22]}
 
 
-def test_none_starts_beside_what_an_older_attempt_left_behind() -> None:
+def test_no_attempt_starts_beside_processes_of_an_older_attempt() -> None:
     """Whether the older one ended before the order came, or makes way for it."""
     early, late = journal_state(), journal_state()
     rules.order(early, order(1, "job"))
@@ -227,14 +227,14 @@ def test_without_a_journal_the_order_ends_as_an_error() -> None:
     assert plain(rules.ack(state, [1])) == FORGET_1
 
 
-def test_one_that_waited_for_an_unwritable_one_goes_on() -> None:
+def test_a_job_behind_an_unwritable_job_starts() -> None:
     state = journal_state()
     rules.order(state, order(1, "job"))
     rules.order(state, order(2, "job"))
     assert plain(rules.unwritable(state, 1, "disk full"))[-1] == ("spawn", 2)
 
 
-def test_after_a_crash_on_the_same_boot_leftovers_are_hunted() -> None:
+def test_after_a_crash_on_the_same_boot_leftover_processes_are_searched() -> None:
     state = running_state(1, 2)
     rules.ended(state, 2, EXIT)
     assert rules.orphaned(state, "boot") == [1]
@@ -244,7 +244,7 @@ def test_after_a_crash_on_the_same_boot_leftovers_are_hunted() -> None:
     assert state.entries[2].report == EXIT
 
 
-def test_after_a_reboot_nothing_is_left_to_hunt() -> None:
+def test_after_a_reboot_no_leftover_processes_are_searched() -> None:
     state = running_state(1)
     assert rules.orphaned(state, "later boot") == []
     rules.recover(state, "later boot", {})

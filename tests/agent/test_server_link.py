@@ -24,7 +24,7 @@ from belvedere.protocol import Reconnect
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_an_agent_connects_and_runs_a_job(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         hello = server.hellos[0]
         assert server.authorization == "Bearer bva_secret"
@@ -92,7 +92,7 @@ async def test_credit_is_respected_and_small_jobs_pass_a_flood_that_waits(tmp_pa
         assert server.gaps == []
 
 
-async def test_it_beats_with_what_is_live(tmp_path: Path) -> None:
+async def test_a_heartbeat_lists_the_running_jobs(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, _):
         fence = await server.order("#!/bin/sh\nexec sleep 300\n")
         beat = {"kind": "beat", "watch": -1, "disk": ""}
@@ -102,7 +102,7 @@ async def test_it_beats_with_what_is_live(tmp_path: Path) -> None:
         assert fence not in server.ended
 
 
-async def test_what_it_does_not_know_is_ignored(tmp_path: Path) -> None:
+async def test_unknown_messages_are_ignored(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         await server.send_messages(
             {"kind": "later"}, {"kind": "later"}, {"kind": "credit", "bytes": 1, "x": 2}
@@ -143,7 +143,7 @@ async def test_file_arguments_are_fetched_too(tmp_path: Path) -> None:
         assert (await server.log(fence)).split() == ["200000", "big.txt"]
 
 
-async def test_one_that_waits_for_its_script_can_be_cancelled(tmp_path: Path) -> None:
+async def test_a_job_that_waits_for_its_script_can_be_canceled(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, _):
         order = server.make_order("#!/bin/sh\necho never\n")
         server.gives_blobs = False
@@ -171,7 +171,7 @@ async def test_an_invalid_credential_is_reported_clearly(tmp_path: Path) -> None
         assert "bva_secret" not in agency.log()
 
 
-async def test_a_server_that_stops_is_quoted_and_nobody_else(tmp_path: Path) -> None:
+async def test_only_the_reason_of_a_stopping_server_is_logged(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         server.close_with = (1012, "the server stops")
         server.cut()

@@ -91,7 +91,7 @@ def kinds(items: list[Any]) -> list[tuple[str, int]]:
     return [(message["kind"], message["fence"]) for message in items]
 
 
-async def test_it_works(tmp_path: Path) -> None:
+async def test_a_new_session_reports_the_entries_of_the_journal(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
     pipe.hear(state(entry(1, REPORT), entry(2, age_ms=70)))
     pipe.session.open(Welcome(5, "host", 1000, 1000))
@@ -99,7 +99,7 @@ async def test_it_works(tmp_path: Path) -> None:
     assert sorted(kinds(await pipe.speak())) == [("ended", 1), ("started", 2)]
 
 
-async def test_news_between_the_state_and_the_welcome_are_not_lost(tmp_path: Path) -> None:
+async def test_messages_between_the_state_and_the_welcome_are_not_lost(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
     pipe.hear(state(entry(1), entry(2)), ended_message(1))
     pipe.hear({"say": "gone", "fence": 2})
@@ -107,7 +107,7 @@ async def test_news_between_the_state_and_the_welcome_are_not_lost(tmp_path: Pat
     assert kinds(await pipe.speak()) == [("ended", 1)]
 
 
-async def test_news_of_an_earlier_session_are_dropped(tmp_path: Path) -> None:
+async def test_messages_of_an_earlier_session_are_dropped(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
     pipe.hear(ended_message(1), state(entry(1, REPORT)))
     pipe.session.open(Welcome(5, "host", 1000, 1000))
@@ -121,7 +121,7 @@ async def test_a_report_of_another_version_is_understood(tmp_path: Path) -> None
     assert kinds(await pipe.speak()) == [("ended", 1)]
 
 
-def test_a_keeper_survives_what_is_no_message(keeper: KeeperHarness) -> None:
+def test_a_keeper_survives_invalid_messages(keeper: KeeperHarness) -> None:
     fence = keeper.order("#!/bin/sh\nexec sleep 300\n")
     keeper.wait(lambda m: m["say"] == "started")
     keeper.send_messages(do="order", fence=5, session=1)

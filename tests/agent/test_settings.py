@@ -11,7 +11,7 @@ from belvedere.agent.setup.settings import AgentSettings, parse
 SERVER = ["--server", "https://belvedere.example.org/"]
 
 
-def test_it_works() -> None:
+def test_options_are_read() -> None:
     words = [*SERVER, "--token", "bve_1", "--state", "/s", "--hostname", "web", "--slots", "4"]
     agent_settings = parse([*words, "--tls-ca", "/ca.pem"], {})
     assert agent_settings == AgentSettings(
@@ -53,7 +53,7 @@ def test_plain_http_to_another_machine_is_unprotected(server: str, is_unprotecte
         ([*SERVER, "--log-format", "xml"], "text, json"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_invalid_settings_are_refused(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

@@ -50,7 +50,7 @@ async def listening(socket: AgentSocket, hear: Any) -> "asyncio.Task[None]":
     return task
 
 
-async def test_it_works() -> None:
+async def test_messages_go_to_the_listener() -> None:
     socket, actual_texts = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
     socket.data_received(texts("first", "second", "third"))
     assert await socket.recv() == "first"
@@ -66,7 +66,7 @@ async def test_it_works() -> None:
     assert actual_texts[4:] == ["last"]
 
 
-async def test_what_the_listener_cannot_bear_ends_its_listening() -> None:
+async def test_an_error_of_the_listener_ends_the_receiver() -> None:
     wire, actual_texts = Wire(), list[str | bytes]()
     socket = AgentSocket(wire, OPTIONS)
 

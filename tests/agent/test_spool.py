@@ -54,7 +54,7 @@ def text(size: int) -> bytes:
     return (b"a line of some length, number %d\n" * (size // 30))[:size]
 
 
-def test_it_works(tmp_path: Path) -> None:
+def test_spooled_output_is_read_completely(tmp_path: Path) -> None:
     data = text(6 * MIB)
     write(tmp_path, data).close()
     pieces = read_all(tmp_path, len(data))
@@ -97,7 +97,7 @@ def test_the_first_and_the_newest_segments_stay(tmp_path: Path) -> None:
     assert jump == [(FIRST, names[1])]
 
 
-def test_what_the_server_holds_goes(tmp_path: Path) -> None:
+def test_segments_that_the_server_has_are_deleted(tmp_path: Path) -> None:
     data = text(10 * MIB)
     new_spool = write(tmp_path, data)
     new_spool.trim(5 * MIB)

@@ -22,7 +22,7 @@ def write_spool(root: Path, fence: int, data: bytes) -> None:
     spool.close()
 
 
-def test_it_works(streams: OutputUpload, tmp_path: Path) -> None:
+def test_output_is_sent_in_chunks(streams: OutputUpload, tmp_path: Path) -> None:
     data = b"some line\n" * 20_000
     write_spool(tmp_path, 1, data)
     streams.grow(1, 150_000)
@@ -75,7 +75,7 @@ def test_streams_take_turns(streams: OutputUpload, tmp_path: Path) -> None:
     assert numbers == [1, 2, 3, 1, 2, 3]
 
 
-def test_it_resumes_where_the_server_says(streams: OutputUpload, tmp_path: Path) -> None:
+def test_sending_resumes_where_the_server_says(streams: OutputUpload, tmp_path: Path) -> None:
     write_spool(tmp_path, 1, b"first\nsecond\nthird\n")
     streams.resume(1, 13)
     streams.grow(1, 19)

@@ -412,7 +412,7 @@ async def test_an_installation_by_hand_ends_the_update(
     assert records.load(folder) == records.UpdateRecord()
 
 
-async def test_an_agent_without_a_key_pins_the_first_one(
+async def test_an_agent_without_a_key_pins_the_first_key(
     programs: Programs, folder: StateFolder
 ) -> None:
     save_update_key(folder, "")

@@ -45,7 +45,9 @@ def watch_list(checks: Checks, requests: list[int]) -> MonitorList:
     return MonitorList(checks, requests.append)
 
 
-def test_it_works(watch_list: MonitorList, checks: Checks, requests: list[int]) -> None:
+def test_changes_of_the_monitor_list_are_applied(
+    watch_list: MonitorList, checks: Checks, requests: list[int]
+) -> None:
     watch_list.take(MonitorConfig(3, [check("a"), check("b")]))
     watch_list.take(
         MonitorConfig(5, [check("b", 2), check("c")], since=3, removed=["a", "never seen"])

@@ -37,13 +37,24 @@ METAPHORS = frozenset(
     ("doorbell", "ring", "rings", "glance", "verb", "crowd", "trip", "truth", "cast", "stranger")
     + ("strangers", "knock", "lookout")
 )
+# The name of a test is read without its file, so it does not begin with one of these.
+PRONOUNS = frozenset(
+    ("it", "its", "they", "those", "what", "who", "whom", "whoever", "nobody", "others", "of")
+)
 
 
 def test_names_of_tests_have_no_metaphors() -> None:
+    assert [name for name in _names_of_tests() if METAPHORS & set(name.split("_"))] == []
+
+
+def test_names_of_tests_begin_with_their_subject() -> None:
+    assert [name for name in _names_of_tests() if name.split("_")[1] in PRONOUNS] == []
+
+
+def _names_of_tests() -> set[str]:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     names = {node.name for _, node in _nodes_of_tests() if isinstance(node, kinds)}
-    tests = [name for name in names if name.startswith("test_")]
-    assert [name for name in tests if METAPHORS & set(name.split("_"))] == []
+    return {name for name in names if name.startswith("test_")}
 
 
 def test_bound_names_are_nouns() -> None:
@@ -82,7 +93,7 @@ def test_a_class_name_is_used_once() -> None:
     check("class names", twice)
 
 
-def test_helpers_and_fixtures_of_the_tests_are_named_by_what_they_do_or_are() -> None:
+def test_helpers_and_fixtures_of_the_tests_have_informative_names() -> None:
     names = [f"{path}:{name}" for path, name in _helpers() if _is_participle(name)]
     assert names == []
 

@@ -11,7 +11,7 @@ from belvedere.base.clock import DAY, iso, iso_or_none, parse_iso
 MOMENTS = st.integers(-719_162 * DAY, 2_932_897 * DAY - 1)
 
 
-def test_it_works() -> None:
+def test_a_time_is_formatted_as_iso() -> None:
     assert iso(0) == "1970-01-01T00:00:00.000Z"
     assert iso_or_none(None) is None and iso_or_none(1) == "1970-01-01T00:00:00.001Z"
 
@@ -21,7 +21,7 @@ def test_it_works() -> None:
 @example(-1_000)
 @example(-719_162 * DAY)
 @example(2_932_897 * DAY - 1)
-def test_it_writes_as_the_library_does(at: int) -> None:
+def test_times_are_formatted_as_by_the_library(at: int) -> None:
     moment = datetime(1970, 1, 1) + timedelta(milliseconds=at)
     assert iso(at) == moment.isoformat(timespec="milliseconds") + "Z"
     # Said once more it is the same, and so is its neighbour another.
@@ -29,7 +29,7 @@ def test_it_writes_as_the_library_does(at: int) -> None:
 
 
 @given(st.integers(0, 4_102_444_800_000))
-def test_it_is_read_back(at: int) -> None:
+def test_a_formatted_time_is_parsed_again(at: int) -> None:
     assert parse_iso(iso(at)) == at
     assert parse_iso(iso(at).removesuffix("Z")) == at
     assert datetime.fromisoformat(iso(at)).tzinfo == UTC

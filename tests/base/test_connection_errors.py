@@ -29,7 +29,7 @@ from belvedere.base.text.connection_errors import describe
         (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] x (_ssl.c:1)"), "TLS handshake failed"),
     ],
 )
-def test_it_works(fault: Exception, sentence: str) -> None:
+def test_a_connection_error_is_described_in_a_sentence(fault: Exception, sentence: str) -> None:
     text = describe(fault, "shop port 80") or ""
     assert sentence in text
     assert "Errno" not in text and "(" not in text.replace("(unknown reason)", "")

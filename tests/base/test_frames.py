@@ -51,7 +51,7 @@ def read(data: bytes, *, masked: bool, pieces: int = 0) -> list[tuple[int, bytes
 
 @pytest.mark.parametrize("size", BORDERS)
 @pytest.mark.parametrize("opcode", [TEXT, BINARY])
-def test_the_library_reads_what_we_pack(size: int, opcode: int) -> None:
+def test_the_library_reads_our_frames(size: int, opcode: int) -> None:
     data = b"x" * size
     assert decode(server(), websocket_frames.pack(opcode, data, masked=True)) == [(opcode, data)]
     assert decode(client(), websocket_frames.pack(opcode, data, masked=False)) == [(opcode, data)]
@@ -62,7 +62,7 @@ def test_the_library_reads_what_we_pack(size: int, opcode: int) -> None:
     st.booleans(),
     st.integers(1, 40),
 )
-def test_we_read_what_the_library_packs(
+def test_we_read_the_frames_of_the_library(
     said: list[tuple[int, bytes]], masked: bool, pieces: int
 ) -> None:
     data = b"".join(Frame(Opcode(op), body).serialize(mask=masked) for op, body in said)
@@ -111,7 +111,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_cannot_be_is_refused(text: str) -> None:
+def test_invalid_frames_are_refused(text: str) -> None:
     data, code = BAD[text]
     for pieces in (0, 50_000):
         with pytest.raises(FrameError) as refusal:
@@ -132,7 +132,7 @@ def test_garbage_is_refused_or_waited_for(data: bytes) -> None:
         assert refusal.code in (1002, 1009)
 
 
-def test_goodbyes() -> None:
+def test_close_frames_are_packed_and_read() -> None:
     [(opcode, data)] = read(
         websocket_frames.pack_close(4409, "ünd " * 60, masked=True), masked=True
     )

@@ -21,7 +21,7 @@ def _line(message: str) -> str:
     return Formatter(FULL).format(record)
 
 
-def test_it_works() -> None:
+def test_a_log_line_has_time_level_and_logger() -> None:
     assert _line("agent connected host=web-1") == (
         "1970-01-01T00:00:00.007Z INFO belvedere: agent connected host=web-1"
     )

@@ -39,7 +39,7 @@ def mask(values: list[str], *pieces: bytes) -> bytes:
     return b"".join([*map(masker.feed, pieces), masker.finish()])
 
 
-def test_it_works() -> None:
+def test_a_secret_across_two_chunks_is_masked() -> None:
     assert mask(["hunter22"], b"the password is hunt", b"er22, really\n") == (
         b"the password is ***, really\n"
     )
@@ -142,7 +142,7 @@ def test_any_text_is_hidden_in_its_usual_forms(value: str, places: list[int]) ->
 
 @pytest.mark.parametrize("ahead", range(7))
 @pytest.mark.parametrize("behind", range(4))
-def test_it_is_hidden_within_a_longer_base64(ahead: int, behind: int) -> None:
+def test_a_secret_is_hidden_within_a_longer_base64_text(ahead: int, behind: int) -> None:
     """As the password in the header of a request is."""
     raw = SECRET.encode()
     letters = base64.b64encode(b"u" * ahead + raw + b"!" * behind)
@@ -169,7 +169,7 @@ def test_wrapped_base64_is_hidden(width: int) -> None:
     assert mask([KEY], b"\n".join(lines)).rstrip(b"=") == b"\n".join([MARK] * len(lines))
 
 
-def test_what_is_too_short_is_left_alone() -> None:
+def test_short_values_are_not_masked() -> None:
     assert mask(["abc", "", "  x "], b"abc  x abc") == b"abc  x abc"
     assert Masker(["abc"]).is_idle and not Masker(["abcd"]).is_idle
 
@@ -189,7 +189,7 @@ def test_lines_leave_at_once() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 5, 40])
-def test_floods_are_no_trouble(count: int) -> None:
+def test_floods_do_no_harm(count: int) -> None:
     """Linear in the stream, whatever the secrets and the stream have in common."""
     values = [f"correct-horse-{n:04d}-battery" for n in range(count)]
     cruel = ["a" * 3_000, "a" * 2_999 + "b", "ab" * 20]
@@ -243,7 +243,7 @@ def written_by_programs(value: str) -> list[str]:
 
 @pytest.mark.parametrize("value", [NASTY, "it's", 'say "hello" & go', "a b\\c'd", "x=<1>&'y'"])
 @pytest.mark.parametrize("size", [1, 3, 1_000])
-def test_what_programs_make_of_a_secret_is_hidden(value: str, size: int) -> None:
+def test_encoded_forms_of_a_secret_are_hidden(value: str, size: int) -> None:
     for text in written_by_programs(value):
         data = f"begin {text} end".encode()
         pieces = [data[at : at + size] for at in range(0, len(data), size)]
@@ -263,7 +263,7 @@ def test_what_programs_make_of_a_secret_is_hidden(value: str, size: int) -> None
         ("a\x01\x1bb'\\z", b"z"),
     ],
 )
-def test_what_bash_prints_of_a_secret_is_hidden(value: str, leftover: bytes) -> None:
+def test_quoted_forms_of_a_secret_are_hidden(value: str, leftover: bytes) -> None:
     script = 'printf "%q\\n" "$S"; declare -p S; set | grep -a ^S=; set -x; : "$S"'
     ran = subprocess.run(
         ["bash", "-c", script],

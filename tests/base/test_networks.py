@@ -89,7 +89,7 @@ OUTER = [
 
 
 @pytest.mark.parametrize("text", INNER)
-def test_it_works(text: str) -> None:
+def test_internal_addresses_are_recognized(text: str) -> None:
     address = networks.parse_address(text)
     assert address is not None
     assert networks.is_internal(address)
@@ -97,7 +97,7 @@ def test_it_works(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", OUTER)
-def test_the_world_is_not_inside(text: str) -> None:
+def test_public_addresses_are_not_internal(text: str) -> None:
     address = networks.parse_address(text)
     assert address is not None
     assert not networks.is_internal(address)
@@ -130,7 +130,7 @@ def test_a_network_can_be_allowed(address: str, is_allowed: bool) -> None:
     )
 
 
-def test_what_is_no_network_is_named() -> None:
+def test_an_invalid_network_is_named() -> None:
     assert networks.parse_networks(" ") == ()
     with pytest.raises(ValueError, match="'printer' is not a network"):
         networks.parse_networks("10.0.0.1, printer")

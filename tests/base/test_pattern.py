@@ -11,7 +11,7 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text.regex import MAX_TEXT, Pattern, compile_pattern
 
 
-def test_it_works() -> None:
+def test_a_pattern_must_match_the_whole_text() -> None:
     assert compile_pattern(r"[A-Z]{2}-\d+").matches("AB-12")
     assert not compile_pattern(r"[A-Z]{2}-\d+").matches("AB-12 ")
 
@@ -87,7 +87,7 @@ def test_no_pattern_is_slow(pattern: str) -> None:
         "(" * 499 + ")" * 499 + "(?=a)",
     ],
 )
-def test_what_it_cannot_do_is_refused(pattern: str) -> None:
+def test_unsupported_patterns_are_refused(pattern: str) -> None:
     with pytest.raises(Invalid) as refusal:
         compile_pattern(pattern)
     assert refusal.value.code == "bad_pattern"

@@ -24,7 +24,7 @@ PATTERNS = (
 )
 
 
-def test_it_works() -> None:
+def test_a_pattern_is_found_in_a_text() -> None:
     assert contains_match(compile_pattern("all is (well|fine)"), "<p>all is fine</p>")
     assert not contains_match(compile_pattern("all is (well|fine)"), "<p>all is lost</p>")
 
@@ -32,7 +32,7 @@ def test_it_works() -> None:
 @given(
     st.sampled_from(PATTERNS), st.text("abcxAB \n", max_size=30), st.integers(1, 5), st.booleans()
 )
-def test_it_finds_what_the_standard_engine_finds(
+def test_the_search_finds_the_same_as_the_standard_engine(
     pattern: str, text: str, size: int, whole: bool
 ) -> None:
     if pattern.endswith("$") and text.endswith("\n"):

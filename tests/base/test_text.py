@@ -21,7 +21,7 @@ VALUES = st.recursive(
 )
 
 
-def test_it_works() -> None:
+def test_json_is_parsed_with_exact_numbers() -> None:
     assert json_text.parse(b'{"a": [1.0, -0, "b"]}') == {"a": [Number("1.0"), Number("-0"), "b"]}
     assert json_text.parse(b'{"a": [1.0, -0, "b"]}', exact=False) == {"a": [1.0, 0, "b"]}
 
@@ -48,7 +48,7 @@ def as_the_library_reads(written: str) -> Any:
 @example("1\n 2")
 @example("[] ]")
 @example(' {"a":\n1 x}')
-def test_it_reads_as_the_library_does(written: str) -> None:
+def test_the_parser_agrees_with_the_library(written: str) -> None:
     # Of a key that occurs twice the library says nothing, and of a mark of order something else.
     message = parse_or_message(written)
     if "occurs twice" not in str(message) and not written.startswith("\ufeff"):
@@ -75,7 +75,7 @@ def test_half_of_a_pair_is_no_text(half: str) -> None:
             json_text.parse(written.encode())
 
 
-def test_both_halves_are() -> None:
+def test_a_surrogate_pair_is_valid_text() -> None:
     assert json_text.parse(b'["\\ud83d\\uDE00", "\\\\ud800", "\\\\UD800"]') == [
         "😀",
         "\\ud800",

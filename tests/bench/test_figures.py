@@ -36,7 +36,7 @@ def goals_met(measured: Result) -> dict[str, bool]:
     return {goal.name: goal.is_met for goal in results.goals(measured)}
 
 
-def test_it_works() -> None:
+def test_ratios_and_goals_are_computed() -> None:
     measured = result(latency_ms=1.5, seconds=0.5)
     assert measured.latency.ratio == pytest.approx(3.0)
     assert measured.throughput.per_second == pytest.approx(2_000)

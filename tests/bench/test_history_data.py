@@ -9,7 +9,7 @@ from belvedere.rest.listing import Listing
 from belvedere.server.background.consumers import CONSUMERS
 
 
-def test_it_works(db: Database) -> None:
+def test_the_history_is_filled_in_batches(db: Database) -> None:
     target = db.write_blocking(fixture.create_fixture)
     db.write_blocking(history_data.fill, target, 0, 30, 50)
     db.write_blocking(history_data.fill, target, 30, 20, 50)
@@ -28,7 +28,7 @@ def test_events_attempts_and_rows_agree(db: Database) -> None:
     assert db.write_blocking(consistency.check, "", 100) == []
 
 
-def test_the_copies_are_older_than_what_comes(db: Database) -> None:
+def test_the_copies_are_older_than_new_jobs(db: Database) -> None:
     target = db.write_blocking(fixture.create_fixture)
     db.write_blocking(history_data.fill, target, 0, 20, 20)
     newest = db.write_blocking(fixture.create, target)

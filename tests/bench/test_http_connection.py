@@ -17,7 +17,7 @@ def server() -> Iterator[FakeServer]:
     yield from fake_server.run_server()
 
 
-def test_it_works(server: FakeServer) -> None:
+def test_requests_share_one_connection(server: FakeServer) -> None:
     server.on("POST", "/job", CannedResponse({"n": 1}), CannedResponse({"n": 2}, status=409))
     connection = HttpConnection(server.url)
     request = encode_request(Client(server.url, "bvt_x", "acme"), "POST", "/job", {"task": "t"})

@@ -10,7 +10,7 @@ from belvedere.cli.jobs import run
 DEFINITIONS = [{"type": "fixed"}, {"type": "input"}, {"type": "file"}]
 
 
-def test_it_works(tmp_path: Path) -> None:
+def test_a_file_argument_becomes_a_data_url(tmp_path: Path) -> None:
     path = tmp_path / "a b.txt"
     path.write_text("Hi")
     url = "data:text/plain;name=a%20b.txt;base64,SGk="

@@ -29,7 +29,7 @@ def data(tmp_path: Path, sqlite_template: Path, sqlite_logs_template: Path) -> P
     return folder
 
 
-def test_it_works(anonymous: Belvedere, data: Path, tmp_path: Path) -> None:
+def test_a_backup_is_written_and_restored(anonymous: Belvedere, data: Path, tmp_path: Path) -> None:
     target = tmp_path / "belvedere.zip"
     result = anonymous("backup", str(target), "--data", str(data))
     assert (result.status, f"another place: {data / SECRET_FILE}" in result.out) == (0, True)
@@ -88,7 +88,7 @@ def test_repeated_backups_report_errors_and_continue(
         (("--keep", "0"), "at least 1"),
     ],
 )
-def test_wrong_usage(
+def test_wrong_usage_is_reported(
     anonymous: Belvedere, data: Path, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     result = anonymous("backup", str(tmp_path / "a.zip"), *words, "--data", str(data))

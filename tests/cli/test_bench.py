@@ -56,7 +56,7 @@ def anonymous(anonymous: Belvedere, tmp_path: Path) -> Belvedere:
 
 @pytest.mark.heavy
 @pytest.mark.limit(180)
-def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
+def test_bench_prints_its_results_as_json(anonymous: Belvedere, tmp_path: Path) -> None:
     ran = anonymous(
         "bench",
         "--json",
@@ -100,7 +100,7 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.limit(180)
-def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
+def test_bench_measures_a_running_server_and_leaves_it_unchanged(
     anonymous: Belvedere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
@@ -119,7 +119,7 @@ def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
 
 @pytest.mark.heavy
 @pytest.mark.limit(300)
-def test_it_measures_on_postgres(anonymous: Belvedere) -> None:
+def test_bench_measures_on_postgres(anonymous: Belvedere) -> None:
     ran = anonymous(
         "bench",
         "--postgres",
@@ -137,7 +137,7 @@ def test_it_measures_on_postgres(anonymous: Belvedere) -> None:
 
 @pytest.mark.prove
 @pytest.mark.limit(300)
-def test_it_compares_several_servers_with_one(anonymous: Belvedere) -> None:
+def test_bench_compares_several_servers_with_one(anonymous: Belvedere) -> None:
     result = json.loads(anonymous("bench", "--postgres", "--servers", "2", "--json", *SMALL).out)
     servers = result["servers"]
     assert (servers["servers"], servers["jobs"]) == (2, 20)
@@ -154,7 +154,7 @@ def test_several_servers_need_postgres(anonymous: Belvedere, words: tuple[str, .
 
 @pytest.mark.prove
 @pytest.mark.limit(300)
-def test_it_compares_with_other_job_queues(anonymous: Belvedere) -> None:
+def test_bench_compares_with_other_job_queues(anonymous: Belvedere) -> None:
     ran = anonymous("bench", "--postgres", "--compare", "--json", *SMALL)
     assert ran.err == ""
     rows = {row["name"]: row for row in json.loads(ran.out)["queues"]}

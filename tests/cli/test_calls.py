@@ -550,7 +550,7 @@ def answers(server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize(("words", "call", "shown"), CALLS, ids=[row[0] for row in CALLS])
-def test_it_works(
+def test_each_command_sends_its_request(
     belvedere: Belvedere,
     server: FakeServer,
     words: str,
@@ -788,7 +788,7 @@ def test_a_log_says_when_each_line_was_written(belvedere: Belvedere, server: Fak
     assert belvedere("job", "log", cli_records.JOB_ID, "--timestamps", "--follow").status == 2
 
 
-def test_a_canceled_job_that_waited_is_said_to_be_over(
+def test_a_canceled_waiting_job_is_reported_as_ended(
     belvedere: Belvedere, server: FakeServer
 ) -> None:
     over = cli_records.job(lifecycle="canceled", state="canceled")

@@ -99,7 +99,7 @@ def job(**fields: Any) -> dict[str, Any]:
         (job(origin="trigger_by"), "trigger"),
     ],
 )
-def test_what_started_a_job(record: dict[str, Any], expected: str) -> None:
+def test_the_cause_of_a_job_is_shown(record: dict[str, Any], expected: str) -> None:
     assert words.job_starter(record) == expected
 
 

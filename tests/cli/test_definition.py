@@ -10,7 +10,9 @@ from fake_server import FakeServer
 BODY = {"name": "backup", "type": "script", "script_id": "x"}
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> None:
+def test_a_definition_is_created_from_a_file(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path
+) -> None:
     file = tmp_path / "backup.json"
     file.write_text(json.dumps(BODY))
     server.on("POST", "/definition", FOUND)
@@ -20,7 +22,7 @@ def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> N
     assert server.bodies("POST", "/definition") == [body]
 
 
-def test_it_is_found_by_name_and_replaced(
+def test_a_definition_is_found_by_name_and_replaced(
     belvedere: Belvedere, server: FakeServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "backup.json"
@@ -33,7 +35,7 @@ def test_it_is_found_by_name_and_replaced(
     ]
 
 
-def test_it_is_listed_shown_and_deleted(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_definition_is_listed_shown_and_deleted(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("GET", "/definition", [FOUND])
     server.on("GET", DEFINITION, FOUND)
     server.on("DELETE", DEFINITION, FOUND)

@@ -21,7 +21,7 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def test_it_works(anonymous: Belvedere, data: Path) -> None:
+def test_a_sound_installation_has_no_problem(anonymous: Belvedere, data: Path) -> None:
     ran = anonymous("doctor", "--data", str(data))
     assert (ran.status, ran.err) == (0, "")
     assert "✓ ok" in ran.out and "problem" not in ran.out

@@ -31,7 +31,7 @@ def jobs(server: FakeServer, *ends: tuple[str, str, int, list[str]]) -> None:
     server.on("POST", "/exec", {"jobs": items})
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_command_prints_the_output_of_each_host(belvedere: Belvedere, server: FakeServer) -> None:
     jobs(
         server,
         ("web-1", "normal", 0, ["up 3", " days\nno", "body\n"]),
@@ -45,7 +45,7 @@ def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
     assert "web-1: job" in ran.err and "ended: normal" in ran.err
 
 
-def test_one_host_needs_no_name(belvedere: Belvedere, server: FakeServer) -> None:
+def test_output_of_one_host_has_no_prefix(belvedere: Belvedere, server: FakeServer) -> None:
     jobs(server, ("web-1", "normal", 0, ["a\n", "b\n"]))
     assert belvedere("exec", "--host", "web-1", "--", "ls").out == "a\nb\n"
 
@@ -77,7 +77,7 @@ def test_a_shell_reads_the_words_only_with_the_option(
     assert body["command"] == ["sh", "-c", "df -h | head"] and body["timeout"] == 300_000
 
 
-def test_it_can_be_left_alone(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_detached_command_is_not_waited_for(belvedere: Belvedere, server: FakeServer) -> None:
     jobs(server, ("web-1", "normal", 0, ["x\n"]))
     ran = belvedere("exec", "--host", "web-1", "--detach", "--", "reboot")
     assert ran.status == 0 and ran.out == f"web-1: job {IDS[0]} is ready.\n"

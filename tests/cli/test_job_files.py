@@ -24,7 +24,9 @@ def save(belvedere: Belvedere, folder: Path) -> tuple[int, str]:
     return ran.status, ran.err
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> None:
+def test_files_of_a_job_are_saved_and_not_overwritten(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path
+) -> None:
     server.on("GET", PATH, [FOUND])
     server.on("GET", f"{PATH}/report.txt", CannedResponse(raw=[CONTENT]))
     status, _ = save(belvedere, tmp_path / "got")

@@ -9,7 +9,7 @@ from cli.conftest import Belvedere
 CREATE = ("organization", "create", "acme", "--email", "ada@acme.example")
 
 
-def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
+def test_the_key_is_rotated(anonymous: Belvedere, tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "data"))
     assert anonymous(*CREATE, *data).status == 0
     before = key_file.load(tmp_path / "data")
@@ -22,7 +22,9 @@ def test_it_works(anonymous: Belvedere, tmp_path: Path) -> None:
     assert record == {"in_use": after.newest, "keys": [{"name": after.newest, "sealed": 0}]}
 
 
-def test_it_goes_in_steps_for_several_servers(anonymous: Belvedere, tmp_path: Path) -> None:
+def test_a_key_is_changed_in_steps_for_several_servers(
+    anonymous: Belvedere, tmp_path: Path
+) -> None:
     data = ("--data", str(tmp_path / "data"))
     anonymous(*CREATE, *data)
     added = anonymous("key", "add", *data)

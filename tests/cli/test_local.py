@@ -61,7 +61,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> Offline:
     return done
 
 
-def test_it_works(
+def test_a_request_of_the_operator_uses_the_socket(
     anonymous: Belvedere, operator_server: UnixFakeServer, data: Path, offline: Offline
 ) -> None:
     operator_server.on("POST", "/organization", FOUNDED)
@@ -107,7 +107,7 @@ def test_without_a_server_the_database_is_opened(
     assert offline == [pair]
 
 
-def test_a_socket_that_nobody_answers_is_passed_by(
+def test_a_socket_without_a_server_is_ignored(
     anonymous: Belvedere, data: Path, offline: Offline
 ) -> None:
     with socket.socket(socket.AF_UNIX) as left_behind:

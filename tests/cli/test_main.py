@@ -18,7 +18,7 @@ from fake_server import CannedResponse, FakeServer
 PAGES = {page.path.removeprefix("belvedere "): page for page in reference.pages()}
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_command_prints_the_response(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("GET", "/host", [cli_records.host()])
     ran = belvedere("host", "list")
     assert ran.status == 0
@@ -42,12 +42,12 @@ def test_a_list_is_shown_again_until_it_is_interrupted(
     assert (ran.status, ran.out.count("web-1"), len(server.asked)) == (130, 3, 3)
 
 
-def test_it_prints_its_version(anonymous: Belvedere) -> None:
+def test_the_version_is_printed(anonymous: Belvedere) -> None:
     assert anonymous("--version").out == f"belvedere {__version__}\n"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"]])
-def test_it_lists_its_commands(anonymous: Belvedere, words: list[str]) -> None:
+def test_the_help_lists_all_commands(anonymous: Belvedere, words: list[str]) -> None:
     ran = anonymous(*words)
     assert ran.status == 0
     assert all(f"  {noun.name} " in ran.out for noun in main.COMMAND_GROUPS)
@@ -142,7 +142,9 @@ def test_the_error_without_sign_in_explains_how_to_sign_in(anonymous: Belvedere)
     assert "belvedere login" in ran.err
 
 
-def test_json_is_what_the_server_answered(belvedere: Belvedere, server: FakeServer) -> None:
+def test_json_output_is_the_response_of_the_server(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
     server.on("GET", "/host", [cli_records.host(unheard_of="grün")])
     ran = belvedere("host", "list", "--json")
     assert '"unheard_of": "grün"' in ran.out
@@ -174,7 +176,7 @@ def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[st
     assert "from its repository or wheel" in err
 
 
-def test_a_machine_that_says_no_is_one_line(anonymous: Belvedere) -> None:
+def test_an_error_of_the_system_is_one_line(anonymous: Belvedere) -> None:
     ran = anonymous("up", "--data", "/proc/nowhere", "--port", "0")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err == "belvedere: /proc/nowhere: No such file or directory\n"
@@ -198,7 +200,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (ran.stdout, ran.stderr) == ("141\n", "")
 
 
-def test_a_module_with_its_own_ways_is_registered_and_run(
+def test_a_module_with_its_own_parser_is_registered_and_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     module = ModuleType("bench")

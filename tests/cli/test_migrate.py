@@ -33,7 +33,7 @@ def url(postgres_template: str) -> Iterator[str]:
         yield url
 
 
-def test_it_continues_after_sigkill_and_moves_back(
+def test_migrate_continues_after_sigkill_and_moves_back(
     anonymous: Belvedere, data: Path, url: str
 ) -> None:
     words = ("migrate", "--to", url, "--data", str(data))
@@ -61,7 +61,7 @@ def test_it_continues_after_sigkill_and_moves_back(
     assert "It holds jobs that may have run since the migration." in result.out
 
 
-def test_it_asks_once_to_stop_the_server(
+def test_migrate_asks_once_to_stop_the_server(
     anonymous: Belvedere, data: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = engines.open_fast(str(data / "belvedere.db"))
@@ -83,6 +83,6 @@ def test_it_asks_once_to_stop_the_server(
 
 
 @pytest.mark.parametrize("words", [(), ("--to", "sqlite", "--reopen")])
-def test_wrong_usage(anonymous: Belvedere, words: tuple[str, ...]) -> None:
+def test_wrong_usage_is_reported(anonymous: Belvedere, words: tuple[str, ...]) -> None:
     result = anonymous("migrate", *words)
     assert (result.status, "Use either --to or --reopen." in result.err) == (2, True)

@@ -23,7 +23,7 @@ def prepare(server: FakeServer) -> None:
     server.on("GET", f"{PATH}/history", fields)
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+def test_the_history_of_a_monitor_is_printed(belvedere: Belvedere, server: FakeServer) -> None:
     prepare(server)
     ran = belvedere("monitor", "history", "shop", "--last", "6h")
     assert "Uptime 90 % of 10 checks; data for 80 % of the time." in ran.out
@@ -39,7 +39,7 @@ def test_a_pause_has_an_end(belvedere: Belvedere, server: FakeServer) -> None:
     assert abs(datetime.now(UTC) + timedelta(hours=2) - until) < timedelta(minutes=1)
 
 
-def test_an_edit_must_say_what(belvedere: Belvedere, server: FakeServer) -> None:
+def test_an_edit_without_an_option_is_refused(belvedere: Belvedere, server: FakeServer) -> None:
     prepare(server)
     ran = belvedere("monitor", "edit", "shop")
     assert (ran.status, "Nothing to change" in ran.err) == (2, True)

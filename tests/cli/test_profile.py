@@ -18,7 +18,7 @@ def arguments(**given: str) -> Namespace:
     return Namespace(**{"server": None, "customer": None, "ca_file": None, **given})
 
 
-def test_it_works(home: Path) -> None:
+def test_a_saved_login_is_used(home: Path) -> None:
     profile.save(LOGIN)
     assert profile.current(arguments()) == LOGIN
 

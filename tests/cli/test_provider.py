@@ -8,7 +8,7 @@ PATH = "/api/provider"
 ADD = ("provider", "add", "Google", "--issuer", FOUND["issuer"], "--client-id", "ours")
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_provider_is_added(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("POST", PATH, FOUND)
     ran = belvedere(*ADD, "--domain", "acme.example", stdin="s3cret\n")
     assert (ran.status, ran.out) == (0, f"{FOUND['callback']}\n")

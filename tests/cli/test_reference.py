@@ -7,7 +7,7 @@ from cli.conftest import Belvedere
 from fake_server import FakeServer
 
 
-def test_it_works() -> None:
+def test_all_commands_are_listed_once() -> None:
     paths = [path for path, _ in reference.commands()]
     assert "belvedere job log" in paths
     assert {path.split()[1] for path in paths} == {noun.name for noun in main.COMMAND_GROUPS}

@@ -50,7 +50,7 @@ JOB = {
 }
 
 
-def test_it_works(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_has_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
     rendering.table(("id", "state"), [("1", "normal"), ("22", "failure")])
     assert capsys.readouterr().out == "ID  STATE\n1   ✓ normal\n22  ✗ failure\n"
 
@@ -106,12 +106,12 @@ def test_an_empty_list_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> No
     assert "belvedere run" in pair.err
 
 
-def test_what_is_not_set_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_fields_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     rendering.fields([("a", None), ("b", ""), ("c", 0), ("d", ["x", "y"]), ("e", False)])
     assert capsys.readouterr().out == "c  0\nd  x, y\ne  no\n"
 
 
-def test_there_is_no_spinner_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_there_is_no_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with rendering.waiting("job 1"):
         pass
     assert capsys.readouterr().err == ""

@@ -36,7 +36,9 @@ def answers(server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize("words", [("run",), ("task", "run")])
-def test_it_works(belvedere: Belvedere, server: FakeServer, words: tuple[str, ...]) -> None:
+def test_a_task_runs_and_its_output_is_followed(
+    belvedere: Belvedere, server: FakeServer, words: tuple[str, ...]
+) -> None:
     ran = belvedere(*words, "deploy", "blue", "--follow")
     assert (ran.status, ran.out) == (0, "hello\n")
     assert f"job {cli_records.JOB_ID} ended: normal, after 1.5 s" in ran.err
@@ -63,7 +65,7 @@ def test_a_task_can_be_named_by_its_id(belvedere: Belvedere, server: FakeServer)
     assert belvedere("run", cli_records.TASK_ID).status == 0
 
 
-def test_it_is_assigned_to_members(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_run_is_assigned_to_members(belvedere: Belvedere, server: FakeServer) -> None:
     belvedere("run", "deploy", "blue", "--assignee", "max", "--assignee", "ada")
     (call,) = [item for item in server.asked if item.method == "POST"]
     assert call.body["assignee"] == ["max", "ada"]
@@ -209,7 +211,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_cancel_it(
     assert all("cancel" not in item.path for item in server.asked)
 
 
-def test_a_job_that_waits_says_for_what(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_waiting_job_shows_its_reason(belvedere: Belvedere, server: FakeServer) -> None:
     detail = {"hostname": "web-1", "since": "2026-03-01T10:00:00.000Z"}
     waiting = cli_records.job(waiting_reason="host_offline", waiting_detail=detail)
     server.on("GET", JOB, waiting, cli_records.finished_job("normal"))

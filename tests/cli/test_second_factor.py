@@ -7,7 +7,7 @@ PATH = "/api/auth/second-factor"
 CODES = {"recovery_codes": ["aaaaa-bbbbb", "ccccc-ddddd"]}
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_second_factor_is_enabled(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("POST", PATH, {"secret": "ABCDEF", "uri": "otpauth://x", "qr": "<svg/>"})
     server.on("PUT", PATH, CODES)
     ran = belvedere("second-factor", "enable", stdin="correct horse\n123456\n")
@@ -23,7 +23,7 @@ def test_new_recovery_codes_are_printed_alone(belvedere: Belvedere, server: Fake
     assert (ran.status, ran.out) == (0, "aaaaa-bbbbb\nccccc-ddddd\n")
 
 
-def test_it_is_disabled(belvedere: Belvedere, server: FakeServer) -> None:
+def test_the_second_factor_is_disabled(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("POST", f"{PATH}/disable", {"message": "It is off."})
     ran = belvedere("second-factor", "disable", stdin="correct horse\n")
     assert (ran.status, ran.out) == (0, "It is off.\n")

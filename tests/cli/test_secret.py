@@ -31,7 +31,7 @@ def answers(server: FakeServer) -> None:
     server.on("DELETE", "/secret/API_KEY", record(task_id=cli_records.TASK_ID))
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_secret_is_set_from_standard_input(belvedere: Belvedere, server: FakeServer) -> None:
     ran = belvedere("secret", "set", "API_KEY", stdin=f"{CANARY}\n")
     assert (ran.status, ran.out) == (0, "Secret API_KEY is set.\n")
     assert server.asked[-1].body == {"value": CANARY, "secret": True}
@@ -73,7 +73,7 @@ def test_the_list_names_the_task_of_a_secret(belvedere: Belvedere, server: FakeS
     assert "deploy" in ran.out and cli_records.TASK_ID not in ran.out
 
 
-def test_one_of_a_task_is_deleted(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_secret_of_a_task_is_deleted(belvedere: Belvedere, server: FakeServer) -> None:
     ran = belvedere("secret", "delete", "API_KEY", "--task", "deploy")
     assert ran.out == "Secret API_KEY deleted for the task deploy.\n"
     assert server.asked[-1].query == {"task_id": cli_records.TASK_ID}

@@ -28,7 +28,9 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, settings.Settings
     return items
 
 
-def test_it_works(anonymous: Belvedere, starts: list[tuple[str, settings.Settings]]) -> None:
+def test_options_of_up_become_settings(
+    anonymous: Belvedere, starts: list[tuple[str, settings.Settings]]
+) -> None:
     words = "up --data /d --host 0.0.0.0 --port 9 --no-agent --no-demo --url https://b.example"
     assert anonymous(*words.split()).status == 0
     name, actual_settings = starts[0]

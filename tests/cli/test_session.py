@@ -29,7 +29,9 @@ def saved_config(home: Path) -> Any:
     return json.loads((home / "belvedere" / "config.json").read_text())
 
 
-def test_it_works(anonymous: Belvedere, server: FakeServer, home: Path) -> None:
+def test_a_login_prints_account_and_organization(
+    anonymous: Belvedere, server: FakeServer, home: Path
+) -> None:
     words = ("login", "--server", server.url, "--email", "ada@acme.example")
     ran = anonymous(*words, stdin="correct horse\n")
     text = f"Signed in to {server.url} as ada@acme.example, organization acme.\n"
@@ -65,12 +67,12 @@ def test_a_wrong_password_leaves_the_old_login(
     assert saved_config(home)["token"] == "bvs_new"
 
 
-def test_nothing_entered_is_refused(anonymous: Belvedere, server: FakeServer) -> None:
+def test_an_empty_password_is_refused(anonymous: Belvedere, server: FakeServer) -> None:
     ran = anonymous("login", "--server", server.url, "--email", "ada@acme.example", stdin="\n")
     assert (ran.status, server.asked) == (1, [])
 
 
-def test_it_takes_an_integration_token(
+def test_login_accepts_an_integration_token(
     anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     assert anonymous("login", "--server", server.url, "--token", stdin="bvt_ci\n").status == 0
@@ -117,7 +119,7 @@ def test_no_password_is_requested_if_passwords_are_disabled(
     assert server.bodies("POST", "/api/auth/invitation") == []
 
 
-def test_what_is_no_link_is_refused(anonymous: Belvedere) -> None:
+def test_an_invalid_link_is_refused(anonymous: Belvedere) -> None:
     assert "not a one-time link" in anonymous("login", "--link", stdin="bvl_1\n").err
 
 
@@ -144,7 +146,7 @@ def test_logging_out_works_without_the_server(
     assert saved_config(home)["token"] == ""
 
 
-def test_it_says_who_one_is(belvedere: Belvedere) -> None:
+def test_whoami_shows_the_signed_in_person(belvedere: Belvedere) -> None:
     ran = belvedere("whoami")
     assert "ada@acme.example" in ran.out
     assert "admin" in ran.out

@@ -99,7 +99,7 @@ def test_a_split_sequence_is_recognised_wherever_it_is_split() -> None:
     assert "".join(map(single.feed, HOSTILE)) == SAFE
 
 
-def test_what_never_ends_hides_one_line_and_holds_no_memory() -> None:
+def test_an_unfinished_sequence_hides_one_line_and_takes_no_memory() -> None:
     actual_filter = Filter()
     assert actual_filter.feed("a\x1b]0;") == "a"
     for _ in range(1_000):

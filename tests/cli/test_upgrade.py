@@ -43,7 +43,7 @@ def test_something_to_do_exits_with_1(anonymous: Belvedere, data: Path) -> None:
     assert (report["ready"], report["unknown"]) == (False, ["migrations/9999_future"])
 
 
-def test_it_needs_the_option_and_a_database(anonymous: Belvedere, tmp_path: Path) -> None:
+def test_upgrade_needs_its_option_and_a_database(anonymous: Belvedere, tmp_path: Path) -> None:
     assert anonymous("upgrade").status == 2
     assert anonymous("upgrade", "--check", "--data", str(tmp_path)).status == 1
     assert list(tmp_path.iterdir()) == []

@@ -14,12 +14,12 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     ("text", "millis"),
     [("30s", 30_000), ("1.5h", 5_400_000), ("10", 10_000), ("250ms", 250), ("2 d", 172_800_000)],
 )
-def test_it_works(text: str, millis: int) -> None:
+def test_a_duration_is_parsed(text: str, millis: int) -> None:
     assert time_words.duration_ms(text) == millis
 
 
 @pytest.mark.parametrize("text", ["", "soon", "10x", "-5s", "s"])
-def test_it_refuses_what_is_no_duration(text: str) -> None:
+def test_an_invalid_duration_is_refused(text: str) -> None:
     with pytest.raises(CommandError, match="not a duration") as caught:
         time_words.duration_ms(text)
     assert caught.value.status == 2
@@ -36,11 +36,11 @@ def test_it_refuses_what_is_no_duration(text: str) -> None:
         (None, "never"),
     ],
 )
-def test_it_formats_an_age(moment: str | None, told: str) -> None:
+def test_an_age_is_formatted(moment: str | None, told: str) -> None:
     assert time_words.age(moment, NOW) == told
 
 
-def test_it_formats_a_time_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_is_formatted_in_the_zone_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
     monkeypatch.setenv("TZ", "Asia/Tokyo")
@@ -54,5 +54,5 @@ def test_it_formats_a_time_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) 
     ("seconds", "told"),
     [(0.0, "0 s"), (0.25, "250 ms"), (1.52, "1.5 s"), (59.4, "59 s"), (7_300.0, "2 h")],
 )
-def test_it_formats_a_duration(seconds: float, told: str) -> None:
+def test_a_duration_is_formatted(seconds: float, told: str) -> None:
     assert time_words.span(seconds) == told

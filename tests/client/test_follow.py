@@ -19,14 +19,14 @@ def until_end(client: Client, slept: list[float] | None = None) -> Iterator[Stre
         yield event
 
 
-def test_it_works(server: FakeServer, client: Client) -> None:
+def test_a_log_is_followed_to_its_end(server: FakeServer, client: Client) -> None:
     server.on("GET", "/job/1/log", stream(("output", "one\ntwo", "8"), ("end", "{}", "8")))
     assert list(until_end(client)) == [StreamEvent("output", "one\ntwo", "8")]
     assert server.asked[0].headers["Accept"] == "text/event-stream"
     assert "Last-Event-ID" not in server.asked[0].headers
 
 
-def test_it_reads_the_form_of_events() -> None:
+def test_an_event_stream_is_parsed() -> None:
     lines = b": beat\nid: 1\ndata: a\n\nevent: x\r\ndata:b\r\n\r\nretry: 5\n\ndata:  c\n\n"
     assert list(parse(lines.splitlines(keepends=True))) == [
         StreamEvent("message", "a", "1"),
@@ -35,9 +35,7 @@ def test_it_reads_the_form_of_events() -> None:
     ]
 
 
-def test_it_comes_back_after_each_cut_and_misses_nothing(
-    server: FakeServer, client: Client
-) -> None:
+def test_following_continues_after_each_lost_connection(server: FakeServer, client: Client) -> None:
     lines = [("output", f"line {n}\n", str(n)) for n in range(1, 7)]
     half = b"event: output\ndata: li"
     server.on(
@@ -73,7 +71,7 @@ def test_the_delay_grows_and_is_reset_after_an_event(server: FakeServer, client:
     assert slept == [0.1, 0.2, 0.4, 0.1]
 
 
-def test_it_raises_a_refusal_at_once(server: FakeServer, client: Client) -> None:
+def test_a_refusal_ends_following_at_once(server: FakeServer, client: Client) -> None:
     server.on(
         "GET", "/job/1/log", stream(("output", "x", "1")), CannedResponse({"message": "Gone."}, 404)
     )
@@ -83,12 +81,12 @@ def test_it_raises_a_refusal_at_once(server: FakeServer, client: Client) -> None
         next(events)
 
 
-def test_it_does_not_wait_for_a_server_that_was_never_there() -> None:
+def test_following_does_not_wait_for_a_server_that_never_answered() -> None:
     with pytest.raises(ServerUnreachable):
         list(islice(follow(Client("http://127.0.0.1:1"), "/-/events"), 1))
 
 
-def test_it_gives_up_on_a_server_that_stays_away(server: FakeServer, client: Client) -> None:
+def test_following_ends_if_the_server_does_not_return(server: FakeServer, client: Client) -> None:
     server.on("GET", "/-/events", stream(("job.created", "{}", "1")), CannedResponse(silent=True))
     events = follow(client, "/-/events", give_up_after_s=0, sleep=lambda _: None)
     assert next(events).kind == "job.created"

@@ -12,7 +12,7 @@ from belvedere.client.http_client import Client
 from fake_server import CannedResponse, FakeServer
 
 
-def test_it_works(server: FakeServer, client: Client) -> None:
+def test_a_request_has_organization_and_token(server: FakeServer, client: Client) -> None:
     server.on("POST", "/job", {"id": "1", "lifecycle": "ready"})
     assert client.post("/job", {"task": "t"}) == {"id": "1", "lifecycle": "ready"}
     recorded_request = server.asked[0]
@@ -22,33 +22,33 @@ def test_it_works(server: FakeServer, client: Client) -> None:
     assert recorded_request.headers["Content-Type"] == "application/json"
 
 
-def test_it_repeats_a_query_parameter_for_each_value(server: FakeServer, client: Client) -> None:
+def test_a_query_parameter_is_repeated_for_each_value(server: FakeServer, client: Client) -> None:
     server.on("GET", "/job", [])
     client.get("/job", {"where[state][$in][]": ["lost", "error"]})
     assert server.asked[0].query == {"where[state][$in][]": "lost,error", "customer": "acme"}
 
 
-def test_it_keeps_its_connection(server: FakeServer, client: Client) -> None:
+def test_the_client_keeps_its_connection(server: FakeServer, client: Client) -> None:
     server.on("GET", "/task", [])
     for _ in range(3):
         client.get("/task")
     assert {request.connection for request in server.asked} == {1}
 
 
-def test_it_gives_text_where_the_answer_is_text(server: FakeServer, client: Client) -> None:
+def test_a_text_response_is_returned_as_text(server: FakeServer, client: Client) -> None:
     server.on(
         "GET", "/job/1/log", CannedResponse("größer\n", media_type="text/plain; charset=utf-8")
     )
     assert client.get("/job/1/log") == "größer\n"
 
 
-def test_it_carries_a_path_before_the_routes(server: FakeServer) -> None:
+def test_the_path_of_the_server_address_is_kept(server: FakeServer) -> None:
     server.on("GET", "/belvedere/task", [])
     with Client(f"{server.url}/belvedere/") as client:
         assert client.get("/task") == []
 
 
-def test_it_raises_the_refusal_with_its_fields(server: FakeServer, client: Client) -> None:
+def test_a_refusal_is_raised_with_its_fields(server: FakeServer, client: Client) -> None:
     problem_body = {
         "statusCode": 400,
         "code": "missing_arguments",
@@ -63,16 +63,14 @@ def test_it_raises_the_refusal_with_its_fields(server: FakeServer, client: Clien
     assert problem.faults == (Fault("task_arguments[1]", "is required"),)
 
 
-def test_it_understands_an_error_that_is_not_ours(server: FakeServer, client: Client) -> None:
+def test_an_error_of_a_proxy_is_understood(server: FakeServer, client: Client) -> None:
     server.on("GET", "/task", CannedResponse("<html>nginx", 502, media_type="text/html"))
     with pytest.raises(Problem, match="502 Bad Gateway") as caught:
         client.get("/task")
     assert caught.value.code == "http_502"
 
 
-def test_it_opens_a_new_connection_when_the_idle_one_was_closed(
-    server: FakeServer, client: Client
-) -> None:
+def test_a_closed_idle_connection_is_replaced(server: FakeServer, client: Client) -> None:
     server.on("POST", "/job", CannedResponse({"id": "1"}, hang_up=True))
     client.post("/job", {})
     assert client._idle is not None
@@ -90,7 +88,7 @@ def test_a_read_is_repeated_once_when_an_idle_connection_breaks(
     assert client.get("/task") == ["third"]
 
 
-def test_it_asks_again_with_an_idempotency_key(server: FakeServer, client: Client) -> None:
+def test_a_request_with_an_idempotency_key_is_repeated(server: FakeServer, client: Client) -> None:
     server.on("GET", "/task", [])
     server.on("POST", "/job", CannedResponse(silent=True), {"id": "1"})
     client.get("/task")
@@ -103,7 +101,7 @@ def test_it_asks_again_with_an_idempotency_key(server: FakeServer, client: Clien
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_it_never_sends_a_change_twice(server: FakeServer, client: Client, method: str) -> None:
+def test_a_change_is_never_sent_twice(server: FakeServer, client: Client, method: str) -> None:
     server.on("GET", "/task", [])
     server.on(method, "/job/1/restart", CannedResponse(silent=True), {"id": "2"})
     client.get("/task")
@@ -112,7 +110,7 @@ def test_it_never_sends_a_change_twice(server: FakeServer, client: Client, metho
     assert len([request for request in server.asked if request.method == method]) == 1
 
 
-def test_it_says_that_nobody_answers() -> None:
+def test_an_unreachable_server_is_named() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -122,7 +120,7 @@ def test_it_says_that_nobody_answers() -> None:
     assert caught.value.status == 0
 
 
-def test_it_says_that_the_answer_takes_too_long() -> None:
+def test_a_slow_response_is_reported_as_a_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         address = f"http://127.0.0.1:{mute.getsockname()[1]}"
         with pytest.raises(ServerUnreachable, match="did not respond in time"):
@@ -130,17 +128,17 @@ def test_it_says_that_the_answer_takes_too_long() -> None:
 
 
 @pytest.mark.parametrize("address", ["localhost:8430", "ftp://x", ""])
-def test_it_refuses_an_address_that_is_none(address: str) -> None:
+def test_an_invalid_server_address_is_refused(address: str) -> None:
     with pytest.raises(ServerUnreachable, match="not a server address"):
         Client(address)
 
 
-def test_it_says_which_ca_file_cannot_be_used(tmp_path: Path) -> None:
+def test_an_unusable_ca_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ServerUnreachable, match="missing.pem"):
         Client("https://localhost", ca_file=str(tmp_path / "missing.pem"))
 
 
-def test_it_names_the_way_out_of_an_untrusted_certificate() -> None:
+def test_an_untrusted_certificate_is_reported_with_the_option_to_trust_it() -> None:
     from belvedere.client import connections
 
     fault = ssl.SSLCertVerificationError()

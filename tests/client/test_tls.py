@@ -58,7 +58,9 @@ def tls_server(pem: Path) -> Iterator[fake_server.FakeServer]:
     yield from fake_server.run_server(context)
 
 
-def test_it_works(tls_server: fake_server.FakeServer, pem: Path) -> None:
+def test_a_custom_certificate_authority_is_trusted(
+    tls_server: fake_server.FakeServer, pem: Path
+) -> None:
     tls_server.on("GET", "/task", ["seen"])
     with Client(tls_server.url, ca_file=str(pem)) as client:
         assert client.get("/task") == ["seen"]
@@ -66,7 +68,9 @@ def test_it_works(tls_server: fake_server.FakeServer, pem: Path) -> None:
     assert tls_server.connections == 1
 
 
-def test_it_refuses_a_server_that_nobody_vouches_for(tls_server: fake_server.FakeServer) -> None:
+def test_a_server_with_an_untrusted_certificate_is_refused(
+    tls_server: fake_server.FakeServer,
+) -> None:
     with Client(tls_server.url) as client, pytest.raises(ServerUnreachable, match="--ca-file"):
         client.get("/task")
     assert tls_server.asked == []

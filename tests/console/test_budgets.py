@@ -15,7 +15,7 @@ EVERYTHING = 1_500
 JOB = "src/pages/jobs/detail/JobPage.tsx"
 
 
-def test_it_works() -> None:
+def test_the_first_files_are_those_of_the_page() -> None:
     """What the notes name is there, and the page asks for it."""
     scripts, styles = budget.first_files(budget.manifest())
     page = load(STATIC).index(0)

@@ -37,7 +37,7 @@ def hatchling(checkout: Checkout) -> Any:
     return hook.ConsoleHook(str(checkout.root), {}, None, None, "", "wheel")
 
 
-def test_it_works(checkout: Checkout) -> None:
+def test_the_first_build_runs_every_step(checkout: Checkout) -> None:
     assert not hook.is_fresh(checkout.root)
     hatchling(checkout).initialize("standard", {})
     first, second, third, fourth = checkout.calls()
@@ -46,14 +46,14 @@ def test_it_works(checkout: Checkout) -> None:
     assert (checkout.console(), checkout.docs()) == ("one", "first")
 
 
-def test_it_starts_nothing_when_nothing_changed(built: Checkout) -> None:
+def test_nothing_is_built_if_nothing_changed(built: Checkout) -> None:
     assert hook.is_fresh(built.root)
     hatchling(built).initialize("standard", {})
     assert built.calls() == []
 
 
 @pytest.mark.parametrize("name", ["web/src/main.ts", "web/src/new.css", "web/vite.config.ts"])
-def test_it_builds_again_what_changed(built: Checkout, name: str) -> None:
+def test_changed_sources_are_built_again(built: Checkout, name: str) -> None:
     built.write(name, "two")
     assert not hook.is_fresh(built.root)
     hook.build(built.root)
@@ -71,7 +71,7 @@ def test_changed_documentation_is_built_without_node(built: Checkout, name: str)
     assert hook.is_fresh(built.root)
 
 
-def test_what_both_are_made_of_builds_both(built: Checkout) -> None:
+def test_shared_sources_build_console_and_documentation(built: Checkout) -> None:
     built.write("web/public/icon.svg", "two")
     hook.build(built.root)
     assert built.calls()[-2:] == [PACK, "docs"]
@@ -119,7 +119,7 @@ def test_progress_of_a_slow_command(tmp_path: Path, status: int) -> None:
     assert (run.returncode, run.stdout.splitlines()) == (status, expected)
 
 
-def test_documentation_that_fails_to_build_keeps_the_previous_one(built: Checkout) -> None:
+def test_a_failed_build_keeps_the_previous_documentation(built: Checkout) -> None:
     built.write("docs/index.md", "two")
     built.write("docs/broken", "")
     with pytest.raises(SystemExit, match="documentation failed; CONSOLE_SKIP_BUILD=1"):
@@ -129,7 +129,7 @@ def test_documentation_that_fails_to_build_keeps_the_previous_one(built: Checkou
 
 
 @pytest.mark.parametrize("name", ["web/src/main.test.ts", "web/src/schema.d.ts", "web/README.md"])
-def test_what_is_not_built_from_does_not_count(built: Checkout, name: str) -> None:
+def test_other_files_trigger_no_build(built: Checkout, name: str) -> None:
     built.write(name, "two")
     assert hook.is_fresh(built.root)
 
@@ -172,7 +172,9 @@ def test_a_build_that_fails_leaves_the_former_console(built: Checkout) -> None:
     assert not hook.is_fresh(built.root)
 
 
-def test_it_can_be_left_out(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_build_of_the_console_can_be_skipped(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(hook.SKIP, "1")
     hatchling(checkout).initialize("standard", {})
     assert hatchling(checkout).dependencies() == []

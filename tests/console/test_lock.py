@@ -14,7 +14,7 @@ def read(name: str) -> dict[str, Any]:
     return record
 
 
-def test_it_works() -> None:
+def test_the_lock_belongs_to_the_package() -> None:
     """The lock is that of the package, or `npm ci` would refuse both."""
     package, lock = read("package.json"), read("package-lock.json")
     for kind in ("dependencies", "devDependencies"):

@@ -55,7 +55,7 @@ ROWS: dict[str, str] = {
 
 # Rows that are no endpoints: what they say, and the tests that hold it, as file and name.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
-    "Task: fields": ("test_tasks.py::test_it_works",),
+    "Task: fields": ("test_tasks.py::test_tasks_are_listed",),
     "Task: several share a name": ("test_tasks.py::test_several_tasks_share_a_name_one_per_host",),
     "Task: timeout null is the default": (
         "test_tasks.py::test_the_timeout_is_null_when_the_default_applies",
@@ -63,17 +63,17 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "Task: the key is revoked by changing it": (
         "test_task_credentials.py::test_a_changed_key_revokes_the_old_one_at_once",
     ),
-    "Job: fields at creation, Host object": ("test_create_job.py::test_it_works",),
+    "Job: fields at creation, Host object": ("test_create_job.py::test_a_job_is_created",),
     "Job: host is an object, then an id": (
         "test_create_job.py::test_the_host_is_an_object_in_the_answer_and_an_id_later",
     ),
-    "Job: fields at the end, Result object": ("test_jobs.py::test_it_works",),
+    "Job: fields at the end, Result object": ("test_jobs.py::test_a_job_is_read_by_its_id",),
     "Job: user": ("test_create_job.py::test_the_user_is_the_caller",),
-    "Monitor: fields": ("test_monitors.py::test_it_works",),
+    "Monitor: fields": ("test_monitors.py::test_a_monitor_is_created",),
     "Monitor: data of dstat": ("test_monitors.py::test_dstat_shows_its_data",),
     "Indicator: fields and defaults": (
-        "test_indicators.py::test_it_works",
-        "test_indicators.py::test_a_new_one_has_the_defaults_of_the_interface",
+        "test_indicators.py::test_an_indicator_is_created_and_listed",
+        "test_indicators.py::test_a_new_indicator_has_the_documented_defaults",
     ),
     "Indicator: title is unique": ("test_indicators.py::test_a_taken_title_is_refused",),
     "Indicator: value by type, state, severity": (
@@ -81,19 +81,21 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
         "test_indicators.py::test_the_severity_answers_in_upper_case",
     ),
     "Indicator: read_only": (
-        "test_indicators.py::test_a_read_only_one_is_not_dismissed",
-        "test_indicators.py::test_a_member_whom_the_acl_names_dismisses_it",
+        "test_indicators.py::test_a_read_only_indicator_is_not_dismissed",
+        "test_indicators.py::test_a_member_of_the_acl_dismisses_an_indicator",
     ),
     "Indicator: counters only": ("test_indicators.py::test_only_counters_count",),
-    "States: create a job": ("test_create_job.py::test_it_works",),
-    "States: finished, normal": ("test_verdicts.py::test_it_works",),
+    "States: create a job": ("test_create_job.py::test_a_job_is_created",),
+    "States: finished, normal": ("test_verdicts.py::test_every_report_has_its_verdict",),
     "Create a job: task": ("test_create_job.py::test_a_task_must_be_named",),
     "Create a job: task_arguments": (
         "test_create_job.py::test_arguments_come_back_in_order",
         "test_create_job.py::test_arguments_that_do_not_fit_make_no_job",
     ),
     "Create a job: customer": ("test_create_job.py::test_the_organization_may_be_in_the_body",),
-    "Encodings: application/json": ("test_secret_route.py::test_it_works",),
+    "Encodings: application/json": (
+        "test_secret_route.py::test_a_job_is_created_with_the_secret_of_its_task",
+    ),
     "Encodings: application/x-www-form-urlencoded": (
         "test_secret_route.py::test_a_form_repeats_task_arguments",
     ),
@@ -107,7 +109,9 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
         "test_webhooks.py::test_all_or_nothing",
     ),
     "Webhooks: deleting revokes": ("test_webhooks.py::test_delete_revokes_remote_access",),
-    "Authentication: access token": ("test_tokens.py::test_it_works",),
+    "Authentication: access token": (
+        "test_tokens.py::test_a_token_may_be_in_the_header_or_the_query",
+    ),
     "Authentication: customer": (
         "test_create_job.py::test_two_organizations_that_disagree_are_refused",
         "test_secret_route.py::test_the_organization_is_required",

@@ -11,7 +11,7 @@ from contract.client import Client
 from contract.world import World
 
 
-async def test_it_works(world: World, vic: Client) -> None:
+async def test_about_shows_version_engine_and_uptime(world: World, vic: Client) -> None:
     response = await vic.get("/api/about")
     assert response.status == 200, response.body
     record = response.json

@@ -12,7 +12,7 @@ from people import PASSWORD
 CANARY = "canary-in-a-query"
 
 
-async def test_it_works(world: World, ada: Client, watch: LogRecorder) -> None:
+async def test_a_request_is_one_log_line(world: World, ada: Client, watch: LogRecorder) -> None:
     task = await world.task()
     watch.lines.clear()
     await ada.get(f"/acme/task/{task}?colour=blue")
@@ -51,7 +51,7 @@ async def test_a_path_that_is_not_there_is_not_logged_either(
     assert watch.lines[-1].startswith("belvedere.access GET - 404")
 
 
-async def test_a_fault_of_ours_is_logged_without_what_was_sent(
+async def test_an_internal_error_is_logged_without_the_request_data(
     world: World, ada: Client, watch: LogRecorder
 ) -> None:
     def fail(*_: object) -> None:

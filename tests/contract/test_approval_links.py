@@ -40,7 +40,7 @@ async def request_approval(
     return {"job": job["id"], "script": script, "body": request.body, **actual_fields}
 
 
-async def test_it_works(
+async def test_a_mailed_link_approves(
     world: World, ada: Client, uma: Client, anonymous: Client, pool: FakeEgressPool
 ) -> None:
     mail = await request_approval(world, uma, pool)
@@ -71,7 +71,7 @@ async def test_a_link_rejects(
     assert (await show(uma, mail["job"]))["state"] == "failure"
 
 
-async def test_it_works_once(
+async def test_an_approval_link_works_once(
     world: World, uma: Client, anonymous: Client, pool: FakeEgressPool
 ) -> None:
     mail = await request_approval(world, uma, pool)
@@ -85,7 +85,7 @@ async def test_it_works_once(
     assert "It is approved." in page.text and "<form" not in page.text
 
 
-async def test_it_expires(
+async def test_an_approval_link_expires(
     world: World, uma: Client, anonymous: Client, pool: FakeEgressPool, clock: ManualClock
 ) -> None:
     mail = await request_approval(world, uma, pool, expires=30 * DAY)
@@ -94,7 +94,7 @@ async def test_it_expires(
         assert (answer.status, answer.code) == (404, "link_gone")
 
 
-async def test_it_is_the_approvers_own(
+async def test_an_approval_link_is_valid_only_for_its_approver(
     world: World, uma: Client, anonymous: Client, pool: FakeEgressPool
 ) -> None:
     """Who may not sign in any more decides nothing, however good the link was."""
@@ -108,7 +108,7 @@ async def test_it_is_the_approvers_own(
     assert (await show(uma, mail["job"]))["lifecycle"] == "onhold"
 
 
-async def test_what_has_changed_is_not_approved_by_link(
+async def test_a_changed_plan_is_not_approved_by_link(
     world: World, ada: Client, uma: Client, anonymous: Client, pool: FakeEgressPool
 ) -> None:
     mail = await request_approval(world, uma, pool)

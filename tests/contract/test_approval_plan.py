@@ -44,7 +44,9 @@ async def request_approval(
     return workflow, await show(uma, step["id"])
 
 
-async def test_it_works(world: World, ada: Client, uma: Client, vic: Client) -> None:
+async def test_an_approval_shows_the_tasks_and_scripts_that_will_run(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
     workflow, job = await request_approval(world, ada, uma)
     first, second = (await show(vic, job["id"]))["will_run"]
     script = (await ada.get(f"/acme/task/{workflow['deploy']}")).json
@@ -76,7 +78,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("text", CHANGES)
-async def test_a_change_makes_it_void(
+async def test_a_change_makes_the_approval_void(
     world: World, ada: Client, uma: Client, vic: Client, text: str
 ) -> None:
     workflow, job = await request_approval(world, ada, uma)
@@ -110,7 +112,7 @@ async def test_a_new_version_of_a_stored_script_makes_it_void(
     assert (record["lifecycle"], "the script of clean" in record["reason"]) == ("expired", True)
 
 
-async def test_what_decides_nothing_may_change(
+async def test_fields_without_effect_on_the_run_may_change(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     workflow, job = await request_approval(world, ada, uma)
@@ -128,7 +130,7 @@ async def test_a_void_approval_can_be_rejected(
     assert (await vic.put(f"/acme/job/{job['id']}/reject")).status == 200
 
 
-async def test_silence_does_not_approve_what_has_changed(
+async def test_a_timeout_does_not_approve_a_changed_plan(
     world: World, ada: Client, uma: Client, clock: ManualClock
 ) -> None:
     workflow = await flow(world, ada, expires=60_000, default_answer="approve")
@@ -141,7 +143,7 @@ async def test_silence_does_not_approve_what_has_changed(
     assert "the script of deploy" in job["reason"]
 
 
-async def test_what_changes_after_the_yes_does_not_start(
+async def test_a_task_changed_after_the_approval_does_not_start(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     """Between the vote and the start there is a moment; what was approved is what runs."""
@@ -155,7 +157,7 @@ async def test_what_changes_after_the_yes_does_not_start(
     assert (await show(uma, job["workflow_job_id"]))["state"] == "failure"
 
 
-async def test_it_may_be_requested_again(
+async def test_an_approval_may_be_requested_again(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     """A restart asks again, for what would run now."""
@@ -170,7 +172,7 @@ async def test_it_may_be_requested_again(
     assert (await vic.put(f"/acme/job/{waiting['id']}/approve")).status == 200
 
 
-async def test_an_approval_shows_what_it_triggers(
+async def test_an_approval_shows_the_tasks_that_it_triggers(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     task = await world.task("ask", type="approval", approvers=["vic"], task_arguments=[NAME, WORD])
@@ -189,7 +191,7 @@ async def test_an_approval_shows_what_it_triggers(
     assert [record["name"] for record in (await ada.get("/acme/job?where[name]=deploy")).json]
 
 
-async def test_what_is_attached_later_makes_it_void(
+async def test_a_trigger_added_later_makes_the_approval_void(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     task = await world.task("ask", type="approval", approvers=["vic"])
@@ -218,7 +220,7 @@ async def test_an_approval_shows_the_workflow_that_it_triggers(
     assert (await ada.get("/acme/job?where[name]=a")).json == []
 
 
-async def test_the_audit_says_what_was_approved(
+async def test_the_audit_log_contains_the_approved_plan(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     _, job = await request_approval(world, ada, uma)

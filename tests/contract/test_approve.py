@@ -16,7 +16,7 @@ async def approval(world: World, **more: Any) -> str:
     return await world.task("release", **fields)
 
 
-async def test_it_works(world: World, uma: Client, vic: Client) -> None:
+async def test_an_approver_approves_a_job(world: World, uma: Client, vic: Client) -> None:
     job = await create(uma, await approval(world))
     assert (job["lifecycle"], job["state"], job["_type"]) == (
         "onhold",
@@ -51,14 +51,16 @@ async def test_an_approver_sees_the_job_to_approve(world: World, uma: Client, vi
     assert [record["id"] for record in (await vic.get("/acme/job")).json] == [job["id"]]
 
 
-async def test_it_says_for_whom_it_waits(world: World, uma: Client) -> None:
+async def test_a_waiting_approval_names_its_approvers(world: World, uma: Client) -> None:
     job = await show(uma, (await create(uma, await approval(world)))["id"])
     assert job["waiting_reason"] == "approval"
     assert job["waiting_detail"]["approvers"] == [world.actors.vic.user_id]
     assert job["waiting_detail"]["until"] == job["expires_at"]
 
 
-async def test_others_may_not_decide_admins_neither(world: World, uma: Client, ada: Client) -> None:
+async def test_only_approvers_decide_not_even_admins(
+    world: World, uma: Client, ada: Client
+) -> None:
     job = await create(uma, await approval(world))
     for client in (ada, uma, world.client("token")):
         refused = await client.put(f"/acme/job/{job['id']}/approve")
@@ -94,7 +96,7 @@ async def test_a_body_is_ignored(world: World, uma: Client, vic: Client) -> None
     assert (await vic.put(f"/acme/job/{job['id']}/approve", {"whatever": 1})).status == 200
 
 
-async def test_it_can_be_cancelled_while_it_waits(world: World, uma: Client, vic: Client) -> None:
+async def test_a_waiting_approval_can_be_canceled(world: World, uma: Client, vic: Client) -> None:
     job = await create(uma, await approval(world))
     assert (await uma.put(f"/acme/job/{job['id']}/cancel")).json["lifecycle"] == "canceled"
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 409

@@ -30,7 +30,7 @@ async def story(world: World, clock: ManualClock) -> tuple[str, str]:
     return response, noon
 
 
-async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_the_audit_log_is_filtered(world: World, ada: Client, clock: ManualClock) -> None:
     text, _ = await story(world, clock)
     assert await actions(ada, "limit=3") == [
         "webhook.create",
@@ -44,20 +44,22 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     assert await actions(ada, "action=%25") == []
 
 
-async def test_time_bounds_it(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_entries_are_filtered_by_time(world: World, ada: Client, clock: ManualClock) -> None:
     _, noon = await story(world, clock)
     after = await actions(ada, f"from={noon}&object=indicator")
     before = await actions(ada, f"to={noon}&object=indicator")
     assert (after, before) == (["indicator.change"], ["indicator.create"])
 
 
-async def test_it_shows_before_and_after(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_the_audit_log_shows_values_before_and_after(
+    world: World, ada: Client, clock: ManualClock
+) -> None:
     text, _ = await story(world, clock)
     (change, _) = (await ada.get(f"/api/audit?object_id={text}")).json
     assert (change["before"]["title"], change["after"]["title"]) == ("=cmd()", "sales")
 
 
-async def test_it_is_exported(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_the_audit_log_is_exported(world: World, ada: Client, clock: ManualClock) -> None:
     text, _ = await story(world, clock)
     response = await ada.get("/api/audit.csv?object=indicator")
     assert response.headers["content-type"].startswith("text/csv")
@@ -101,6 +103,6 @@ async def test_an_invalid_query_is_refused(ada: Client, endpoint: str, query: st
     assert (await ada.get(f"{endpoint}?{query}")).status == 400
 
 
-async def test_it_is_for_admins(world: World, uma: Client, eve: Client) -> None:
+async def test_only_admins_export_the_audit_log(world: World, uma: Client, eve: Client) -> None:
     assert (await uma.get("/api/audit.csv")).code == "level"
     assert "acme" not in (await eve.get("/api/audit.csv")).text

@@ -11,7 +11,7 @@ JSON = {"content-type": "application/json"}
 
 
 @every_transport
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_json_body_is_read(world: World, ada: Client) -> None:
     task = await world.task()
     raw = b'{"description": "new"}'
     changed = await ada.patch(f"/acme/task/{task}", raw=raw, headers=JSON)
@@ -42,7 +42,7 @@ async def test_duplicate_keys_are_refused(world: World, ada: Client) -> None:
 
 
 @every_transport
-async def test_what_is_almost_json_is_refused(ada: Client) -> None:
+async def test_almost_valid_json_is_refused(ada: Client) -> None:
     deep = b"[" * 100_000 + b"]" * 100_000
     for raw in (b"NaN", b'{"a": Infinity}', b"\xff\xfe", b'"\\ud800"', deep, b"1" * 10_000):
         refused = await ada.post("/acme/job", raw=raw, headers=JSON)

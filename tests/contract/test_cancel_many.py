@@ -18,7 +18,7 @@ async def cancel(client: Client, *ids: str) -> list[dict[str, Any]]:
     return results
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_several_jobs_are_canceled(world: World, uma: Client) -> None:
     task = await world.task()
     jobs = [(await create(uma, task))["id"] for _ in range(3)]
     items = await cancel(uma, *jobs)
@@ -52,7 +52,9 @@ async def test_a_running_job_is_stopped(world: World, uma: Client) -> None:
     assert (await show(uma, job["id"]))["cancel_requested"]
 
 
-async def test_nobody_cancels_what_is_not_theirs(world: World, vic: Client, eve: Client) -> None:
+async def test_canceling_needs_permission_for_each_job(
+    world: World, vic: Client, eve: Client
+) -> None:
     job = await create(world.client("uma"), await world.task())
     hidden = await create(world.client("ada"), await world.task("hidden", acl=[]))
     refused = await vic.post("/job/cancel", {"ids": [job["id"]]})
@@ -68,5 +70,5 @@ async def test_nobody_cancels_what_is_not_theirs(world: World, vic: Client, eve:
 @pytest.mark.parametrize(
     "ids", [[], ["x"], [MISSING[1:]], [f"{n:024x}" for n in range(1_001)], "x"]
 )
-async def test_it_refuses_bad_ids(uma: Client, ids: Any) -> None:
+async def test_invalid_ids_are_refused(uma: Client, ids: Any) -> None:
     assert (await uma.post("/job/cancel", {"ids": ids})).code == "invalid_body"

@@ -15,7 +15,7 @@ def cookie(world: World, who: str = "ada", name: str = "belvedere") -> dict[str,
     return {"cookie": f"{name}={world.actors.tokens[who]}"}
 
 
-async def test_it_works(world: World, anonymous: Client) -> None:
+async def test_a_login_sets_a_session_cookie(world: World, anonymous: Client) -> None:
     done = await anonymous.post("/api/auth/login", LOGIN)
     assert done.status == 200
     assert done.json["access_token"].startswith("bvs_")

@@ -10,7 +10,7 @@ from contract.world import World
 ONE_ARGUMENT = [{"type": "input", "label": "colour"}]
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_job_is_created(world: World, uma: Client) -> None:
     task = await world.task()
     response = await uma.post("/job?customer=acme", {"task": task, "task_arguments": []})
     assert response.status == 200
@@ -51,7 +51,7 @@ async def test_two_organizations_that_disagree_are_refused(world: World, uma: Cl
     assert (await uma.get("/job")).json == []
 
 
-async def test_another_or_an_unknown_organization_is_one_and_the_same_refusal(
+async def test_another_and_an_unknown_organization_get_the_same_refusal(
     world: World, uma: Client
 ) -> None:
     body, items = {"task": await world.task()}, []
@@ -139,17 +139,19 @@ async def test_a_task_of_another_organization_is_not_there(
         assert {**response.json, "request_id": ""} == {**missing.json, "request_id": ""}
 
 
-async def test_a_task_whose_acl_does_not_name_one_is_not_there(world: World, uma: Client) -> None:
+async def test_a_task_whose_acl_does_not_name_the_caller_is_not_found(
+    world: World, uma: Client
+) -> None:
     missing = await uma.post("/acme/job", {"task": await world.task(acl=["vic"])})
     assert (missing.status, missing.code) == (404, "task_not_found")
 
 
-async def test_a_viewer_may_not(world: World, vic: Client) -> None:
+async def test_a_viewer_is_refused(world: World, vic: Client) -> None:
     refused = await vic.post("/acme/job", {"task": await world.task()})
     assert (refused.status, refused.code) == (403, "level")
 
 
-async def test_a_manager_runs_only_what_the_acl_grants(world: World) -> None:
+async def test_a_manager_runs_only_tasks_that_the_acl_grants(world: World) -> None:
     max_ = world.client("max")
     refused = await max_.post("/acme/job", {"task": await world.task(acl=["uma"])})
     assert (refused.status, refused.code) == (403, "may_not_run")

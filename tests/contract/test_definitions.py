@@ -38,7 +38,7 @@ async def on(ada: Client, noun: str = "task", name: str = "backup") -> dict[str,
     return {item["hostname"]: item for item in listed}
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_hosts_with_the_tag_get_the_defined_task(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
     definition = await define(ada)
     assert [instance["hostname"] for instance in definition["instances"]] == ["web-1"]
@@ -102,7 +102,7 @@ async def test_monitors_are_defined_the_same_way(world: World, ada: Client) -> N
     assert await on(ada, "monitor", "health") == {}
 
 
-async def test_what_follows_a_definition_is_not_changed_by_itself(
+async def test_objects_of_a_definition_cannot_be_changed_directly(
     world: World, ada: Client
 ) -> None:
     await tag(ada, world, "web-1", "web")
@@ -131,7 +131,9 @@ async def test_a_deleted_host_leaves_nothing_behind(world: World, ada: Client) -
     assert (await ada.get(f"/acme/definition/{definition['id']}")).json["instances"] == []
 
 
-async def test_what_something_else_runs_stays_and_is_its_own(world: World, ada: Client) -> None:
+async def test_an_object_that_is_in_use_stays_and_leaves_the_definition(
+    world: World, ada: Client
+) -> None:
     await tag(ada, world, "web-1", "web")
     definition = await define(ada)
     task = definition["instances"][0]["id"]
@@ -213,7 +215,7 @@ async def test_an_invalid_definition_is_refused(
     assert (await ada.get("/acme/task")).json == []
 
 
-async def test_it_stays_what_it_is(world: World, ada: Client) -> None:
+async def test_the_kind_of_a_definition_cannot_be_changed(world: World, ada: Client) -> None:
     definition = await define(ada)
     for more in (
         {"kind": "monitor", "definition": WEB},
@@ -236,7 +238,7 @@ async def test_a_stale_edit_is_refused(world: World, ada: Client) -> None:
     assert refused.status == 412
 
 
-async def test_it_is_for_admins_of_the_organization(
+async def test_only_admins_of_the_organization_manage_definitions(
     world: World, ada: Client, uma: Client, eve: Client
 ) -> None:
     definition = await define(ada)

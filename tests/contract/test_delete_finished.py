@@ -16,7 +16,7 @@ async def ids(client: Client) -> list[str]:
     return [job["id"] for job in (await client.get("/acme/job")).json]
 
 
-async def test_it_works(world: World, ada: Client, uma: Client) -> None:
+async def test_finished_jobs_are_deleted(world: World, ada: Client, uma: Client) -> None:
     async with world.agent() as agent:
         task = await world.task()
         done = [await run(uma, agent, task, code=code) for code in (0, 1)]
@@ -60,7 +60,7 @@ async def test_a_lost_job_can_still_be_resolved(
     assert (done.status, done.json["state"]) == (200, "success")
 
 
-async def test_what_ends_later_is_seen(
+async def test_jobs_that_end_later_are_visible(
     world: World, ada: Client, uma: Client, clock: ManualClock
 ) -> None:
     task = await world.task()
@@ -72,7 +72,9 @@ async def test_what_ends_later_is_seen(
     assert await ids(uma) == [later["id"]]
 
 
-async def test_it_may_be_narrowed_to_a_task(world: World, ada: Client, uma: Client) -> None:
+async def test_the_deletion_may_be_limited_to_a_task(
+    world: World, ada: Client, uma: Client
+) -> None:
     task_id, other = await world.task("one"), await world.task("other")
     async with world.agent() as agent:
         await run(uma, agent, task_id)
@@ -111,7 +113,9 @@ async def test_another_organization_keeps_its_history(
     assert (await eve.get(f"/job/{job['id']}")).status == 200
 
 
-async def test_it_is_for_admins_and_audited(world: World, ada: Client, uma: Client) -> None:
+async def test_only_admins_delete_history_and_it_is_audited(
+    world: World, ada: Client, uma: Client
+) -> None:
     assert (await uma.delete("/acme/job/finished")).status == 403
     assert (await world.client("max").delete("/acme/job/finished")).status == 403
     await ada.delete("/acme/job/finished")

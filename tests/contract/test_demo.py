@@ -42,7 +42,7 @@ async def list_names(ada: Client) -> dict[str, list[str]]:
     return fields
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_the_demo_creates_its_objects(world: World, ada: Client) -> None:
     await create_demo(world)
     record = await list_names(ada)
     assert record["workflows"] == ["Measure, ask, report"]
@@ -68,7 +68,7 @@ async def test_the_web_check_looks_at_the_server_itself(world: World, ada: Clien
     assert load["host_id"] == web["host_id"] == world.things.hosts["web-1"].host_id
 
 
-async def test_it_comes_once(world: World, ada: Client) -> None:
+async def test_the_demo_is_created_once(world: World, ada: Client) -> None:
     await create_demo(world)
     before = await list_names(ada)
     host_id = world.things.hosts["web-2"].host_id
@@ -77,7 +77,9 @@ async def test_it_comes_once(world: World, ada: Client) -> None:
     assert await list_names(ada) == before
 
 
-async def test_its_workflow_asks_and_hands_on(world: World, ada: Client) -> None:
+async def test_the_demo_workflow_asks_for_an_approval_and_passes_values_on(
+    world: World, ada: Client
+) -> None:
     """The owner is the approver, and is shown what the yes lets run."""
     await create_demo(world)
     async with world.agent() as agent:
@@ -119,7 +121,7 @@ async def test_a_script_of_a_person_stays_with_its_task(world: World, ada: Clien
 
 
 @pytest.mark.parametrize("way", ["workflow", "webhook", "schedule", "trigger"])
-async def test_what_people_built_upon_stays(world: World, ada: Client, way: str) -> None:
+async def test_demo_objects_that_are_in_use_stay(world: World, ada: Client, way: str) -> None:
     await create_demo(world)
     (task,) = (await ada.get("/acme/task?where[name]=Fail on purpose")).json
     graph = {"nodes": [{"id": "a", "task_id": task["id"]}]}
@@ -193,7 +195,7 @@ async def test_the_first_steps_do_not_count_the_demo(world: World, ada: Client) 
 
 
 @pytest.mark.parametrize("first", ["user", "scheduler"])
-async def test_a_person_among_many_scheduled_jobs_has_run_one(
+async def test_a_run_of_a_person_among_many_scheduled_jobs_counts(
     world: World, ada: Client, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(first_steps, "MAX_JOBS", 2)

@@ -10,7 +10,7 @@ async def edit(client: Client, target: str, body: Any, version: str) -> Response
     return await client.patch(target, body, headers={"if-match": version})
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_an_edit_of_an_old_version_is_refused(world: World, ada: Client) -> None:
     target = f"/acme/task/{await world.task()}"
     assert (await edit(ada, target, {"description": "a"}, "1")).json["version"] == 2
     stale = await edit(ada, target, {"description": "b"}, "1")
@@ -28,7 +28,7 @@ async def test_a_star_matches_any(world: World, ada: Client) -> None:
     assert (await edit(ada, target, {"description": "a"}, "*")).status == 200
 
 
-async def test_what_is_no_version_matches_none(world: World, ada: Client) -> None:
+async def test_an_invalid_version_matches_nothing(world: World, ada: Client) -> None:
     target = f"/acme/task/{await world.task()}"
     for version in ("x", '"', "-1", "1.0", 'W/"1"', "\xb2", "9" * 30, "9" * 5_000, '"1", "2"', ""):
         refused = await edit(ada, target, {"description": "b"}, version)

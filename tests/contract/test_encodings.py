@@ -92,7 +92,7 @@ def property_of(world: World, check: Callable[["RunRoutes", asyncio.Runner], Non
         runner.run(agent.leave())
 
 
-def test_it_works(world: World) -> None:
+def test_all_encodings_pass_the_same_arguments(world: World) -> None:
     def check(routes: RunRoutes, runner: asyncio.Runner) -> None:
         @given(ARGUMENTS)
         @settings(max_examples=30)

@@ -31,7 +31,7 @@ async def kinds(stream: Stream, last: str) -> list[str]:
 
 
 @every_transport
-async def test_it_works(world: World, ada: Client, uma: Client) -> None:
+async def test_events_are_streamed(world: World, ada: Client, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent, Stream(ada, EVENTS) as stream:
         assert stream.headers["content-type"] == "text/event-stream"
@@ -43,7 +43,7 @@ async def test_it_works(world: World, ada: Client, uma: Client) -> None:
         assert await kinds(stream, "job.finished") == ["job.assigned", "job.finished"]
 
 
-async def test_it_resumes_by_last_event_id(world: World, ada: Client, uma: Client) -> None:
+async def test_a_stream_resumes_by_last_event_id(world: World, ada: Client, uma: Client) -> None:
     task = await world.task()
     async with Stream(ada, EVENTS) as stream:
         await create(uma, task)
@@ -66,7 +66,9 @@ async def test_without_an_id_it_begins_now(world: World, ada: Client, uma: Clien
         assert (await stream.until("job.created")).data["object_id"] == later["id"]
 
 
-async def test_a_viewer_sees_what_the_acl_shows(world: World, ada: Client, vic: Client) -> None:
+async def test_a_viewer_sees_events_that_the_acl_allows(
+    world: World, ada: Client, vic: Client
+) -> None:
     hidden, task_id = await world.task("hidden", acl=[]), await world.task("shown", acl=["vic"])
     async with Stream(vic, EVENTS) as stream:
         await create(ada, hidden)
@@ -93,7 +95,7 @@ async def test_ids_come_even_when_nothing_is_visible(
         assert happened is not None and happened.kind == ""
 
 
-async def test_who_started_a_job_follows_it(world: World, ada: Client, uma: Client) -> None:
+async def test_the_starter_of_a_job_gets_its_events(world: World, ada: Client, uma: Client) -> None:
     task = await world.task(acl=["uma"])
     async with Stream(uma, EVENTS) as stream:
         job = await create(uma, task)
@@ -163,7 +165,9 @@ async def test_a_cursor_that_is_none_is_refused(ada: Client) -> None:
 
 
 @every_transport
-async def test_who_loses_access_is_cut_off(world: World, ada: Client, uma: Client) -> None:
+async def test_a_stream_ends_when_its_reader_loses_access(
+    world: World, ada: Client, uma: Client
+) -> None:
     task, olga = await world.task(), world.client("olga")
     async with Stream(uma, EVENTS) as stream:
         await create(ada, task)
@@ -213,7 +217,7 @@ async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
         assert [item.kind for item in await stream.rest()] == ["resync"]
 
 
-async def test_an_agent_has_no_business_there(world: World) -> None:
+async def test_an_agent_has_no_access_to_the_route(world: World) -> None:
     assert (await world.client("web-1").get(EVENTS)).status == 403
 
 
@@ -228,7 +232,7 @@ async def test_a_narrower_acl_counts_at_once(world: World, ada: Client, vic: Cli
         assert (await stream.until("job.created")).data["object_id"] == job["id"]
 
 
-async def test_who_hangs_up_is_noticed(world: World, ada: Client) -> None:
+async def test_a_reader_that_hangs_up_is_noticed(world: World, ada: Client) -> None:
     async with Stream(ada, EVENTS):
         pass
     assert not world.runtime.feed._listeners

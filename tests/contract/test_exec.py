@@ -28,7 +28,7 @@ async def execute(client: Client, *words: str, **more: Any) -> list[dict[str, An
     return jobs
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_command_runs_on_a_host(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         (job,) = await execute(ada, "uptime", "-p", hosts=["web-1"])
         assert (job["_type"], job["name"], job["hostname"]) == ("ScriptJob", "exec uptime", "web-1")
@@ -79,7 +79,7 @@ async def test_hosts_are_listed_by_tag(world: World, ada: Client, vic: Client) -
     assert await names("where[tags]=we") == []
 
 
-async def test_one_unknown_host_stops_it_everywhere(world: World, ada: Client) -> None:
+async def test_one_unknown_host_refuses_the_whole_command(world: World, ada: Client) -> None:
     body = {"command": ["x"], "hosts": ["web-1", "nowhere", "box-1"], "tags": ["none"]}
     refused = await ada.post("/acme/exec", body)
     assert (refused.status, refused.code) == (400, "unknown_hosts")
@@ -106,13 +106,13 @@ async def test_one_unknown_host_stops_it_everywhere(world: World, ada: Client) -
         {"command": ["\ud800"]},
     ],
 )
-async def test_what_cannot_be_run_is_refused(world: World, ada: Client, body: Any) -> None:
+async def test_an_invalid_command_is_refused(world: World, ada: Client, body: Any) -> None:
     refused = await ada.post("/acme/exec", {"hosts": ["web-1"], **body})
     assert refused.status == 400, refused.body
     assert (await ada.get("/acme/job")).json == []
 
 
-async def test_it_is_for_admins(world: World, uma: Client, eve: Client) -> None:
+async def test_only_admins_run_commands(world: World, uma: Client, eve: Client) -> None:
     body = {"command": ["x"], "hosts": ["web-1"]}
     for who in ("vic", "uma", "max", "web-1"):
         assert (await world.client(who).post("/exec", body)).status == 403
@@ -135,7 +135,7 @@ async def test_managers_and_the_person_who_ran_it_see_a_command(
     assert listed[0]["task_arguments_values"] == ["uptime"]
 
 
-async def test_it_is_audited(world: World, ada: Client) -> None:
+async def test_a_command_is_audited(world: World, ada: Client) -> None:
     (job,) = await execute(ada, "reboot", "now", hosts=["web-1"])
     entries = (await world.client("olga").get("/api/audit?where[action]=host.exec")).json
     entry = next(item for item in entries if item["action"] == "host.exec")
@@ -158,7 +158,7 @@ async def test_a_key_makes_it_happen_once(world: World, ada: Client) -> None:
     assert (other.status, other.code) == (422, "idempotency_key_reused")
 
 
-async def test_it_can_be_canceled_but_not_restarted(world: World, ada: Client) -> None:
+async def test_a_command_can_be_canceled_but_not_restarted(world: World, ada: Client) -> None:
     (job,) = await execute(ada, "sleep", "9", hosts=["web-1"], timeout=5_000)
     assert job["timeout"] == 5_000
     assert (await ada.put(f"/acme/job/{job['id']}/cancel")).json["lifecycle"] == "canceled"
@@ -166,14 +166,16 @@ async def test_it_can_be_canceled_but_not_restarted(world: World, ada: Client) -
     assert (refused.status, refused.code) == (400, "not_restartable")
 
 
-async def test_it_does_not_wait_for_days(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_a_command_expires_instead_of_waiting_for_days(
+    world: World, ada: Client, clock: ManualClock
+) -> None:
     (job,) = await execute(ada, "uptime", hosts=["web-1"])
     clock.move(601)
     await loops.expire(world.runtime)
     assert (await show(ada, job["id"]))["lifecycle"] == "expired"
 
 
-async def test_it_queues_beside_tasks_at_their_limit(
+async def test_a_command_is_not_delayed_by_tasks_at_their_limit(
     world: World, ada: Client, uma: Client
 ) -> None:
     async def next_job_id(agent: FakeAgent) -> str:
@@ -188,7 +190,7 @@ async def test_it_queues_beside_tasks_at_their_limit(
         assert await next_job_id(agent) == job["id"]
 
 
-async def test_an_agent_of_the_original_takes_it_too(world: World, ada: Client) -> None:
+async def test_an_agent_of_theeye_gets_the_job_too(world: World, ada: Client) -> None:
     old: LegacyAgent = agent_of(world)
     await old.start()
     await execute(ada, "uptime", hosts=["old-1"])
@@ -198,7 +200,7 @@ async def test_an_agent_of_the_original_takes_it_too(world: World, ada: Client) 
     assert (await old.finish(job)).json["lifecycle"] == "finished"
 
 
-async def test_old_ones_are_forgotten(world: World, clock: ManualClock) -> None:
+async def test_old_commands_are_deleted(world: World, clock: ManualClock) -> None:
     ada = world.client("token")
     (job,) = await execute(ada, "uptime", hosts=["web-1"])
     await ada.put(f"/acme/job/{job['id']}/cancel")

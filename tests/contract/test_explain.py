@@ -12,7 +12,7 @@ def by_name(item: Any) -> dict[str, Any]:
     return {member["username"]: member for member in item["members"]}
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_the_report_lists_the_rights_of_each_member(world: World, ada: Client) -> None:
     task = await world.task(acl=["uma", "vic"])
     record = (await ada.get(f"/acme/access/explain?object=task&id={task}")).json
     assert (record["object"], record["name"], len(record["acl"])) == ("task", "echo", 2)
@@ -29,7 +29,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert "everything" in people["ada"]["why"]
 
 
-async def test_it_says_what_really_happens(world: World, ada: Client) -> None:
+async def test_the_access_report_agrees_with_the_permissions(world: World, ada: Client) -> None:
     """For every member: the list shows it, and a run is taken, exactly where it says so."""
     task = await world.task(acl=["uma"])
     people = by_name((await ada.get(f"/access/explain?customer=acme&object=task&id={task}")).json)
@@ -41,7 +41,7 @@ async def test_it_says_what_really_happens(world: World, ada: Client) -> None:
         assert (ran.status == 200) is people[name]["runs"], name
 
 
-async def test_one_member_and_other_things(world: World, ada: Client) -> None:
+async def test_the_report_can_be_limited_to_one_member(world: World, ada: Client) -> None:
     response = await ada.post("/acme/monitor", {"name": "x", "type": "push"})
     target = f"/acme/access/explain?object=monitor&id={response.json['id']}"
     for user in ("vic", "VIC@acme.test", world.actors.vic.user_id):
@@ -52,12 +52,12 @@ async def test_one_member_and_other_things(world: World, ada: Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?object=host", "?object=task&id=", "?object=task&id=x"])
-async def test_what_is_not_there_is_refused(ada: Client, query: str) -> None:
+async def test_unknown_members_and_objects_are_refused(ada: Client, query: str) -> None:
     answer = await ada.get(f"/acme/access/explain{query}")
     assert answer.status == (404 if "id=" in query else 400)
 
 
-async def test_it_is_for_managers(world: World, uma: Client, eve: Client) -> None:
+async def test_only_managers_see_the_access_report(world: World, uma: Client, eve: Client) -> None:
     task = await world.task()
     assert (await uma.get(f"/acme/access/explain?object=task&id={task}")).status == 403
     assert (await eve.get(f"/globex/access/explain?object=task&id={task}")).status == 404

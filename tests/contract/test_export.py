@@ -18,7 +18,7 @@ def essence(record: dict[str, Any]) -> dict[str, Any]:
     return {field: value for field, value in record.items() if field not in remaining}
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_task_is_exported_with_its_fields(world: World, ada: Client) -> None:
     fields: dict[str, Any] = {
         "description": "Greets.",
         "script_runas": "bash -e %script%",
@@ -75,7 +75,7 @@ async def test_a_workflow_comes_with_its_tasks(world: World, ada: Client) -> Non
     assert essence(again) == essence(flow)
 
 
-async def test_a_shallow_one_has_no_scripts_inside(world: World, ada: Client) -> None:
+async def test_a_shallow_export_contains_no_scripts(world: World, ada: Client) -> None:
     task_id = await world.task()
     recipe = (await ada.get(f"/acme/task/{task_id}/serialize?mode=shallow")).json
     assert recipe["file"] == {"filename": "echo.sh"}

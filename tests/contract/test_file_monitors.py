@@ -40,7 +40,7 @@ async def react(world: World, kind: str) -> None:
             await consumers.catch_up(reaction, world.runtime)
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_maintained_file_is_sent_to_the_agent(world: World, ada: Client) -> None:
     file_id = await store_file(ada)
     monitor = await make(world, ada, file=file_id, os_username="www-data", os_groupname="33")
     assert monitor["config"]["file"] == file_id
@@ -57,7 +57,7 @@ async def test_it_works(world: World, ada: Client) -> None:
         assert base64.b64decode(newer.config["source"]) == b"Listen 81\n"
 
 
-async def test_it_is_sent_as_a_check_that_earlier_agents_do_not_have(
+async def test_a_maintained_file_is_a_kind_of_check_unknown_to_earlier_agents(
     world: World, ada: Client
 ) -> None:
     monitor = await make(world, ada, file=await store_file(ada))

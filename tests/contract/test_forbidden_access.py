@@ -88,7 +88,7 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
 )
 
 
-async def test_it_works(world: World) -> None:
+async def test_forbidden_requests_are_refused(world: World) -> None:
     fixtures: AllKinds = await world.runtime.db.write(
         settle, world.runtime, world.actors, world.things
     )

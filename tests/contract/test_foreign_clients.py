@@ -24,7 +24,7 @@ def token_of(world: World) -> str:
     return world.credential("token")
 
 
-async def test_it_works(world: World, bare_client: Client) -> None:
+async def test_the_first_steps_of_the_documentation_run(world: World, bare_client: Client) -> None:
     """The first steps of the documentation that interface.md was written from."""
     task = await world.task(task_arguments=TWO)
     text = f"access_token={token_of(world)}&customer=acme"
@@ -82,7 +82,7 @@ async def test_a_bare_array_works_by_secret(world: World, anonymous: Client) -> 
     assert refused.status == 403
 
 
-async def test_an_object_is_the_one_argument_of_a_task_that_has_one(
+async def test_an_object_is_the_argument_of_a_task_with_one_argument(
     world: World, uma: Client
 ) -> None:
     fixed = {"type": "fixed", "label": "f", "value": "x"}

@@ -15,7 +15,7 @@ async def approval(world: World, **more: Any) -> str:
     return await world.task("release", **fields)
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_the_starter_cannot_approve_with_four_eyes(world: World, uma: Client) -> None:
     job = await create(uma, await approval(world, four_eyes=True))
     for verb in ("approve", "reject"):
         refused = await uma.put(f"/acme/job/{job['id']}/{verb}")
@@ -23,14 +23,14 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert (await world.client("max").put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
-async def test_it_is_off_by_default(world: World, uma: Client, ada: Client) -> None:
+async def test_four_eyes_is_off_by_default(world: World, uma: Client, ada: Client) -> None:
     task = await approval(world)
     assert (await ada.get(f"/acme/task/{task}")).json["four_eyes"] is False
     job = await create(uma, task)
     assert (await uma.put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
-async def test_a_token_of_ones_own_does_not_help(world: World, ada: Client) -> None:
+async def test_the_own_token_cannot_approve_the_own_job(world: World, ada: Client) -> None:
     """Who starts it by a token that the same person made is the same two eyes."""
     task = await approval(world, approvers=["ada", "max"], four_eyes=True)
     job = await create(world.client("token"), task)
@@ -39,7 +39,7 @@ async def test_a_token_of_ones_own_does_not_help(world: World, ada: Client) -> N
     assert (await world.client("max").put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
-async def test_what_nobody_started_any_approver_below_admin_decides(
+async def test_a_job_without_a_starter_is_decided_by_any_approver(
     world: World, ada: Client, uma: Client, anonymous: Client
 ) -> None:
     task = await approval(world, four_eyes=True)

@@ -52,7 +52,7 @@ async def test_held_jobs_are_listed_until_they_are_released(
     assert (await held_jobs(ada))["total"] == 0
 
 
-async def test_the_list_says_what_the_hosts_have_shown(world: World, ada: Client) -> None:
+async def test_the_list_shows_the_evidence_of_the_hosts(world: World, ada: Client) -> None:
     task_id = await world.task()
     await create(ada, task_id)
     await world.runtime.db.write(restore_database)

@@ -16,7 +16,9 @@ async def purge(world: World) -> None:
         pass
 
 
-async def test_it_works(world: World, ada: Client, uma: Client) -> None:
+async def test_the_organization_sets_a_default_retention(
+    world: World, ada: Client, uma: Client
+) -> None:
     olga = world.client("olga")
     assert (await ada.get("/api/customer?customer=acme")).json["history"] == DEFAULT
     changed = await olga.put("/api/customer?customer=acme", {"history": {"count": 1}})

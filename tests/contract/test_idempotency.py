@@ -21,7 +21,7 @@ async def count(client: Client) -> int:
     return len((await client.get("/acme/job")).json)
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_repeated_request_returns_the_first_response(world: World, uma: Client) -> None:
     body = {"task": await world.task(), "task_arguments": []}
     first = await uma.post("/acme/job", body, headers=KEY)
     second = await uma.post("/acme/job", body, headers=KEY)

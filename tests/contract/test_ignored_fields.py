@@ -10,7 +10,7 @@ from contract.world import World
 IGNORED = "belvedere-ignored"
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_ignored_fields_are_named_or_refused(world: World, ada: Client) -> None:
     task = await world.task()
     body = {"concurency": 1, "description": "d"}
     changed = await ada.patch(f"/acme/task/{task}", body)

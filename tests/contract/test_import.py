@@ -17,7 +17,7 @@ async def import_recipe(client: Client, item: Any, query: str = "?hostname=web-1
     return answer.json
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_recipe_is_imported(world: World, ada: Client) -> None:
     report = await import_recipe(ada, flow())
     assert [task["name"] for task in report["tasks"]] == ["pull", "ask", "ship"]
     record = report["workflow"]
@@ -77,7 +77,7 @@ async def test_the_customer_in_a_recipe_is_not_the_callers(world: World, ada: Cl
         ),
     ],
 )
-async def test_it_is_all_or_nothing(
+async def test_an_import_creates_everything_or_nothing(
     world: World, ada: Client, said: Any, query: str, told: str
 ) -> None:
     refused = await ada.post(f"/acme/workflows/import{query}", said)
@@ -88,7 +88,7 @@ async def test_it_is_all_or_nothing(
 
 
 @pytest.mark.parametrize("raw", [b"", b"[", b"7", b'{"a": 1, "a": 2}'])
-async def test_what_is_no_json_object_is_refused(ada: Client, raw: bytes) -> None:
+async def test_a_body_that_is_no_json_object_is_refused(ada: Client, raw: bytes) -> None:
     headers = {"content-type": "application/json"}
     refused = await ada.post("/acme/workflows/import", raw=raw, headers=headers)
     assert refused.status == 400
@@ -107,7 +107,7 @@ async def test_numbers_of_a_recipe_become_texts(ada: Client) -> None:
     assert (record["description"], record["env"]) == ("5", {"PORT": "8080"})
 
 
-async def test_the_response_lists_what_is_not_imported(world: World, ada: Client) -> None:
+async def test_the_response_lists_fields_that_are_not_imported(world: World, ada: Client) -> None:
     report = await import_recipe(ada, flow(triggers=["62e9"], logger=True))
     lines = [(item["part"], item["field"], item["value"]) for item in report["not_imported"]]
     foreign = [

@@ -49,7 +49,7 @@ async def failed_job(world: World, who: str, **fields: Any) -> None:
     await deliver_notices(world.runtime)
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_the_starter_is_notified_of_a_failed_job(world: World, uma: Client) -> None:
     """A job that ends badly is told to whoever started it."""
     await failed_job(world, "uma")
     (notification,) = (await uma.get("/acme/notification")).json
@@ -80,7 +80,7 @@ async def test_an_older_row_is_grouped_by_its_object(world: World, uma: Client) 
     assert notification["group_id"] == notification["object_id"]
 
 
-async def test_one_is_read_and_new_again(world: World, uma: Client) -> None:
+async def test_a_notification_is_marked_read_and_unread(world: World, uma: Client) -> None:
     await failed_job(world, "uma")
     (notification,) = (await uma.get("/notification?customer=acme")).json
     target = f"/acme/notification/{notification['id']}"
@@ -113,7 +113,7 @@ async def failing(world: World, monitor_id: str) -> None:
     await deliver_notices(world.runtime)
 
 
-async def test_nobody_reads_the_inbox_of_another(
+async def test_an_inbox_is_read_by_its_owner_only(
     world: World, uma: Client, ada: Client, eve: Client
 ) -> None:
     await failed_job(world, "uma")
@@ -149,7 +149,7 @@ async def test_notify_and_success_are_respected(world: World, code: int) -> None
     assert await titles(world, "uma", "ada") == {"uma": [], "ada": []}
 
 
-async def test_a_step_is_the_business_of_its_workflow(world: World, ada: Client) -> None:
+async def test_a_failed_step_is_reported_by_its_workflow_only(world: World, ada: Client) -> None:
     flow = await flowing.create_workflow(world, ada, tags=["prod"])
     await flowing.run(world.client("uma"), flow)
     async with world.agent() as agent:
@@ -289,7 +289,9 @@ async def test_a_notification_task_mails_where_it_says_so(
 PREFERENCES = "/acme/notification/preferences"
 
 
-async def test_what_is_muted_does_not_come(world: World, uma: Client, ada: Client) -> None:
+async def test_muted_notifications_are_not_delivered(
+    world: World, uma: Client, ada: Client
+) -> None:
     record = (await uma.get(PREFERENCES)).json
     assert record["muted"] == [] and "job.finished" in record["kinds"]
     set_ = await uma.put(PREFERENCES, {"muted": ["job.finished", "job.lost", "job.finished"]})
@@ -304,7 +306,7 @@ async def test_what_is_muted_does_not_come(world: World, uma: Client, ada: Clien
 
 
 @pytest.mark.parametrize("muted", [["job.assigned"], ["x"], [""], [7], "job.finished", None])
-async def test_only_what_comes_can_be_muted(uma: Client, muted: Any) -> None:
+async def test_an_unknown_kind_cannot_be_muted(uma: Client, muted: Any) -> None:
     assert (await uma.put(PREFERENCES, {"muted": muted})).status == 400
     assert (await uma.get(PREFERENCES)).json["muted"] == []
 

@@ -39,7 +39,7 @@ KINDS = ("type_", "kind", "sent", "kept", "gist")
 
 
 @pytest.mark.parametrize(KINDS, VALUES)
-async def test_it_works(
+async def test_each_kind_of_indicator_stores_its_value(
     ada: Client, vic: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
     """By every route that takes a value, seen by whom the ACL names."""
@@ -129,7 +129,9 @@ async def test_history_and_badge_have_its_gist(
         ("progress", CHART),
     ],
 )
-async def test_a_bad_value_is_named_and_makes_nothing(ada: Client, type_: str, value: Any) -> None:
+async def test_an_invalid_value_is_reported_and_nothing_is_created(
+    ada: Client, type_: str, value: Any
+) -> None:
     refused = await ada.post("/acme/indicator", {"title": "Board", "type": type_, "value": value})
     assert refused.status == 400
     assert refused.json["errors"][0]["field"].startswith("value"), refused.json
@@ -224,7 +226,7 @@ async def test_a_stored_file_is_shown_as_it_is_now(
     assert (await vic.get(f"/acme/file/{file_id}/download")).status == 403
 
 
-async def test_what_is_no_text_is_only_downloaded(ada: Client) -> None:
+async def test_binary_files_are_only_downloaded(ada: Client) -> None:
     answer = await ada.post("/acme/file", {"filename": "a.bin", "data": "AP8B"})
     indicator = await create_indicator(ada, "Bin", "file", value=answer.json["id"])
     view = (await ada.get(f"/acme/indicator/{indicator['id']}/file")).json
@@ -252,7 +254,7 @@ async def test_another_organizations_file_is_no_file(
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "value")
 
 
-async def test_only_a_file_has_one(ada: Client, uma: Client) -> None:
+async def test_only_a_file_indicator_has_a_file_route(ada: Client, uma: Client) -> None:
     indicator = await create_indicator(ada, acl=[UMA])
     refused = await uma.get(f"/acme/indicator/{indicator['id']}/file")
     assert (refused.status, refused.code) == (400, "no_file")

@@ -38,7 +38,7 @@ def by_title(title: str, rest: str = "") -> str:
     return f"/indicator/title/{quote(title, safe='')}{rest}?customer=acme"
 
 
-async def test_it_works(ada: Client) -> None:
+async def test_an_indicator_is_created_and_listed(ada: Client) -> None:
     """POST /indicator and GET /indicator: the record, and an array of all of them."""
     indicator = await create_indicator(
         ada, "Deploys", "text", state="normal", value="all fine", acl=[UMA]
@@ -59,7 +59,7 @@ async def test_it_works(ada: Client) -> None:
     assert (await ada.get("/acme/indicator")).body == response.body
 
 
-async def test_a_new_one_has_the_defaults_of_the_interface(ada: Client) -> None:
+async def test_a_new_indicator_has_the_documented_defaults(ada: Client) -> None:
     indicator = await create_indicator(ada)
     assert (indicator["enable"], indicator["acl"], indicator["severity"]) == (True, [], "HIGH")
     assert (indicator["alerts"], indicator["sticky"], indicator["state"]) == (True, False, "normal")
@@ -205,7 +205,7 @@ async def test_any_title_can_be_used_in_a_path(ada: Client, title: str) -> None:
 
 
 @pytest.mark.parametrize("raw", ["%00", "%0A", "x" * 300, "%20"])
-async def test_what_cannot_be_a_title_is_not_there(ada: Client, raw: str) -> None:
+async def test_an_invalid_title_is_not_found(ada: Client, raw: str) -> None:
     assert (await ada.get(f"/acme/indicator/title/{raw}")).status == 404
     assert (await ada.delete(f"/acme/indicator/title/{raw}")).status == 404
     assert (await ada.patch(f"/acme/indicator/title/{raw}/increase")).status == 404
@@ -331,7 +331,7 @@ async def test_delete_answers_with_the_record(ada: Client) -> None:
     await create_indicator(ada)
 
 
-async def test_a_member_whom_the_acl_names_dismisses_it(ada: Client, uma: Client) -> None:
+async def test_a_member_of_the_acl_dismisses_an_indicator(ada: Client, uma: Client) -> None:
     own_indicator = await create_indicator(ada, "mine", acl=[UMA])
     hidden = await create_indicator(ada, "hidden", acl=[VIC])
     assert (await uma.delete(f"/acme/indicator/{own_indicator['id']}")).status == 200
@@ -350,7 +350,7 @@ async def test_dismissing_needs_the_level_user_and_the_acl(world: World, ada: Cl
     assert (refused.status, refused.code) == (403, "may_not_dismiss")
 
 
-async def test_a_read_only_one_is_not_dismissed(ada: Client, uma: Client) -> None:
+async def test_a_read_only_indicator_is_not_dismissed(ada: Client, uma: Client) -> None:
     indicator = await create_indicator(ada, read_only=True, acl=[UMA])
     for who in (ada, uma):
         for target in (f"/acme/indicator/{indicator['id']}", by_title("Queue")):
@@ -360,7 +360,9 @@ async def test_a_read_only_one_is_not_dismissed(ada: Client, uma: Client) -> Non
     assert (await uma.delete(by_title("Queue"))).status == 200
 
 
-async def test_members_see_what_the_acl_shows_them(world: World, ada: Client, vic: Client) -> None:
+async def test_members_see_only_indicators_of_their_acl(
+    world: World, ada: Client, vic: Client
+) -> None:
     actual_indicator = await create_indicator(ada, "shown", acl=[VIC])
     hidden = await create_indicator(ada, "hidden")
     assert [indicator["id"] for indicator in (await vic.get("/acme/indicator")).json] == [
@@ -463,7 +465,9 @@ async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: M
     assert (await ada.patch(target, {"ttl": None})).json["stale"] is False
 
 
-async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: ManualClock) -> None:
+async def test_values_of_an_indicator_are_stored_for_a_sparkline(
+    ada: Client, clock: ManualClock
+) -> None:
     indicator = await create_indicator(ada, type_="progress", value=10)
     target = f"/acme/indicator/{indicator['id']}"
     for value in (20, 30, 40):
@@ -481,7 +485,7 @@ async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: ManualC
 
 
 @pytest.mark.parametrize("query", ["points=0", "points=1001", "points=x", "since=noon"])
-async def test_a_bad_question_about_its_past_is_refused(ada: Client, query: str) -> None:
+async def test_an_invalid_query_of_the_history_is_refused(ada: Client, query: str) -> None:
     indicator = await create_indicator(ada)
     assert (await ada.get(f"/acme/indicator/{indicator['id']}/history?{query}")).status == 400
 
@@ -493,7 +497,7 @@ def badge_text(answer: Response) -> str:
     return answer.text
 
 
-async def test_it_can_be_had_as_a_picture(ada: Client) -> None:
+async def test_an_indicator_can_be_read_as_an_image(ada: Client) -> None:
     indicator = await create_indicator(ada, '<b>&"Disk"', "progress", value=73)
     text = badge_text(await ada.get(f"/acme/indicator/{indicator['id']}/badge.svg"))
     assert "73%" in text and "&lt;b&gt;&amp;" in text and "<b>" not in text

@@ -16,7 +16,7 @@ async def create_held(client: Client, task: str, lifecycle: str) -> dict[str, An
     return job
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_job_on_hold_gets_its_input(world: World, uma: Client) -> None:
     job = await create_held(uma, await world.task(task_arguments=TWO), "onhold")
     assert (job["lifecycle"], job["state"]) == ("onhold", "in_progress")
     response = await uma.put(f"/job/{job['id']}/input?customer=acme", {"args": ["x", True]})
@@ -63,12 +63,12 @@ async def test_a_job_that_runs_takes_no_input(world: World, uma: Client) -> None
     assert (refused.status, refused.code) == (409, "wrong_lifecycle")
 
 
-async def test_a_viewer_may_not(world: World, uma: Client, vic: Client) -> None:
+async def test_a_viewer_is_refused(world: World, uma: Client, vic: Client) -> None:
     job = await create_held(uma, await world.task(), "onhold")
     assert (await vic.put(f"/acme/job/{job['id']}/input", {"args": []})).status == 403
 
 
-async def test_it_says_that_it_waits_for_input(world: World, uma: Client) -> None:
+async def test_a_job_that_waits_for_input_says_so(world: World, uma: Client) -> None:
     job = await create_held(uma, await world.task(task_arguments=TWO), "onhold")
     assert (await show(uma, job["id"]))["waiting_reason"] == "input"
 

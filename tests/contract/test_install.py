@@ -9,7 +9,7 @@ from contract.client import Client
 from contract.world import World
 
 
-async def test_it_works(anonymous: Client) -> None:
+async def test_the_installer_contains_the_hash_of_the_agent(anonymous: Client) -> None:
     script = await anonymous.get("/-/install.sh")
     assert script.status == 200 and script.text.startswith("#!/bin/sh\n")
     agent = await anonymous.get("/-/belvedere-agent.pyz")
@@ -28,7 +28,7 @@ async def test_without_an_address_of_its_own_it_is_where_it_was_reached(
         assert f'"http://{host}/-/belvedere-agent.pyz"' in response.text
 
 
-async def test_what_is_no_address_reaches_no_shell(world: World, anonymous: Client) -> None:
+async def test_an_invalid_address_reaches_no_shell(world: World, anonymous: Client) -> None:
     world.runtime.settings.url = ""
     for host in ('x"; rm -rf /', "x$(id)", "x`id`", "", "a b", "x/../y", "user@x", "x:123456"):
         response = await anonymous.get("/-/install.sh", headers={"host": host})
@@ -41,7 +41,7 @@ def test_building_the_file_is_reproducible() -> None:
     assert package.archive() == first
 
 
-def test_it_holds_the_agent_and_nothing_of_the_server() -> None:
+def test_the_bundle_contains_the_agent_and_nothing_of_the_server() -> None:
     names = zipfile.ZipFile(io.BytesIO(package.archive())).namelist()
     assert "belvedere/agent/keeper/program.py" in names and "websockets/LICENSE" in names
     rooms = {name.split("/")[1] for name in names if name.startswith("belvedere/")}

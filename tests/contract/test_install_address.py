@@ -8,7 +8,9 @@ from contract.client import Client
 from contract.world import World
 
 
-async def test_it_works(world: World, ada: Client, vic: Client) -> None:
+async def test_possible_addresses_of_the_server_are_listed(
+    world: World, ada: Client, vic: Client
+) -> None:
     world.runtime.settings.url = ""
     answer = await ada.get("/api/enrolment/address")
     assert answer.status == 200

@@ -19,7 +19,7 @@ STYLES = (True, False)
 
 @pytest.mark.parametrize("v1", STYLES, ids=["path", "query"])
 @pytest.mark.parametrize("row", ROWS)
-async def test_it_works(world: World, row: str, v1: bool) -> None:
+async def test_each_row_of_the_interface_is_called(world: World, row: str, v1: bool) -> None:
     scene = CaseContext(world, row, v1)
     await SCENES[row](scene)
     assert set(scene.answered) == {row}
@@ -38,7 +38,7 @@ def test_every_row_is_a_route_with_the_level_of_the_interface() -> None:
 
 
 @pytest.mark.parametrize("text", ELSEWHERE)
-def test_what_is_no_endpoint_is_tested_elsewhere(text: str) -> None:
+def test_rows_without_an_endpoint_name_tests_that_exist(text: str) -> None:
     for named in ELSEWHERE[text]:
         file, _, name = named.partition("::")
         tree = ast.parse((HERE / file).read_text())

@@ -138,7 +138,7 @@ def names_of(route: Route) -> Iterator[str]:
 
 
 @pytest.mark.limit(120)
-async def test_it_works(fuzz: Fuzz) -> None:
+async def test_invalid_query_parameters_never_cause_a_server_error(fuzz: Fuzz) -> None:
     """Parameters of the query."""
     for route in ROUTES:
         target = fuzz.target(route, principal_for(route))

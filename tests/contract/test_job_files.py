@@ -33,7 +33,7 @@ async def names(client: Client, job_id: str) -> list[str]:
 
 
 @every_transport
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_files_of_a_job_are_listed_and_downloaded(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         assert await names(uma, job["id"]) == []
@@ -76,7 +76,7 @@ async def test_the_end_waits_for_them(world: World, uma: Client) -> None:
         assert response.body == BIG
 
 
-async def test_what_comes_again_is_the_same(world: World, uma: Client) -> None:
+async def test_repeated_parts_do_not_change_the_file(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     async with world.agent() as agent:
         order = await agent.order()
@@ -125,9 +125,7 @@ HOSTILE: list[Any] = [
 ]
 
 
-async def test_names_that_no_agent_of_ours_would_send_are_dropped(
-    world: World, uma: Client
-) -> None:
+async def test_invalid_file_names_are_dropped(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()
@@ -146,7 +144,7 @@ async def test_more_than_one_job_may_leave_ends_the_link(
         assert await agent.hangs_up() == 4400
 
 
-async def test_together_they_are_bounded(
+async def test_the_total_size_of_the_files_is_bounded(
     world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artifacts, "MAX_BYTES", 100)
@@ -176,7 +174,7 @@ async def test_the_last_attempt_counts(world: World, uma: Client, clock: ManualC
     assert await names(uma, job["id"]) == ["second"]
 
 
-async def test_who_sees_the_job_sees_its_files(
+async def test_files_are_visible_with_their_job(
     world: World, ada: Client, uma: Client, eve: Client
 ) -> None:
     async with world.agent() as agent:
@@ -192,7 +190,7 @@ async def test_who_sees_the_job_sees_its_files(
     assert (missing.status, missing.code) == (404, "file_not_found")
 
 
-async def test_they_go_with_the_job(world: World, ada: Client) -> None:
+async def test_files_are_deleted_with_their_job(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         order = await end_with_files(agent, {"x": b"y"})

@@ -27,7 +27,7 @@ async def follow_links(client: Client, path: str) -> tuple[list[list[str]], list
     return pages, ends
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_filtered_list_continues_after_each_step(world: World, uma: Client) -> None:
     jobs, rare = await create_jobs(world, uma)
     pages, ends = await follow_links(uma, "/acme/job?where[name]=rare&look=2")
     assert pages == [[], [rare[1]], [rare[0]]]
@@ -49,7 +49,7 @@ async def test_the_other_way_round(world: World, uma: Client) -> None:
     assert pages == [[rare[0]], [rare[1]], []] and ends == [jobs[1], jobs[3], None]
 
 
-async def test_it_counts_what_it_looked_at(world: World, uma: Client) -> None:
+async def test_the_list_reports_how_many_rows_it_examined(world: World, uma: Client) -> None:
     jobs, _ = await create_jobs(world, uma)
     few = await uma.get("/acme/job?where[name]=rare&look=4&count_most=10")
     assert (few.headers["x-total-count"], few.headers["x-total-more"]) == ("1", "true")
@@ -86,7 +86,7 @@ async def test_another_order_sorts_the_newest_jobs(world: World, uma: Client) ->
     assert sorted(page) == jobs[-3:] and ends == [jobs[-3]]
 
 
-async def test_others_see_nothing_of_it(world: World, uma: Client, eve: Client) -> None:
+async def test_other_organizations_see_no_jobs(world: World, uma: Client, eve: Client) -> None:
     await create_jobs(world, uma)
     assert await follow_links(eve, "/globex/job?look=2") == ([[]], [None])
 

@@ -21,7 +21,9 @@ def _lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
     return [json.loads(JsonFormatter().format(record)) for record in records]
 
 
-async def test_it_works(world: World, ada: Client, caplog: pytest.LogCaptureFixture) -> None:
+async def test_log_lines_of_a_job_have_its_ids(
+    world: World, ada: Client, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG, "belvedere.jobs")
     body, headers = {"task": await world.task()}, {"traceparent": PARENT}
     async with world.agent() as agent:

@@ -15,7 +15,7 @@ INPUT = {"type": "input", "label": "who"}
 LAST = '{"state": "success", "output": ["{\\"a\\": 1}", "plain"]}'
 
 
-async def test_it_works(world: World, uma: Client, vic: Client) -> None:
+async def test_output_and_result_of_a_job_are_read(world: World, uma: Client, vic: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
         job = await run(uma, agent, task, lastline=LAST, log=f"{LAST}\n")
@@ -38,13 +38,13 @@ async def test_a_result_is_waited_for(world: World, uma: Client) -> None:
         assert (await waits).json["lifecycle"] == "finished"
 
 
-async def test_one_that_takes_longer_is_202_with_the_job(world: World, uma: Client) -> None:
+async def test_a_job_that_takes_longer_returns_202_with_the_job(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     late = await uma.get(f"/acme/job/{job['id']}/result?timeout=0")
     assert (late.status, late.json["id"]) == (202, job["id"])
 
 
-async def test_nobody_is_waited_for_who_has_hung_up(world: World, uma: Client) -> None:
+async def test_a_client_that_disconnected_is_not_waited_for(world: World, uma: Client) -> None:
     """Else this test would take as long as the wait."""
     job = await create(uma, await world.task())
     gone = world.client("uma", hangs_up=True)
@@ -60,7 +60,7 @@ async def test_a_failure_is_an_answer_too(world: World, uma: Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["parse=x", "parse=1.5", "timeout=x", "timeout=301"])
-async def test_a_bad_question_is_refused(world: World, uma: Client, query: str) -> None:
+async def test_an_invalid_query_parameter_is_refused(world: World, uma: Client, query: str) -> None:
     job = await create(uma, await world.task())
     assert (await uma.get(f"/acme/job/{job['id']}/result?{query}")).status == 400
 
@@ -79,7 +79,7 @@ async def test_the_arguments_can_be_read(world: World, uma: Client) -> None:
     ]
 
 
-async def test_what_is_not_over_is_listed_and_counted(world: World, uma: Client) -> None:
+async def test_open_jobs_are_listed_and_counted(world: World, uma: Client) -> None:
     task, other = await world.task(), await world.task("other")
     async with world.agent() as agent:
         over = await run(uma, agent, task)
@@ -92,7 +92,7 @@ async def test_what_is_not_over_is_listed_and_counted(world: World, uma: Client)
     assert len(counts) == 2
 
 
-async def test_what_a_workflow_was_started_with(world: World, ada: Client, uma: Client) -> None:
+async def test_the_input_of_a_workflow_job_is_shown(world: World, ada: Client, uma: Client) -> None:
     tasks = [await world.task(name, task_arguments=[INPUT]) for name in "ab"]
     graph = {
         "nodes": [{"id": n, "task_id": t} for n, t in zip("ab", tasks, strict=True)],
@@ -114,7 +114,7 @@ async def test_what_a_workflow_was_started_with(world: World, ada: Client, uma: 
     assert [record["task"]["id"] for record in more] == [tasks[0]]
 
 
-async def test_others_see_nothing_of_it(world: World, uma: Client, eve: Client) -> None:
+async def test_results_are_hidden_with_their_job(world: World, uma: Client, eve: Client) -> None:
     hidden = await world.task(acl=[])
     ada = world.client("ada")
     job = await create(ada, hidden)

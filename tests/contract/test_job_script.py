@@ -16,7 +16,7 @@ async def script(client: Client, job_id: str) -> dict[str, Any]:
     return record
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_job_shows_its_script_and_the_last_good_one(world: World, ada: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
         good = await run(ada, agent, task, code=0)
@@ -55,13 +55,13 @@ async def test_without_a_good_one_there_is_nothing_to_compare(world: World, ada:
     assert (await script(ada, last["id"]))["same"]
 
 
-async def test_below_a_manager_nobody_reads_scripts(world: World, uma: Client) -> None:
+async def test_users_and_viewers_do_not_read_scripts(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     for who, expected in (("uma", None), ("vic", None), ("max", SOURCE)):
         assert (await script(world.client(who), job["id"]))["job"]["source"] == expected
 
 
-async def test_what_is_no_text_is_not_shown(world: World, ada: Client) -> None:
+async def test_a_binary_script_is_not_shown(world: World, ada: Client) -> None:
     task = await world.task()
     file = (await ada.get(f"/task/{task}")).json["script_id"]
     await ada.put(f"/file/{file}/upload", {"data": "/wD+"})
@@ -80,9 +80,7 @@ async def test_a_job_without_a_script_has_none(world: World, ada: Client) -> Non
     ) == (None, None, None)
 
 
-async def test_who_may_not_see_the_job_sees_no_script(
-    world: World, ada: Client, vic: Client
-) -> None:
+async def test_a_script_is_hidden_with_its_job(world: World, ada: Client, vic: Client) -> None:
     job = await create(ada, await world.task(acl=[]))
     assert (await vic.get(f"/job/{job['id']}/script")).status == 404
     assert (await world.client("eve").get(f"/job/{job['id']}/script")).status == 404

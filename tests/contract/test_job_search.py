@@ -16,7 +16,7 @@ async def ids(client: Client, text: str, query: str = "") -> list[str]:
     return [record["id"] for record in response.json]
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_jobs_are_found_by_arguments_and_name(world: World, uma: Client) -> None:
     argument = {"type": "input", "label": "number", "order": 0}
     task_id = await world.task("Invoices", task_arguments=[argument])
     first, second = [(await create(uma, task_id, [text]))["id"] for text in ("AB-4711", "AB-4712")]
@@ -38,7 +38,7 @@ async def test_a_text_that_is_too_long_is_refused(uma: Client) -> None:
     assert (await uma.get(f"/acme/job?q={'x' * 256}")).json == []
 
 
-async def test_nobody_finds_what_they_may_not_see(world: World, uma: Client) -> None:
+async def test_search_finds_only_visible_jobs(world: World, uma: Client) -> None:
     job_id = (await create(uma, await world.task("hidden plan", acl=["uma"])))["id"]
     await add_all(world)
     assert await ids(uma, "hidden plan") == [job_id]

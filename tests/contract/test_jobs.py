@@ -16,7 +16,7 @@ def agent_client(world: World) -> Client:
 
 
 @every_transport
-async def test_it_works(world: World, vic: Client, uma: Client) -> None:
+async def test_a_job_is_read_by_its_id(world: World, vic: Client, uma: Client) -> None:
     """GET /{customer}/job/{id}: get job by id, one job record."""
     async with world.agent() as agent:
         job = await run(

@@ -8,7 +8,9 @@ from people import PASSWORD
 WRONG = f"/job/secret/{'0' * 64}?customer=acme&task={'0' * 24}"
 
 
-async def test_it_works(world: World, anonymous: Client, clock: ManualClock) -> None:
+async def test_wrong_secrets_are_limited_for_a_minute(
+    world: World, anonymous: Client, clock: ManualClock
+) -> None:
     for _ in range(20):
         assert (await anonymous.post(WRONG)).status == 403
     refused = await anonymous.post(WRONG)

@@ -18,7 +18,7 @@ async def ids(client: Client, query: str = "") -> list[str]:
     return [record["id"] for record in response.json]
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_list_is_filtered(world: World, uma: Client) -> None:
     task_id, other = await world.task("one"), await world.task("other")
     first, second = await create(uma, task_id), await create(uma, other)
     assert await ids(uma, f"where[task_id]={task_id}") == [first["id"]]
@@ -92,7 +92,7 @@ REFUSED = [
 ]
 
 
-async def test_what_is_not_declared_or_makes_no_sense_is_refused(uma: Client) -> None:
+async def test_unknown_and_invalid_filters_are_refused(uma: Client) -> None:
     for query in REFUSED:
         refused = await uma.get(f"/acme/job?{query}")
         assert refused.status == 400, query
@@ -103,7 +103,7 @@ async def test_unknown_parameters_are_ignored(uma: Client) -> None:
     assert await ids(uma, "colour=blue&_=1&where=x") == []
 
 
-async def test_it_can_be_sorted(world: World, uma: Client) -> None:
+async def test_a_list_can_be_sorted(world: World, uma: Client) -> None:
     b, a = await create(uma, await world.task("b")), await create(uma, await world.task("a"))
     assert await ids(uma, "sort[name]=1") == [a["id"], b["id"]]
     assert await ids(uma, "sort[name]=-1") == [b["id"], a["id"]]
@@ -146,7 +146,7 @@ def proxied_url(settings: Settings) -> None:
 
 
 @pytest.mark.usefixtures("proxied_url")
-async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Client) -> None:
+async def test_the_next_link_has_the_path_that_a_proxy_removes(world: World, uma: Client) -> None:
     await create(uma, await world.task())
     response = await uma.get("/acme/job?limit=1")
     assert response.headers["link"].startswith("</ops/acme/job?limit=1&after=")
@@ -224,7 +224,7 @@ async def test_a_text_finds_jobs(world: World, uma: Client) -> None:
     assert await ids(uma, "q=100%25") == []
 
 
-async def test_it_counts_up_to_the_requested_number(world: World, uma: Client) -> None:
+async def test_the_total_is_counted_up_to_the_requested_number(world: World, uma: Client) -> None:
     task = await world.task()
     for _ in range(3):
         await create(uma, task)

@@ -26,7 +26,7 @@ async def stream_output(world: World, client: Client, agent: FakeAgent, data: by
 
 
 @every_transport
-async def test_it_works(world: World, uma: Client, vic: Client) -> None:
+async def test_a_log_is_read_as_text(world: World, uma: Client, vic: Client) -> None:
     async with world.agent() as agent:
         job = await run(uma, agent, await world.task(), log="one\ntwo é\n")
     response = await vic.get(f"/acme/job/{job['id']}/log")
@@ -92,7 +92,7 @@ async def test_a_small_log_has_ranges_too(world: World, uma: Client) -> None:
     assert (response.status, response.body) == (206, b"234")
 
 
-async def test_an_offset_skips_what_one_has(world: World, uma: Client) -> None:
+async def test_an_offset_skips_the_part_that_the_client_has(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await stream_output(world, uma, agent)
     assert (await uma.get(f"/acme/job/{job_id}/log?offset=29000")).body == LINES[29_000:]
@@ -212,7 +212,7 @@ async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None
     assert (first["first"], first["offset"], len(first["lines"])) == (1, 0, 500)
 
 
-async def test_it_says_when_lines_were_written(world: World, uma: Client) -> None:
+async def test_the_log_has_the_time_of_each_line(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await stream_output(world, uma, agent)
     record = (await uma.get(f"/job/{job_id}/log/times")).json
@@ -254,7 +254,7 @@ async def _ended_with(world: World, client: Client, log: str) -> str:
     return job_id
 
 
-async def test_search_sees_what_a_reader_sees(world: World, uma: Client) -> None:
+async def test_search_ignores_terminal_sequences(world: World, uma: Client) -> None:
     coloured = b"\x1b[1;31mER\x1b[0mROR \x1b]0;title\x07in line 1\nfine\n"
     async with world.agent() as agent:
         job_id = await stream_output(world, uma, agent, coloured)
@@ -293,7 +293,7 @@ async def test_the_record_holds_the_end_of_a_long_log(world: World, uma: Client)
     assert len(log) == 256 * 1024 and log.endswith("xend")
 
 
-async def test_who_may_not_see_the_job_sees_no_log(world: World, ada: Client, vic: Client) -> None:
+async def test_a_log_is_hidden_with_its_job(world: World, ada: Client, vic: Client) -> None:
     job = await create(ada, await world.task(acl=[]))
     for tail in ("log", "log?follow=true", "log/search?q=x", "log/lines", "log/times"):
         assert (await vic.get(f"/acme/job/{job['id']}/{tail}")).status == 404

@@ -8,7 +8,7 @@ from contract.world import World
 
 
 @every_transport
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_log_is_streamed(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()
@@ -36,7 +36,7 @@ async def test_it_works(world: World, uma: Client) -> None:
 
 
 @every_transport
-async def test_it_resumes_by_last_event_id(world: World, uma: Client) -> None:
+async def test_a_stream_resumes_by_last_event_id(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await run(uma, agent, await world.task(), log="one\ntwo\n", bytes_total=8)
     target = f"/acme/job/{job['id']}/log?follow=true"
@@ -94,14 +94,14 @@ async def test_an_earlier_attempt_is_followed_as_it_was(world: World, uma: Clien
     assert output.data == "first\n" and end.data["bytes"] == 6
 
 
-async def test_who_hangs_up_is_noticed(world: World, uma: Client) -> None:
+async def test_a_reader_that_hangs_up_is_noticed(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
         assert stream.status == 200
     assert not world.runtime.feed._listeners
 
 
-async def test_who_loses_access_sees_no_further_output(world: World, ada: Client) -> None:
+async def test_a_reader_who_loses_access_gets_no_further_output(world: World, ada: Client) -> None:
     """A removed member, a revoked token, a lower level: the next output is for none of them."""
     max_, olga = world.client("max"), world.client("olga")
     record = (await ada.post("/api/token", {"name": "reader"})).json
@@ -136,7 +136,7 @@ async def test_a_narrower_acl_ends_the_stream(world: World, ada: Client, vic: Cl
         await agent.end(order, log=None, bytes_total=8, lines_total=2, sha256="00" * 32)
 
 
-async def test_a_cut_says_what_is_missing_and_where_lines_go_on(world: World, uma: Client) -> None:
+async def test_a_cut_names_the_missing_part_and_the_next_line(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()

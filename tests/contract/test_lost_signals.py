@@ -15,7 +15,7 @@ from contract.running import create, show
 from contract.world import World
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_job_without_its_signal_starts_by_polling(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
         [link] = world.runtime.agents.connections()
@@ -62,6 +62,6 @@ def _note_looks(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return looked
 
 
-def test_nobody_looks_less_often_than_every_two_seconds() -> None:
+def test_waiting_code_polls_at_least_every_two_seconds() -> None:
     rounds = {loop.work: loop.every_s for loop in loops.LOOPS}
     assert max(rounds[loops.signal_waiting_hosts], feed.POLL_S, wait.POLL_S) <= 2.0

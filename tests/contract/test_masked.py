@@ -27,7 +27,7 @@ async def everything(world: World, client: Client) -> str:
     return "\n".join([*texts, str(text)])
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_masked_arguments_are_hidden_in_records(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=HIDDEN)
     job = await create(ada, task, ["Ada", CANARY])
     assert job["task_arguments_values"] == ["Ada", "***", "***"]
@@ -50,14 +50,16 @@ async def test_a_restart_keeps_them_hidden(world: World, ada: Client) -> None:
     assert CANARY not in await everything(world, ada)
 
 
-async def test_what_a_dummy_gives_on_is_hidden(world: World, ada: Client, uma: Client) -> None:
+async def test_masked_values_passed_on_by_a_dummy_are_hidden(
+    world: World, ada: Client, uma: Client
+) -> None:
     job = await create(uma, await world.task(type="dummy", task_arguments=HIDDEN), ["U", CANARY])
     assert job["output"] == ["U", "***", "***"]
     assert (await show(uma, job["id"]))["output"] == ["U", "***", "***"]
     assert CANARY not in await everything(world, ada)
 
 
-async def test_what_an_approval_gives_on_is_hidden(
+async def test_masked_values_passed_on_by_an_approval_are_hidden(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     task = await world.task(type="approval", approvers=["vic"], task_arguments=HIDDEN)
@@ -85,7 +87,7 @@ async def test_a_refusal_does_not_repeat_them(world: World, ada: Client) -> None
     assert CANARY not in refused.text
 
 
-async def test_they_cannot_be_guessed_by_comparing(world: World, ada: Client) -> None:
+async def test_masked_values_cannot_be_found_by_filters(world: World, ada: Client) -> None:
     job = await create(ada, await world.task(task_arguments=HIDDEN), ["Ada", CANARY])
     items = [("0", "Ada"), ("1", "***"), ("2", "***")]
     for n, value in items:

@@ -114,7 +114,7 @@ async def mismatches(matrix_world: MatrixWorld, asked: list[Cell]) -> list[str]:
 
 @only_sqlite
 @pytest.mark.limit(120)
-async def test_it_works(matrix_world: MatrixWorld) -> None:
+async def test_every_cell_of_the_permission_matrix_is_right(matrix_world: MatrixWorld) -> None:
     texts = await mismatches(matrix_world, list(cells()))
     assert not texts, "\n".join([f"{len(texts)} cells are wrong", *texts[:40]])
 

@@ -8,7 +8,7 @@ ORIGIN = {"origin": "https://console.test"}
 
 
 @every_transport
-async def test_it_works(anonymous: Client) -> None:
+async def test_health_and_status_need_no_credentials(anonymous: Client) -> None:
     # The second is the original's name for it.
     for path in ("/-/health", "/api/status"):
         response = await anonymous.get(path)

@@ -128,7 +128,7 @@ async def test_two_beats_with_an_old_list_are_healed(world: World, ada: Client) 
         assert not agent.has_heard(MonitorConfig)
 
 
-async def test_asking_for_lists_has_an_end(world: World, ada: Client) -> None:
+async def test_requests_for_complete_lists_are_limited(world: World, ada: Client) -> None:
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
         for _ in range(monitor_sync.MAX_LISTS + 1):

@@ -37,7 +37,7 @@ async def make(world: World, client: Client, **more: Any) -> dict[str, Any]:
     return record
 
 
-async def test_it_works(world: World, ada: Client, vic: Client) -> None:
+async def test_a_monitor_is_created(world: World, ada: Client, vic: Client) -> None:
     monitor = await make(world, ada)
     assert letters.missing(monitor, letters.MONITOR) == []
     assert (monitor["type"], monitor["_type"]) == ("scraper", "ScraperMonitor")
@@ -395,7 +395,7 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
         assert '"event_name":"failure"' in order.arguments[0]
 
 
-async def test_an_agent_of_the_original_reports_by_request(world: World, ada: Client) -> None:
+async def test_an_agent_of_theeye_reports_by_request(world: World, ada: Client) -> None:
     monitor = await make(world, ada, type="dstat", _type="DstatMonitor", fail_threshold=1)
     agent, path = world.client("web-1"), f"/acme/resource/{monitor['id']}/state"
     data = {"cpu": 0, "mem": 3.6687, "cache": None, "disk": [{"name": "vda", "value": 17.2}]}

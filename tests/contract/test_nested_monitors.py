@@ -11,7 +11,7 @@ async def create_push_monitor(ada: Client, name: str) -> str:
     return response
 
 
-async def test_it_works(ada: Client, vic: Client) -> None:
+async def test_a_nested_monitor_is_created(ada: Client, vic: Client) -> None:
     monitor_id, other = (
         await create_push_monitor(ada, "one"),
         await create_push_monitor(ada, "other"),
@@ -41,7 +41,7 @@ async def test_other_monitors_are_not_there(ada: Client) -> None:
     assert (await ada.get(NESTED)).json == []
 
 
-async def test_its_members_are_checked(ada: Client, world: World) -> None:
+async def test_the_members_of_a_nested_monitor_are_validated(ada: Client, world: World) -> None:
     for members in ([], ["0" * 24], ["x"], "x"):
         assert (await ada.post(NESTED, {"name": "x", "monitors": members})).status == 400
     for who in ("vic", "uma", "max"):

@@ -15,7 +15,7 @@ async def create_nested(
     return inner, await create_workflow(world, ada, name="outer", graph=graph, **more)
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_nested_workflow_runs(world: World, ada: Client) -> None:
     inner, outer = await create_nested(world, ada)
     assert outer["workflows"] == [{"id": inner["id"], "name": "inner"}]
     assert outer["graph"]["nodes"] == [{"id": "whole", "workflow_id": inner["id"]}]
@@ -35,7 +35,9 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert run_input["workflow_job_id"] == job["id"]
 
 
-async def test_a_cancel_of_the_outer_one_reaches_the_inner_one(world: World, ada: Client) -> None:
+async def test_canceling_the_outer_workflow_cancels_the_inner_one(
+    world: World, ada: Client
+) -> None:
     _, outer = await create_nested(world, ada)
     job = await run(ada, outer)
     target = f"/acme/workflows/{outer['id']}/job/{job['id']}"
@@ -67,7 +69,7 @@ async def test_an_end_that_starts_the_outer_workflow_is_a_cycle(world: World, ad
     assert (refused.status, refused.code) == (400, "trigger_ring")
 
 
-async def test_one_that_another_runs_cannot_be_deleted(world: World, ada: Client) -> None:
+async def test_a_workflow_that_another_runs_cannot_be_deleted(world: World, ada: Client) -> None:
     inner, outer = await create_nested(world, ada)
     refused = await ada.delete(f"/acme/workflows/{inner['id']}")
     assert (refused.status, refused.code) == (409, "workflow_in_use")
@@ -76,7 +78,7 @@ async def test_one_that_another_runs_cannot_be_deleted(world: World, ada: Client
     assert (await ada.delete(f"/acme/workflows/{inner['id']}")).status == 200
 
 
-async def test_who_may_not_run_the_inner_one_is_refused(
+async def test_running_needs_permission_for_the_inner_workflow(
     world: World, ada: Client, uma: Client
 ) -> None:
     inner, outer = await create_nested(world, ada)
@@ -85,7 +87,7 @@ async def test_who_may_not_run_the_inner_one_is_refused(
     assert (refused.status, refused.code) == (403, "may_not_run")
 
 
-async def test_a_recipe_holds_what_it_runs(world: World, ada: Client) -> None:
+async def test_a_recipe_contains_the_workflow_that_it_runs(world: World, ada: Client) -> None:
     _, outer = await create_nested(world, ada)
     recipe = (await ada.get(f"/acme/workflows/{outer['id']}/serialize")).json
     assert [workflow["name"] for workflow in recipe["workflows"]] == ["inner"]

@@ -75,7 +75,9 @@ async def failed_again(world: World, monitor: str, state: str = "failure") -> No
 # Channels
 
 
-async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_a_failure_reaches_a_webhook_receiver(
+    world: World, ada: Client, clock: ManualClock
+) -> None:
     """From a failure to a receiver that listens, which checks who signed."""
     with http_sink() as sink:
         world.runtime.egress = EgressPool(LOOPBACK)
@@ -102,7 +104,7 @@ async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
     assert (message["state"], message["attempts"]) == ("sent", 1)
 
 
-async def test_the_address_is_shown_to_nobody(
+async def test_the_address_of_a_channel_is_never_shown(
     world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
     new_channel = await channel(ada, SECRET)
@@ -157,7 +159,7 @@ async def test_a_channel_in_use_stays(ada: Client, pool: FakeEgressPool) -> None
         ({"name": "x", "url": "https://example.com", "colour": "red"}, "colour"),
     ],
 )
-async def test_a_bad_channel_is_named(
+async def test_an_invalid_channel_is_reported(
     ada: Client, pool: FakeEgressPool, body: dict[str, Any], field: str
 ) -> None:
     refused = await ada.post("/acme/notify/channel", body)
@@ -238,7 +240,7 @@ async def test_a_rule_is_changed_and_deleted(ada: Client, pool: FakeEgressPool) 
         ({"quiet": {"from": "07:00", "to": "08:00", "zone": "../../etc/passwd"}}, "quiet.zone"),
     ],
 )
-async def test_a_bad_rule_is_named(
+async def test_an_invalid_rule_is_reported(
     ada: Client, pool: FakeEgressPool, body: dict[str, Any], field: str
 ) -> None:
     hook = await channel(ada)
@@ -290,7 +292,7 @@ async def test_a_message_is_tried_again_and_then_dead(
     assert (await token.get(target)).json["state"] == "sent"
 
 
-async def test_what_is_refused_for_good_is_dead_at_once(
+async def test_a_permanent_refusal_is_not_retried(
     world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
     await rule(ada, (await channel(ada))["id"])

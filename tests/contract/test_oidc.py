@@ -38,7 +38,9 @@ async def check_refused(
     assert journey.token == ""
 
 
-async def test_it_works(world: World, journey: BrowserJourney, provider: Provider) -> None:
+async def test_a_sign_in_redirects_to_the_provider(
+    world: World, journey: BrowserJourney, provider: Provider
+) -> None:
     provider_id = await add(world)
     url = await journey.begin(provider_id, "/ui/acme/jobs?state=failure")
     fields = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
@@ -89,7 +91,7 @@ async def test_a_proxy_may_put_something_before_our_paths(
     assert await first_journey.back(elsewhere) == "/ops/ui/"
 
 
-async def test_the_sign_in_page_learns_what_there_is(
+async def test_the_sign_in_page_lists_the_providers(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
     provider_id = await add(world)
@@ -192,7 +194,7 @@ async def test_only_a_verified_email_counts(
         await check_refused(journey, provider_id, "email_unverified")
 
 
-async def test_without_an_email_nobody_is_known(
+async def test_a_sign_in_without_an_email_is_refused(
     world: World, journey: BrowserJourney, provider: Provider
 ) -> None:
     provider_id = await add(world, level="viewer")
@@ -326,7 +328,7 @@ async def test_another_browser_is_refused(
     assert await forged.back(back) == "/ui/login?problem=bad_state"
 
 
-async def test_coming_back_twice_is_refused(
+async def test_using_the_callback_twice_is_refused(
     world: World, journey: BrowserJourney, provider: Provider
 ) -> None:
     provider_id = await add(world)
@@ -413,7 +415,7 @@ async def test_a_provider_that_is_deleted_meanwhile(world: World, journey: Brows
     assert await journey.back(back) == "/ui/login?problem=provider_not_found"
 
 
-async def test_nobody_is_sent_elsewhere(world: World, journey: BrowserJourney) -> None:
+async def test_redirects_stay_on_the_own_server(world: World, journey: BrowserJourney) -> None:
     provider_id = await add(world)
     for to in (
         "https://evil.test/",

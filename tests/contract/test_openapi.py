@@ -37,13 +37,13 @@ def addresses(route: Route) -> list[str]:
 
 
 @only_sqlite
-async def test_it_works(world: World, anonymous: Client) -> None:
+async def test_the_openapi_document_is_served(world: World, anonymous: Client) -> None:
     response = await anonymous.get("/-/openapi.json")
     assert response.status == 200
     assert response.json == openapi.document(world.runtime.router, "http://belvedere.test")
 
 
-def test_it_has_the_form_of_openapi(document: dict[str, Any]) -> None:
+def test_the_document_is_valid_openapi(document: dict[str, Any]) -> None:
     assert document["openapi"] == "3.1.0"
     assert set(document) == {"openapi", "info", "servers", "paths", "components"}
     assert document["info"]["title"] and document["info"]["version"]
@@ -119,7 +119,7 @@ def test_levels_are_documented(document: dict[str, Any]) -> None:
         assert (operation["security"] == []) is (route.level == "anonymous")
 
 
-def test_schemas_use_only_what_our_checker_knows(document: dict[str, Any]) -> None:
+def test_schemas_use_only_supported_keywords(document: dict[str, Any]) -> None:
     """Else an answer could break the description without a test that notices."""
     texts = {name.removeprefix("_") for name in vars(Checker) if name.startswith("_")}
     for schema in schemas(document["components"]["schemas"], document):

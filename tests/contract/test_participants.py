@@ -184,7 +184,7 @@ async def test_the_initiator_decides_only_if_a_person_or_a_token_starts(
     assert (await token.put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
-async def test_a_webhook_refuses_what_nobody_could_approve(world: World, ada: Client) -> None:
+async def test_a_webhook_without_possible_approvers_is_refused(world: World, ada: Client) -> None:
     task = await approval(world)
     hook = (await ada.post("/acme/webhook", {"name": "push", "tasks": [task]})).json["id"]
     refused = await ada.post(f"/acme/webhook/{hook}/trigger", [])
@@ -192,7 +192,7 @@ async def test_a_webhook_refuses_what_nobody_could_approve(world: World, ada: Cl
     assert (await ada.get("/acme/job")).json == []
 
 
-async def test_a_schedule_records_that_nobody_could_approve(
+async def test_a_schedule_records_that_there_is_no_approver(
     world: World, ada: Client, clock: ManualClock
 ) -> None:
     task = await approval(world)
@@ -205,7 +205,7 @@ async def test_a_schedule_records_that_nobody_could_approve(
     assert "assigned_users" in run["message"]
 
 
-async def test_a_trigger_reports_that_nobody_could_approve(
+async def test_a_trigger_reports_that_there_is_no_approver(
     world: World, ada: Client, uma: Client
 ) -> None:
     source = await world.task()
@@ -235,7 +235,7 @@ async def steps_of(client: Client, flow: dict[str, Any], job: dict[str, Any]) ->
     return steps
 
 
-async def test_a_step_that_nobody_could_approve_ends_in_error(
+async def test_a_step_without_possible_approvers_ends_in_error(
     world: World, ada: Client, uma: Client
 ) -> None:
     flow = await workflow(world, ada, await approval(world))

@@ -38,7 +38,9 @@ async def switched_off(world: World, provider: Provider) -> tuple[str, Client]:
     return provider_id, olga
 
 
-async def test_it_works(world: World, provider: Provider, anonymous: Client) -> None:
+async def test_passwords_are_refused_if_they_are_off(
+    world: World, provider: Provider, anonymous: Client
+) -> None:
     uma, token = world.client("uma"), world.client("token")
     provider_id, olga = await switched_off(world, provider)
     refused = await anonymous.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
@@ -71,7 +73,7 @@ async def test_http_basic_is_refused_too(
     assert (wrong.status, wrong.code) == (401, "bad_login")
 
 
-async def test_it_is_refused_while_no_owner_has_come_another_way(
+async def test_passwords_stay_on_until_an_owner_has_used_a_provider(
     world: World, provider: Provider
 ) -> None:
     provider_id, olga = await add(world), world.client("olga")
@@ -120,7 +122,7 @@ async def add_by(owner: Client, name: str) -> str:
     return response
 
 
-async def test_nobody_comes_in_from_another_organization(
+async def test_a_session_of_another_organization_cannot_switch_to_it(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
     """A person of both goes where passwords count, and cannot move over."""
@@ -199,7 +201,7 @@ async def test_the_operator_allows_passwords_again(
     assert (last["kind"], last["after"]) == ("operator", ON)
 
 
-async def test_a_forgotten_password_is_nobodys_work(
+async def test_a_forgotten_password_is_ignored_if_passwords_are_off(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
     _, olga = await switched_off(world, provider)

@@ -101,7 +101,7 @@ async def test_a_monitor_for_an_address_alone_is_not_open(
         "",
     ],
 )
-async def test_what_is_no_address_is_refused_and_nothing_changes(
+async def test_an_invalid_address_is_refused_and_nothing_changes(
     world: World, ada: Client, entry: str
 ) -> None:
     record = await _create(world, ada, "indicator", ["vic"])

@@ -10,7 +10,7 @@ from contract.world import World
 DARK = {"settings": {"theme": "dark", "last": {"0" * 24: ["a", 1, None]}}}
 
 
-async def test_it_works(uma: Client, vic: Client) -> None:
+async def test_preferences_are_stored_per_person(uma: Client, vic: Client) -> None:
     assert (await uma.get("/api/session/preferences")).json == {"settings": {}}
     assert (await uma.put("/api/session/preferences", DARK)).json == DARK
     assert (await uma.get("/api/session/preferences")).json == DARK
@@ -28,7 +28,7 @@ async def test_the_profile_carries_all_that_a_console_needs(uma: Client) -> None
     assert [customer["name"] for customer in profile["customers"]] == ["acme"]
 
 
-async def test_a_token_has_none(world: World) -> None:
+async def test_a_token_has_no_personal_settings(world: World) -> None:
     token = world.client("token")
     assert (await token.put("/api/session/preferences", DARK)).code == "person_only"
     profile = (await token.get("/api/session/profile")).json
@@ -38,5 +38,5 @@ async def test_a_token_has_none(world: World) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"settings": []}, {"settings": {"x": "y" * 33_000}}, {"settings": {}, "more": 1}]
 )
-async def test_it_refuses_what_is_no_settings(uma: Client, body: Any) -> None:
+async def test_invalid_preferences_are_refused(uma: Client, body: Any) -> None:
     assert (await uma.put("/api/session/preferences", body)).code == "invalid_body"

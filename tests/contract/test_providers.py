@@ -23,7 +23,9 @@ def olga(world: World) -> Client:
     return world.client("olga")
 
 
-async def test_it_works(world: World, provider: Provider, olga: Client, ada: Client) -> None:
+async def test_a_provider_is_created(
+    world: World, provider: Provider, olga: Client, ada: Client
+) -> None:
     response = await olga.post(PATH, {**BODY, "domains": ["@Acme.test"], "scopes": ["email"]})
     assert response.status == 201
     record = response.json
@@ -106,7 +108,7 @@ NONSENSE: tuple[dict[str, Any], ...] = (
 )
 
 
-async def test_an_issuer_that_says_nonsense(
+async def test_an_issuer_with_an_invalid_response_is_reported(
     provider: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = provider.discovery()
@@ -117,7 +119,7 @@ async def test_an_issuer_that_says_nonsense(
         assert (refused.status, refused.code) == (409, "bad_issuer"), item
 
 
-async def test_of_two_changes_the_second_is_stale(
+async def test_the_second_of_two_changes_is_stale(
     world: World, provider: Provider, olga: Client
 ) -> None:
     text = f"{PATH}/{await add(world)}"

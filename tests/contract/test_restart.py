@@ -13,7 +13,7 @@ from contract.world import World
 ONE = [{"type": "input", "label": "a"}]
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_failed_job_is_restarted(world: World, uma: Client) -> None:
     task = await world.task(task_arguments=ONE)
     async with world.agent() as agent:
         old = await create(uma, task, ["blue"])
@@ -28,7 +28,7 @@ async def test_it_works(world: World, uma: Client) -> None:
         assert (await agent.order()).arguments == ["blue"]
 
 
-async def test_it_may_get_other_values(world: World, uma: Client) -> None:
+async def test_a_restart_may_use_other_values(world: World, uma: Client) -> None:
     task = await world.task(task_arguments=ONE)
     old = await create(uma, task, ["blue"])
     await uma.put(f"/acme/job/{old['id']}/cancel")
@@ -36,7 +36,7 @@ async def test_it_may_get_other_values(world: World, uma: Client) -> None:
     assert response.json["task_arguments_values"] == ["red"]
 
 
-async def test_it_needs_no_body(world: World, uma: Client) -> None:
+async def test_a_restart_needs_no_body(world: World, uma: Client) -> None:
     old = await create(uma, await world.task())
     await uma.put(f"/acme/job/{old['id']}/cancel")
     assert (await uma.put(f"/acme/job/{old['id']}/restart")).status == 200
@@ -61,7 +61,7 @@ async def lose_job(world: World, client: Client, agent: FakeAgent) -> dict[str, 
     )
 
 
-async def test_a_lost_job_says_that_nobody_knows(world: World, uma: Client) -> None:
+async def test_a_lost_job_says_that_its_outcome_is_unknown(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await lose_job(world, uma, agent)
     assert (job["lifecycle"], job["state"]) == ("terminated", "lost")
@@ -69,7 +69,7 @@ async def test_a_lost_job_says_that_nobody_knows(world: World, uma: Client) -> N
     assert job["waiting_reason"] == "lost" and "result" not in job
 
 
-async def test_a_person_resolves_it(world: World, uma: Client) -> None:
+async def test_a_person_resolves_the_job(world: World, uma: Client) -> None:
     for outcome in ("normal", "success", "failure"):
         async with world.agent() as agent:
             job = await lose_job(world, uma, agent)

@@ -37,7 +37,7 @@ async def create_schedule(ada: Client, task: str, **more: Any) -> Any:
     return answer.json
 
 
-async def test_it_works(world: World, ada: Client, vic: Client) -> None:
+async def test_a_schedule_is_created(world: World, ada: Client, vic: Client) -> None:
     task = await world.task()
     schedule = await create_schedule(ada, task, timezone="Europe/Berlin")
     assert letters.missing(schedule, RECORD) == []
@@ -68,7 +68,7 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
     assert (await vic.get("/acme/task")).json[0]["schedules"] == [line]
 
 
-async def test_it_runs(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_a_schedule_runs_its_task(world: World, ada: Client, clock: ManualClock) -> None:
     schedule = await create_schedule(ada, await world.task())
     clock.move(9 * 60 + 31)
     await loops.fire_schedules(world.runtime)
@@ -140,7 +140,7 @@ async def test_the_body_of_old_clients(world: World, ada: Client) -> None:
     assert (await ada.get(f"/acme/task/{task}/schedule")).json == []
 
 
-async def test_it_is_stopped_and_started(world: World, ada: Client) -> None:
+async def test_a_schedule_is_stopped_and_started(world: World, ada: Client) -> None:
     schedule = await create_schedule(ada, await world.task())
     target = f"/acme/scheduler/{schedule['id']}"
     for word, next_run in (("stop", None), ("start", schedule["nextRunAt"])):
@@ -154,7 +154,7 @@ async def test_it_is_stopped_and_started(world: World, ada: Client) -> None:
     assert record["nextRunAt"] == "2027-05-01T08:00:00.000Z"
 
 
-async def test_it_is_changed(world: World, ada: Client) -> None:
+async def test_a_schedule_is_changed(world: World, ada: Client) -> None:
     schedule = await create_schedule(ada, await world.task())
     target = f"/acme/schedule/{schedule['id']}"
     body = {"name": "nightly", "repeatEvery": "0 5 * * *", "timezone": "America/New_York"}
@@ -171,7 +171,7 @@ async def test_it_is_changed(world: World, ada: Client) -> None:
         assert (again.status, again.code) == (404, "schedule_not_found")
 
 
-async def test_it_is_paused_with_an_end_and_a_note(
+async def test_a_schedule_is_paused_with_an_end_and_a_note(
     world: World, ada: Client, clock: ManualClock
 ) -> None:
     schedule = await create_schedule(ada, await world.task())
@@ -256,7 +256,9 @@ async def test_bad_input(world: World, ada: Client, sent: dict[str, Any], field:
     assert (await ada.get("/acme/schedule")).json == []
 
 
-async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve: Client) -> None:
+async def test_schedules_are_visible_with_their_target_and_changed_by_admins(
+    world: World, ada: Client, uma: Client, vic: Client, eve: Client
+) -> None:
     """Seen with what it starts; changed by admins; another organization's is not there."""
     hidden = await create_schedule(ada, await world.task("hidden", acl=[]))
     task = await world.task()
@@ -288,7 +290,7 @@ async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve:
     assert (await eve.get("/globex/schedule")).json == []
 
 
-async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
+async def test_a_schedule_is_deleted_with_its_task(world: World, ada: Client) -> None:
     task = await world.task()
     schedule = await create_schedule(ada, task)
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
@@ -299,7 +301,7 @@ async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
     assert (await ada.get(f"/acme/schedule/{schedule['id']}")).status == 404
 
 
-async def test_it_can_be_listed_by_its_fields(world: World, ada: Client) -> None:
+async def test_schedules_can_be_filtered_by_their_fields(world: World, ada: Client) -> None:
     task_id, two = await world.task("one"), await world.task("two")
     first, second = (
         await create_schedule(ada, task_id),

@@ -112,7 +112,9 @@ def ask_all(
 
 @pytest.mark.limit(300)
 @pytest.mark.parametrize("mode", [POSITIVE, NEGATIVE])
-def test_it_works(swarm: SchemathesisRun, engine: str, mode: GenerationMode) -> None:
+def test_generated_requests_follow_the_schema(
+    swarm: SchemathesisRun, engine: str, mode: GenerationMode
+) -> None:
     """Each engine in the URL style that the other leaves out."""
     v1 = (engine == "postgres") is (mode is POSITIVE)
     ask_all(swarm, mode, 2, styles=(v1,))
@@ -132,7 +134,9 @@ FAULTS = {
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_it_notices(swarm: SchemathesisRun, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+def test_a_planted_fault_is_reported(
+    swarm: SchemathesisRun, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
     monkeypatch.setattr(*FAULTS[fault])
     run_operation(swarm, swarm.schema["/api/token"]["GET"], POSITIVE, 2)
     assert swarm.faults

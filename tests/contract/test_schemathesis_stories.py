@@ -179,7 +179,7 @@ def _methods(how: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.limit(300)
-def test_it_works(story_runner: StoryRunner, engine: str) -> None:
+def test_generated_stories_follow_the_schema(story_runner: StoryRunner, engine: str) -> None:
     """Each engine in the URL style that the other leaves out; files are copied faster."""
     if engine == "sqlite":
         run_stories(story_runner, 25, v1=False)

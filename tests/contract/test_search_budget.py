@@ -84,7 +84,9 @@ async def test_pages_together_are_the_full_result(
     assert max(rows) <= STEP and sum(rows) <= len(answers) * MOST
 
 
-async def test_it_works(world: World, uma: Client, small_steps: None, rows: list[int]) -> None:
+async def test_a_search_without_a_match_stops_at_its_budget(
+    world: World, uma: Client, small_steps: None, rows: list[int]
+) -> None:
     """A search without a match stops at its budget and says where to continue."""
     jobs = await jobs_of(world, uma)
     first = await uma.get("/acme/job?where[name]=nothing")

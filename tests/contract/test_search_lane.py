@@ -47,7 +47,7 @@ class HeldSearches:
             assert await asyncio.to_thread(self._entered.acquire, timeout=PATIENCE_S)
 
 
-async def test_it_works(
+async def test_jobs_and_reads_do_not_wait_for_searches(
     world: World, uma: Client, eve: Client, vic: Client, searches: HeldSearches
 ) -> None:
     """Agents get their scripts, people their records, and jobs run to their end."""
@@ -69,7 +69,7 @@ async def test_it_works(
         assert {item.status for item in await asyncio.gather(*waiting)} == {200}
 
 
-async def test_a_full_lane_is_refused_with_what_to_do(
+async def test_a_search_over_the_limit_is_refused_with_advice(
     world: World, vic: Client, searches: HeldSearches
 ) -> None:
     world.runtime.searches = SearchLane(SearchLimits(places=1, share=1, queue=1))

@@ -44,7 +44,9 @@ async def exchange_ticket(anonymous: Client, ticket: str, code: str) -> Response
     return await anonymous.post(f"{LOGIN}/second-factor", {"ticket": ticket, "code": code})
 
 
-async def test_it_works(world: World, uma: Client, anonymous: Client, clock: ManualClock) -> None:
+async def test_a_second_factor_is_set_up(
+    world: World, uma: Client, anonymous: Client, clock: ManualClock
+) -> None:
     before = (await uma.get(BASE)).json
     assert before == {
         "enabled": False,
@@ -158,7 +160,7 @@ async def test_without_a_password_there_is_nothing_to_guard(world: World, uma: C
     assert (await uma.post(BASE, AGAIN)).code == "no_password"
 
 
-async def test_an_admin_resets_it_and_managers_see_who_has_one(
+async def test_an_admin_resets_it_and_managers_see_who_uses_it(
     world: World, ada: Client, uma: Client, vic: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     await enable_second_factor(uma, clock)

@@ -34,7 +34,9 @@ class TaskWithSecret:
         return f"/job/secret/{self.secret}?{urlencode(pairs)}"
 
 
-async def test_it_works(secret_task: TaskWithSecret, anonymous: Client) -> None:
+async def test_a_job_is_created_with_the_secret_of_its_task(
+    secret_task: TaskWithSecret, anonymous: Client
+) -> None:
     """application/json: the arguments in the body, customer and task in the query."""
     await secret_task.create()
     target = secret_task.target(("customer", "acme"), ("task", secret_task.task))
@@ -158,7 +160,7 @@ async def test_every_mismatch_is_one_and_the_same_refusal(
     assert (await ada.get("/acme/job")).json == []
 
 
-async def test_a_right_secret_learns_what_is_wrong_with_the_request(
+async def test_a_valid_secret_gets_a_detailed_error(
     secret_task: TaskWithSecret, anonymous: Client
 ) -> None:
     await secret_task.create()

@@ -38,7 +38,7 @@ async def next_order(world: World, ada: Client, task: str, given: list[Any] | No
         return order
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_secret_is_set_and_reaches_the_script(world: World, ada: Client) -> None:
     response = await put(ada, "API_KEY", description="of the shop")
     assert letters.missing(response, RECORD) == []
     assert (response["name"], response["secret"], response["task_id"]) == ("API_KEY", True, None)
@@ -103,7 +103,7 @@ async def test_masked_arguments_are_hidden_too(world: World, ada: Client) -> Non
     assert order.masks == [CANARY, "fixed-key"]
 
 
-async def test_it_is_stored_nowhere_in_clear(
+async def test_a_secret_is_stored_nowhere_in_clear(
     world: World, ada: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No record, list, event, audit row, log line, and no table of the database."""
@@ -170,7 +170,7 @@ async def test_bad_input(ada: Client, name: str, sent: dict[str, Any], field: st
     assert (await ada.get("/acme/secret")).json == []
 
 
-async def test_who_may(world: World, ada: Client, eve: Client) -> None:
+async def test_only_admins_have_access_to_secrets(world: World, ada: Client, eve: Client) -> None:
     await put(ada, "API_KEY")
     for who in ("max", "uma", "vic", "web-1"):
         client = world.client(who)
@@ -212,7 +212,7 @@ async def test_the_number_is_limited(world: World, ada: Client) -> None:
     await put(ada, "S7", "another", task_id=task)
 
 
-async def test_those_of_a_task_go_with_it(world: World, ada: Client) -> None:
+async def test_secrets_of_a_task_are_deleted_with_it(world: World, ada: Client) -> None:
     task = await world.task()
     await put(ada, "A", task_id=task)
     response = await put(ada, "A")
@@ -224,7 +224,7 @@ async def test_those_of_a_task_go_with_it(world: World, ada: Client) -> None:
     assert (await ada.get("/acme/secret")).json == [response]
 
 
-async def test_a_script_gets_what_is_set_when_it_starts(world: World, ada: Client) -> None:
+async def test_a_script_gets_the_secrets_at_its_start(world: World, ada: Client) -> None:
     """Not what was set when its job was made."""
     task = await world.task()
     await put(ada, "API_KEY", "the old one")

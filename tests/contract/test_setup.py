@@ -39,7 +39,9 @@ async def is_setup_needed(client: Client) -> bool:
     return response
 
 
-async def test_it_works(anonymous: Client, runtime: ServerRuntime, quick_passwords: None) -> None:
+async def test_a_new_server_is_set_up_with_its_code(
+    anonymous: Client, runtime: ServerRuntime, quick_passwords: None
+) -> None:
     assert await is_setup_needed(anonymous)
     code = offer(runtime)
     assert re.fullmatch(r"([A-Z2-9]{4}-){3}[A-Z2-9]{4}", code)
@@ -60,7 +62,7 @@ async def test_the_code_is_read_as_people_type_it(
     assert (await set_up(anonymous, f" {code.lower().replace('-', ' ')} ")).status == 201
 
 
-async def test_it_works_only_once(
+async def test_the_setup_works_only_once(
     anonymous: Client, runtime: ServerRuntime, quick_passwords: None
 ) -> None:
     first, second = offer(runtime), offer(runtime)
@@ -71,7 +73,7 @@ async def test_it_works_only_once(
     assert runtime.db.write_blocking(setup_code.offer, runtime.keyring) is None
 
 
-async def test_of_two_at_once_one_wins(
+async def test_one_of_two_concurrent_setups_succeeds(
     anonymous: Client, runtime: ServerRuntime, quick_passwords: None
 ) -> None:
     codes = offer(runtime), offer(runtime)
@@ -103,7 +105,7 @@ async def test_a_guesser_is_stopped(anonymous: Client, runtime: ServerRuntime) -
     "wrong",
     [{"password": "short"}, {"organization": "api"}, {"organization": ""}, {"email": "nobody"}],
 )
-async def test_what_is_refused_uses_no_code_up(
+async def test_a_refused_setup_does_not_use_the_code(
     anonymous: Client, runtime: ServerRuntime, quick_passwords: None, wrong: dict[str, str]
 ) -> None:
     code = offer(runtime)

@@ -5,7 +5,9 @@ from contract.flowing import create_workflow
 from contract.world import World
 
 
-async def test_it_works(world: World, ada: Client, uma: Client, eve: Client) -> None:
+async def test_tags_of_visible_objects_are_listed(
+    world: World, ada: Client, uma: Client, eve: Client
+) -> None:
     await world.task("a", tags=["deploy", "Blue"])
     await world.task("hidden", tags=["secret"], acl=[])
     await create_workflow(world, ada, tags=["deploy", "release"])
@@ -31,7 +33,7 @@ async def test_only_the_tags_of_one_kind_of_object(world: World, ada: Client) ->
     assert (await ada.get("/acme/tag?object=person")).status == 400
 
 
-async def test_a_tag_goes_with_what_carried_it(world: World, ada: Client) -> None:
+async def test_a_tag_disappears_with_its_last_object(world: World, ada: Client) -> None:
     task_id = await world.task("a", tags=["gone"])
     await ada.delete(f"/acme/task/{task_id}")
     assert (await ada.get("/acme/tag")).json == []

@@ -13,7 +13,7 @@ def max_(world: World) -> Client:
     return world.client("max")
 
 
-async def test_it_works(world: World, max_: Client) -> None:
+async def test_the_acl_of_a_task_is_read(world: World, max_: Client) -> None:
     task = await world.task(acl=[UMA])
     response = await max_.get(f"/task/{task}/acl?customer=acme")
     assert (response.status, response.json) == (200, {"users": [UMA], "acl": [UMA], "pending": []})
@@ -85,7 +85,7 @@ async def test_entries_may_be_user_names(world: World, max_: Client) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
-async def test_a_user_may_not(world: World, uma: Client, method: str) -> None:
+async def test_a_user_is_refused(world: World, uma: Client, method: str) -> None:
     task = await world.task()
     body = {"users": [UMA], "action": "add"}
     refused = await uma.request(method, f"/acme/task/{task}/acl", body)

@@ -12,7 +12,9 @@ async def secret_of(ada: Client, task: str) -> str:
     return response
 
 
-async def test_it_works(world: World, ada: Client, anonymous: Client) -> None:
+async def test_the_secret_of_a_task_creates_a_job(
+    world: World, ada: Client, anonymous: Client
+) -> None:
     task = await world.task()
     secret = await secret_of(ada, task)
     assert re.fullmatch(r"[0-9a-f]{64}", secret)
@@ -34,7 +36,7 @@ async def test_a_changed_key_revokes_the_old_one_at_once(
     assert (await anonymous.post(f"/job/secret/{new}?customer=acme", body)).status == 200
 
 
-async def test_the_old_one_may_live_on_for_a_while(
+async def test_the_old_key_stays_valid_for_the_overlap(
     world: World, ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     task = await world.task()
@@ -60,7 +62,9 @@ async def test_only_admins_read_it(world: World) -> None:
     assert (await world.client("token").get(f"/acme/task/{task}/credentials")).status == 200
 
 
-async def test_it_is_in_no_record_list_event_or_audit(world: World, ada: Client) -> None:
+async def test_a_credential_is_in_no_record_list_event_or_audit_entry(
+    world: World, ada: Client
+) -> None:
     task = await world.task()
     secret = await secret_of(ada, task)
     await ada.post("/acme/job", {"task": task})

@@ -6,7 +6,7 @@ from contract.client import Client
 from contract.world import World
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_the_timeout_of_a_task_is_changed(world: World, ada: Client) -> None:
     task = await world.task()
     changed = await ada.put(f"/api/task/{task}/timeout", {"timeout": 30_000})
     assert changed.status == 200
@@ -41,7 +41,7 @@ async def test_sending_the_same_one_back_is_no_change(world: World, ada: Client)
     assert (await ada.patch(f"/acme/task/{task}", {"timeout": 5_000})).status == 200
 
 
-async def test_it_must_be_a_sensible_time(world: World, ada: Client) -> None:
+async def test_the_timeout_must_be_in_range(world: World, ada: Client) -> None:
     task = await world.task()
     strange: list[Any] = [0, -1, 10**15, "soon", 1.5, [], True]
     for item in strange:

@@ -12,7 +12,7 @@ def script(name: str = "deploy", **more: Any) -> dict[str, Any]:
     return {"name": name, "type": "script", "hostname": "web-1", "script": text, **more}
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_tasks_are_listed(world: World, ada: Client) -> None:
     task = await world.task("echo")
     response = await ada.get("/acme/task")
     assert response.status == 200
@@ -47,7 +47,7 @@ async def test_the_timeout_is_null_when_the_default_applies(world: World, ada: C
     assert [task["timeout"] for task in (await ada.get("/acme/task")).json] == [None, 5_000]
 
 
-async def test_a_viewer_lists_only_what_an_acl_shows(world: World, vic: Client) -> None:
+async def test_a_viewer_lists_only_tasks_of_their_acl(world: World, vic: Client) -> None:
     task = await world.task("shown", acl=["vic@acme.test"])
     await world.task("hidden", acl=[])
     await world.task("others", acl=["uma@acme.test"])

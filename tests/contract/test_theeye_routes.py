@@ -170,7 +170,7 @@ async def test_a_host_group_is_deleted(
         ({"tasks": [], "resources": []}, "Tag the hosts instead"),
     ],
 )
-async def test_what_definitions_cannot_express_is_501(
+async def test_features_that_definitions_lack_are_501(
     ada: Client, fields: dict[str, Any], words: str
 ) -> None:
     body = {"name": "web", "tasks": [TASK], "resources": [], **fields}

@@ -5,7 +5,7 @@ from contract.world import World
 from manual_clock import ManualClock
 
 
-async def test_it_works(world: World, anonymous: Client) -> None:
+async def test_a_token_may_be_in_the_header_or_the_query(world: World, anonymous: Client) -> None:
     """As the header Authorization: Bearer, or as the query parameter access_token."""
     token = world.things.integration["acme"]
     by_header = await world.client("token").get("/acme/task")
@@ -14,7 +14,7 @@ async def test_it_works(world: World, anonymous: Client) -> None:
     assert (await anonymous.get(f"/task?access_token={token}&customer=acme")).status == 200
 
 
-async def test_the_same_token_twice_is_one(world: World) -> None:
+async def test_the_same_token_twice_is_accepted(world: World) -> None:
     token = world.things.integration["acme"]
     assert (await world.client("token").get(f"/acme/task?access_token={token}")).status == 200
 
@@ -27,7 +27,7 @@ async def test_two_different_tokens_are_refused(world: World, ada: Client) -> No
     assert (await world.client().get(f"/acme/task?{twice}")).status == 400
 
 
-async def test_no_token_is_401_and_says_what_to_send(anonymous: Client) -> None:
+async def test_a_missing_token_is_401_with_advice(anonymous: Client) -> None:
     refused = await anonymous.get("/acme/task")
     assert (refused.status, refused.code) == (401, "unauthenticated")
     assert refused.headers["www-authenticate"] == "Bearer"

@@ -33,7 +33,7 @@ async def test_a_job_that_waits_keeps_its_trace(world: World, ada: Client) -> No
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", PARENT.replace("00-4", "ff-4"), "a" * 10_000])
-async def test_others_have_none(world: World, ada: Client, text: str) -> None:
+async def test_jobs_without_a_valid_trace_have_none(world: World, ada: Client, text: str) -> None:
     body = {"task": await world.task()}
     async with world.agent() as agent:
         headers = {"traceparent": text} if text else {}

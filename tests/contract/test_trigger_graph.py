@@ -30,7 +30,7 @@ def edge_names(graph: Any) -> set[tuple[str, str]]:
     return {(names[edge["v"]], names[edge["w"]]) for edge in graph["edges"]}
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_the_trigger_graph_is_returned(world: World, ada: Client) -> None:
     ids = await chain(world, ada)
     graph = (await ada.get("/acme/workflows/triggers")).json
     assert edge_names(graph) == {
@@ -44,7 +44,9 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert {node["v"] for node in graph["nodes"]} > set(ids.values())
 
 
-async def test_of_one_node_it_shows_what_leads_there_and_on(world: World, ada: Client) -> None:
+async def test_the_graph_of_one_object_shows_its_sources_and_targets(
+    world: World, ada: Client
+) -> None:
     ids = await chain(world, ada)
     part = (await ada.get(f"/acme/workflows/triggers?node={ids['b']}")).json
     assert edge_names(part) == {
@@ -56,7 +58,7 @@ async def test_of_one_node_it_shows_what_leads_there_and_on(world: World, ada: C
         assert (await ada.get(f"/acme/workflows/triggers?node={missing}")).status == 404
 
 
-async def test_it_shows_only_what_one_may_see(world: World, ada: Client, uma: Client) -> None:
+async def test_the_graph_shows_only_visible_objects(world: World, ada: Client, uma: Client) -> None:
     ids = await chain(world, ada, acl=[])
     result = edge_names((await uma.get("/acme/workflows/triggers")).json)
     assert ("success", "b") not in result and ("failure", "c") in result

@@ -35,7 +35,7 @@ async def jobs(ada: Client) -> list[dict[str, Any]]:
     return list(reversed(listed))
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_failing_indicator_starts_a_task(world: World, ada: Client) -> None:
     """An indicator that enters failure starts a task, with what happened as its arguments."""
     tile = await indicator(ada)
     task = await world.task(task_arguments=THREE, triggers=[f"indicator:{tile}:failure"])
@@ -118,7 +118,7 @@ async def test_an_event_can_be_sent_as_it_is_listed(world: World, ada: Client) -
     assert changed.json["triggers"] == [failure["id"]]
 
 
-async def test_what_can_start_something_is_listed(world: World, ada: Client) -> None:
+async def test_possible_event_sources_are_listed(world: World, ada: Client) -> None:
     """GET /{customer}/event."""
     task, tile = await world.task("echo"), await indicator(ada)
     response = await ada.get("/acme/event")
@@ -242,7 +242,7 @@ async def test_a_triggered_run_waits_its_grace_time(
     assert by_hand["not_before"] is None
 
 
-async def test_what_is_deleted_starts_nothing_and_is_not_started(world: World, ada: Client) -> None:
+async def test_deleted_objects_start_nothing_and_are_not_started(world: World, ada: Client) -> None:
     tile = await indicator(ada)
     task = await world.task(triggers=[f"indicator:{tile}:failure"])
     await ada.delete(f"/acme/task/{task}")

@@ -44,7 +44,7 @@ ENDS: list[tuple[dict[str, Any], tuple[str, str, str, Any]]] = [
 ]
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_every_report_has_its_verdict(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
         for report, verdict in ENDS:
@@ -65,7 +65,7 @@ async def test_a_task_may_ignore_the_exit_code(world: World, uma: Client) -> Non
         assert (await run(uma, agent, task, code=1, lastline="success"))["state"] == "success"
 
 
-async def test_a_task_may_say_what_silence_means(world: World, uma: Client) -> None:
+async def test_a_task_sets_the_state_of_a_script_without_output(world: World, uma: Client) -> None:
     task = await world.task(default_state_evaluation="success")
     async with world.agent() as agent:
         assert (await run(uma, agent, task))["state"] == "success"

@@ -20,7 +20,7 @@ async def start_request(client: Client, target: str, body: object) -> "asyncio.T
 
 
 @every_transport
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_request_waits_for_the_result(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
         waits = await start_request(uma, "/acme/job?wait_result=true", {"task": task})
@@ -33,7 +33,7 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert done.json == await show(uma, order.job_id)
 
 
-async def test_it_may_be_in_the_body(world: World, uma: Client) -> None:
+async def test_the_wait_timeout_may_be_in_the_body(world: World, uma: Client) -> None:
     body = {"task": await world.task(), "wait_result": True}
     async with world.agent() as agent:
         waits = await start_request(uma, "/acme/job", body)
@@ -68,7 +68,7 @@ async def test_a_cancelled_job_ends_the_waiting(world: World, uma: Client) -> No
     assert (await waits).json["lifecycle"] == "canceled"
 
 
-async def test_a_bad_wait_timeout_makes_no_job(world: World, uma: Client) -> None:
+async def test_an_invalid_wait_timeout_creates_no_job(world: World, uma: Client) -> None:
     task = await world.task()
     for seconds in ("301", "-1", "nan", "inf", "soon", ""):
         target = f"/acme/job?wait_result=true&wait_timeout={seconds}"
@@ -76,7 +76,7 @@ async def test_a_bad_wait_timeout_makes_no_job(world: World, uma: Client) -> Non
     assert (await uma.get("/acme/job")).json == []
 
 
-async def test_nobody_is_left_listening(world: World, uma: Client) -> None:
+async def test_no_listener_remains(world: World, uma: Client) -> None:
     task = await world.task()
     await uma.post("/acme/job?wait_result=true&wait_timeout=0.01", {"task": task})
     assert not world.runtime.feed._listeners

@@ -28,7 +28,7 @@ async def read_delivery(ada: Client, hook: Any, delivery_id: str) -> dict[str, A
     return record
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_delivery_is_stored_without_credentials(world: World, ada: Client) -> None:
     hook = await create_webhook(ada, await world.task())
     secret = await secret_of(ada, hook["id"])
     anonymous = world.client(address="203.0.113.7")
@@ -165,7 +165,9 @@ async def test_a_delivery_is_run_once_more(world: World, ada: Client) -> None:
     assert (await ada.get(target)).json["trigger_count"] == 2
 
 
-async def test_one_that_was_refused_can_be_run_once_it_is_right(world: World, ada: Client) -> None:
+async def test_a_refused_delivery_can_be_run_after_the_correction(
+    world: World, ada: Client
+) -> None:
     task = await world.task(task_arguments=arguments(1))
     hook = await create_webhook(ada, task, enable=False)
     target = f"/acme/webhook/{hook['id']}"

@@ -42,7 +42,9 @@ async def verdicts(ada: Client, out: WebhookSender) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", SIGNED)
-async def test_it_works(world: World, ada: Client, clock: ManualClock, kind: str) -> None:
+async def test_a_secret_chosen_by_the_sender_is_accepted(
+    world: World, ada: Client, clock: ManualClock, kind: str
+) -> None:
     """With the secret that the sender chose, by signature alone and by the address."""
     out = await caller(world, ada, kind)
     response = await keep(ada, out, {"secret": SECRET})

@@ -51,7 +51,7 @@ HEADER = {"hmac-sha256": "x-belvedere-signature", "github": "x-hub-signature-256
 
 
 @pytest.mark.parametrize("kind", HEADER)
-async def test_it_works(world: World, ada: Client, kind: str) -> None:
+async def test_a_signature_alone_is_accepted(world: World, ada: Client, kind: str) -> None:
     """The signature alone lets a call in: no secret stands in the address."""
     out = await caller(world, ada, kind)
     fired = await out.send_signed({HEADER[kind]: sign(out.secret)})

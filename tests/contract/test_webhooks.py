@@ -49,7 +49,7 @@ async def secret_of(ada: Client, webhook_id: str) -> str:
 # Making
 
 
-async def test_it_works(world: World, ada: Client, vic: Client) -> None:
+async def test_a_webhook_is_created_and_listed(world: World, ada: Client, vic: Client) -> None:
     """POST, GET one and GET all."""
     task = await world.task()
     hook = await create_webhook(ada, task)
@@ -295,7 +295,7 @@ async def test_each_element_becomes_text(
     ],
     ids=lambda value: repr(value)[:30],
 )
-async def test_what_cannot_be_delivered_is_refused(
+async def test_an_invalid_delivery_is_refused(
     world: World, ada: Client, raw: bytes, code: str
 ) -> None:
     hook = await create_webhook(ada, await world.task(task_arguments=arguments(1)))

@@ -16,7 +16,7 @@ async def round_trip(world: World, ada: Client, back: dict[str, Any]) -> dict[st
     return {"nodes": nodes, "edges": [{"source": "a", "target": "b"}, back]}
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_cycle_runs_to_its_limit(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada, graph=await round_trip(world, ada, AGAIN))
     assert (flow["start"], flow["graph"]["edges"][1]) == ("a", AGAIN)
     assert flow["graph"]["edges"][0] == {"source": "a", "target": "b", "on": "success"}
@@ -37,7 +37,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert {record["id"] for record in jobs} == {record["job_id"] for record in records}
 
 
-async def test_a_circle_without_a_bound_is_400_with_its_nodes(world: World, ada: Client) -> None:
+async def test_a_cycle_without_a_limit_is_400_with_its_nodes(world: World, ada: Client) -> None:
     graph = await round_trip(world, ada, {**AGAIN, "max_visits": None})
     refused = await ada.post("/acme/workflows", {"name": "x", "start": "a", "graph": graph})
     assert (refused.status, refused.code) == (400, "invalid_workflow")

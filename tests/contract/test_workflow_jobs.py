@@ -30,7 +30,7 @@ async def steps(client: Client, flow: Any, job: Any, query: str = "") -> list[di
     return listed
 
 
-async def test_it_works(world: World, ada: Client, uma: Client) -> None:
+async def test_a_workflow_job_is_created(world: World, ada: Client, uma: Client) -> None:
     flow = await create_workflow(world, ada)
     job = await run(uma, flow)
     assert (job["_type"], job["name"], job["task_id"]) == ("WorkflowJob", "release", None)
@@ -139,7 +139,7 @@ async def test_a_run_after_an_approval_is_repeated_by_admins_only(
     assert (await ada.put(f"{target}/{job['id']}/restart?from=start")).status == 200
 
 
-async def test_who_may_run_it(
+async def test_running_a_workflow_needs_permission(
     world: World, ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:
     flow = await create_workflow(world, ada, acl=["vic"])
@@ -150,13 +150,13 @@ async def test_who_may_run_it(
     assert (await world.client("token").post(target, [])).status == 200
 
 
-async def test_a_disabled_one_does_not_run(world: World, ada: Client) -> None:
+async def test_a_disabled_workflow_does_not_run(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada, enable=False)
     refused = await ada.post(f"/acme/workflows/{flow['id']}/job", [])
     assert (refused.status, refused.code) == (409, "workflow_disabled")
 
 
-async def test_one_key_makes_one_job(world: World, ada: Client) -> None:
+async def test_one_idempotency_key_creates_one_job(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada)
     target, key = f"/acme/workflows/{flow['id']}/job", {"idempotency-key": "k"}
     first = await ada.post(target, [], headers=key)
@@ -360,7 +360,7 @@ async def test_a_succeeded_job_runs_again_from_the_start(
     assert (wrong.status, wrong.code) == (400, "invalid_query")
 
 
-async def test_a_job_says_what_it_waits_for(world: World, ada: Client) -> None:
+async def test_a_waiting_job_shows_the_reason(world: World, ada: Client) -> None:
     task = await world.task("ask", type="approval", approvers=["max"])
     flow = await create_workflow(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
     job = await run(ada, flow)

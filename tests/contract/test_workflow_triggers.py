@@ -26,7 +26,7 @@ async def single(world: World, ada: Client, name: str, **more: Any) -> dict[str,
     return await create_workflow(world, ada, name=name, graph=graph, **more)
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_failing_indicator_starts_a_workflow(world: World, ada: Client) -> None:
     """A failing indicator starts it, and its title is the first step's argument."""
     tile = await indicator(ada)
     flow = await single(world, ada, "w", triggers=[f"indicator:{tile}:failure"])
@@ -101,7 +101,7 @@ async def test_the_end_of_a_workflow_starts_others(world: World, ada: Client) ->
     assert started == ["success", "failure", "canceled"]
 
 
-async def test_they_get_what_its_last_steps_gave(world: World, ada: Client) -> None:
+async def test_triggered_tasks_get_the_output_of_the_last_steps(world: World, ada: Client) -> None:
     tasks = [await world.task(name) for name in "abc"]
     graph = {
         "nodes": [{"id": n, "task_id": t} for n, t in zip("abc", tasks, strict=True)],
@@ -178,7 +178,7 @@ async def test_a_refused_start_is_reported(world: World, ada: Client) -> None:
     assert "workflow_disabled" in str(rows)
 
 
-async def test_it_cannot_start_itself(world: World, ada: Client) -> None:
+async def test_a_workflow_cannot_start_itself(world: World, ada: Client) -> None:
     """Neither by its own end nor by the end of a task that it runs, over any detour."""
     flow = await create_workflow(world, ada)
     inner = flow["graph"]["nodes"][1]["task_id"]

@@ -24,7 +24,7 @@ RECORD: dict[str, letters.Kind] = {
 }
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_a_workflow_is_created(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada, tags=["blue"], description="Ships it.")
     assert letters.missing(flow, RECORD) == []
     assert (flow["_type"], flow["start"], flow["version"]) == ("Workflow", "a", 1)
@@ -52,7 +52,7 @@ async def test_the_list_is_narrowed_sorted_and_counted(world: World, ada: Client
     assert (await ada.get("/acme/workflows?where[color]=x")).status == 400
 
 
-async def test_only_those_whom_the_acl_names_see_it(
+async def test_only_members_of_the_acl_see_a_workflow(
     world: World, ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:
     flow = await create_workflow(world, ada, acl=["uma"])
@@ -91,7 +91,7 @@ def _flow(nodes: list[Any], edges: list[Any], **more: Any) -> dict[str, Any]:
         (_flow([{"id": "a", "task_id": "{task}"}], [], acl=["nobody"]), "users[0]"),
     ],
 )
-async def test_a_bad_one_is_refused_by_its_field(
+async def test_an_invalid_workflow_is_refused_with_its_field(
     world: World, ada: Client, body: dict[str, Any], field: str
 ) -> None:
     task = await world.task()
@@ -114,7 +114,7 @@ async def test_a_task_of_another_organization_is_not_there(world: World, ada: Cl
     assert (refused.status, refused.code) == (400, "invalid_workflow")
 
 
-async def test_it_is_changed_partially_or_replaced(world: World, ada: Client) -> None:
+async def test_a_workflow_is_changed_partially_or_replaced(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada, description="old", tags=["blue"])
     target = f"/acme/workflows/{flow['id']}"
     part = (await ada.patch(target, {"enable": False})).json
@@ -165,7 +165,7 @@ async def test_a_task_that_it_runs_cannot_be_deleted(world: World, ada: Client) 
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
 
 
-async def test_one_that_a_webhook_runs_cannot_be_deleted(world: World, ada: Client) -> None:
+async def test_a_workflow_that_a_webhook_runs_cannot_be_deleted(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada)
     body = {"name": "push", "workflows": [flow["id"]]}
     hook = (await ada.post("/acme/webhook", body)).json
@@ -178,7 +178,9 @@ async def test_one_that_a_webhook_runs_cannot_be_deleted(world: World, ada: Clie
     assert (await ada.delete(target)).status == 200
 
 
-async def test_its_secret_key_is_read_and_changed_by_admins(world: World, ada: Client) -> None:
+async def test_the_secret_key_of_a_workflow_is_read_and_changed_by_admins(
+    world: World, ada: Client
+) -> None:
     flow = await create_workflow(world, ada)
     target = f"/acme/workflows/{flow['id']}/credentials"
     secret = await secret_of(ada, flow)

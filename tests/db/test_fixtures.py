@@ -19,7 +19,7 @@ def _add(tx: Tx) -> int:
     )
 
 
-def test_it_works(db: Database) -> None:
+def test_a_test_starts_with_an_empty_database(db: Database) -> None:
     assert db.write_blocking(_count) == 0
     assert db.write_blocking(_add) == 1
 

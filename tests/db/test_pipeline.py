@@ -7,7 +7,7 @@ from belvedere.db.postgres.database import Postgres
 from belvedere.db.postgres.transaction import PostgresTx
 
 
-def test_it_works(db: Database) -> None:
+def test_a_pipeline_returns_all_results(db: Database) -> None:
     def run_pipeline(tx: Tx) -> list[list[tuple[object, ...]]]:
         return list(tx.pipeline(("select 1", ()), ("select ? || 'b'", ("a",)), ("select 3", ())))
 
@@ -23,7 +23,7 @@ def test_writes_that_wait_go_first(db: Database) -> None:
     assert db.write_blocking(run_pipeline) == [[(7,)], [(7,)]]
 
 
-def test_a_fault_in_one_undoes_all(db: Database) -> None:
+def test_an_error_in_one_operation_rolls_back_all(db: Database) -> None:
     def run_pipeline(tx: Tx) -> None:
         tx.execute_many("insert into cursors (name, xid, id) values (?, ?, ?)", [("x", 0, 7)])
         list(tx.pipeline(("select 1", ()), ("select missing from nowhere", ())))

@@ -23,7 +23,7 @@ def test_a_list_of_ports_calls_each_function_in_order() -> None:
     assert list(ports.each(3)) == [4, 6]
 
 
-def test_a_list_of_ports_stops_calling_when_nobody_reads_on() -> None:
+def test_a_list_of_ports_stops_calling_when_reading_stops() -> None:
     ports: PortList[[int], bool] = PortList("numbers.known")
     ports.connect(lambda number: number == 3, lambda number: 1 // 0 == 0)
     assert any(ports.each(3))

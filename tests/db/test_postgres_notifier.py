@@ -79,7 +79,7 @@ def listener(postgres: Postgres) -> Iterator[NotifyListener]:
         yield NotifyListener(connection)
 
 
-def test_it_works(postgres: Postgres, listener: NotifyListener) -> None:
+def test_a_signal_reaches_the_other_server(postgres: Postgres, listener: NotifyListener) -> None:
     with run_notifier(postgres) as (postgres_notifier, _):
         listener.until(HELLO)
         with run_notifier(postgres) as (_, actual_queue):
@@ -116,7 +116,7 @@ def test_a_server_that_is_alone_does_not_notify(
     assert "host:unheard" not in listener.words and "host:gone" not in listener.words
 
 
-def test_it_notifies_before_it_knows_the_other_servers(
+def test_a_server_notifies_before_it_knows_the_other_servers(
     postgres: Postgres, listener: NotifyListener
 ) -> None:
     with run_notifier(postgres) as (new, _):

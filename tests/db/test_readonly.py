@@ -18,27 +18,27 @@ def read_note(tx: Tx) -> str | None:
     return value
 
 
-def test_it_works(db: Database, database_url: str) -> None:
+def test_reads_see_committed_changes(db: Database, database_url: str) -> None:
     with peek(database_url) as read_only_database:
         assert read_only_database.read(read_note) is None
         db.write_blocking(note, "hello")
         assert read_only_database.read(read_note) == "hello"
 
 
-def test_it_cannot_write(db: Database, database_url: str) -> None:
+def test_a_read_only_database_cannot_write(db: Database, database_url: str) -> None:
     with peek(database_url) as read_only_database, pytest.raises(Unavailable, match="reports"):
         read_only_database.read(note, "hello")
     assert db.write_blocking(read_note) is None
 
 
-def test_it_goes_on_after_a_refusal(db: Database, database_url: str) -> None:
+def test_reading_continues_after_a_refused_operation(db: Database, database_url: str) -> None:
     with peek(database_url) as read_only_database:
         with pytest.raises(Unavailable):
             read_only_database.read(note, "hello")
         assert read_only_database.read(read_note) is None
 
 
-def test_it_does_not_make_a_database(tmp_path: Path) -> None:
+def test_opening_read_only_creates_no_database(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="--data"), peek(str(tmp_path / "none.db")):
         pass
     assert list(tmp_path.iterdir()) == []

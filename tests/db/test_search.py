@@ -51,7 +51,7 @@ def select_one(tx: Tx) -> int:
     return int(tx.value("select 1"))
 
 
-async def test_it_works(db: Database) -> None:
+async def test_a_search_runs_in_the_lane(db: Database) -> None:
     assert await SearchLane().run(db, "acme", select_one) == 1
 
 

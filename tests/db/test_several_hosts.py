@@ -44,7 +44,7 @@ def write(url: str, text: str) -> str | None:
         engines.close(db)
 
 
-def test_it_works(pair: PostgresPair) -> None:
+def test_writes_go_to_the_primary(pair: PostgresPair) -> None:
     """A standby comes first, and is not used: it accepts connections, but no writes."""
     url = address(str(pair.standby.folder), str(pair.primary.folder))
     assert write(url, "on the primary") == "on the primary"

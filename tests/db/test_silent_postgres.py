@@ -62,7 +62,7 @@ async def _until_back(db: Postgres) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_it_works(impatient_db: Postgres) -> None:
+async def test_a_database_that_answers_is_used(impatient_db: Postgres) -> None:
     assert await impatient_db.read(_select_one) == 1
     await impatient_db.write(_note)
 
@@ -80,7 +80,7 @@ async def test_reads_and_writes_end_when_nothing_answers(
     assert {type(result) for result in results} == {Unavailable}
 
 
-async def test_it_recovers_while_old_connections_still_hang(
+async def test_the_database_recovers_while_old_connections_still_hang(
     impatient_db: Postgres, proxy: SilentProxy
 ) -> None:
     await asyncio.gather(*(impatient_db.read(_select_one) for _ in range(8)))
@@ -146,7 +146,7 @@ def _slow(tx: Tx) -> object:
         tx.execute("set statement_timeout = '6s'")
 
 
-async def test_what_the_url_says_comes_first(database_url: str) -> None:
+async def test_parameters_of_the_url_come_first(database_url: str) -> None:
     db = Postgres(make_conninfo(database_url, tcp_user_timeout=1234))
     try:
         options = conninfo_to_dict(db.connect().info.dsn)

@@ -28,7 +28,7 @@ def read_notes(tx: Tx) -> list[str]:
     return [name for (name,) in rows]
 
 
-def test_it_works(db: Database) -> None:
+def test_a_write_is_committed(db: Database) -> None:
     def note_and_look(tx: Tx) -> list[str]:
         note(tx, "n1", "x")
         return read_notes(tx)
@@ -74,7 +74,7 @@ def test_a_deadlocked_operation_is_retried(db: Database, deadlocks: int, kept: l
     assert next(rings, None) is None
 
 
-async def test_a_bad_item_harms_no_other(db: Database) -> None:
+async def test_an_invalid_item_does_not_affect_the_others(db: Database) -> None:
     pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n0", None), ("n2", "x")]
     tasks = [db.write_batched(note_all, pair) for pair in pairs]
     answers = await asyncio.gather(*tasks, return_exceptions=True)
@@ -100,7 +100,7 @@ async def test_items_before_an_outage_are_reported_as_done(db: Database) -> None
     assert await db.read(read_notes) == ["n1", "n4"]
 
 
-async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database) -> None:
+async def test_a_failed_single_operation_leaves_nothing_and_runs_no_callback(db: Database) -> None:
     called: list[object] = []
     db.on_signals = called.extend
 
@@ -166,7 +166,7 @@ async def test_a_fault_at_the_end_of_a_batch_keeps_its_operations(db: Database) 
     assert (await db.read(read_notes), sorted(called)) == (["n1", "n2", "n3"], ["n1", "n2", "n3"])
 
 
-async def test_what_was_undone_is_not_remembered(db: Database) -> None:
+async def test_the_cache_forgets_rolled_back_operations(db: Database) -> None:
     def remember(tx: Tx, name: str) -> str:
         text: str = tx.version_cache.setdefault("word", name)
         if name == "bad":
@@ -267,7 +267,7 @@ def test_a_fault_that_an_operation_swallows_rolls_it_back(db: Database) -> None:
     assert db.write_blocking(read_notes) == []
 
 
-async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
+async def test_a_failing_callback_after_the_commit_delays_no_operation(db: Database) -> None:
     texts: list[str] = []
 
     def note_and_call(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:

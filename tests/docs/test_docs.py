@@ -31,7 +31,7 @@ def _read(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
-def test_it_is_not_stale(name: str) -> None:
+def test_the_generated_reference_is_up_to_date(name: str) -> None:
     assert _read(name) == reference.PAGES[name](), "run: make reference"
 
 

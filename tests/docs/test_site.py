@@ -58,7 +58,7 @@ def read(site_folder: Path) -> dict[str, _Reader]:
     }
 
 
-def test_it_works(read: dict[str, _Reader]) -> None:
+def test_the_site_has_all_pages(read: dict[str, _Reader]) -> None:
     assert {"index.html", "quickstart.html", "howto/index.html", "404.html"} <= set(read)
     assert len(read) > 80
 

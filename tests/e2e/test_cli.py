@@ -119,7 +119,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
         leftovers.check_gone(data)
 
 
-def test_it_works(runtime: Installation) -> None:
+def test_a_task_runs_and_its_output_is_followed(runtime: Installation) -> None:
     script = '#!/bin/sh\necho "hello $1"\necho aside >&2\nexit "$2"\n'
     runtime.task("hello", script, "--argument", "who", "--argument", "code")
     ran = runtime.run("run", "hello", "wörld; rm -rf $HOME", "3", "--follow")
@@ -204,7 +204,7 @@ def test_a_timeout_is_status_124(runtime: Installation) -> None:
     assert (ran.returncode, ran.stdout) == (124, "")
 
 
-def test_what_cannot_be_started_is_status_125(runtime: Installation) -> None:
+def test_a_job_that_cannot_start_is_status_125(runtime: Installation) -> None:
     runtime.task("none", "x", "--runas", "/nowhere/interpreter %script%")
     assert runtime.run("run", "none", "--wait").returncode == 125
 
@@ -242,7 +242,7 @@ def test_a_task_is_edited_without_touching_the_rest(runtime: Installation) -> No
     assert runtime.json("task", "timeout", "edit", "90s")["timeout"] == 90_000
 
 
-def test_an_invited_person_may_run_what_the_acl_allows(runtime: Installation) -> None:
+def test_an_invited_person_may_run_tasks_of_the_acl(runtime: Installation) -> None:
     runtime.task("shared", "#!/bin/sh\necho for all\n")
     runtime.task("hidden", "#!/bin/sh\necho for admins\n")
     link = runtime.run("member", "invite", "uma@acme.example", "--level", "user").stdout

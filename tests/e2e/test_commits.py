@@ -59,7 +59,9 @@ def still_open(world: World) -> list[object]:
 @pytest.mark.parametrize(
     "cuts", [50, pytest.param(2_000, marks=[pytest.mark.prove, pytest.mark.limit(2_400)])]
 )
-def test_it_works(cutting_postgres: CuttingPostgres, tmp_path: Path, cuts: int) -> None:
+def test_commits_without_a_response_lose_and_repeat_nothing(
+    cutting_postgres: CuttingPostgres, tmp_path: Path, cuts: int
+) -> None:
     """The commit is done, its answer never comes."""
     with World(tmp_path, cutting_postgres.url) as world:
         clients = start(world)

@@ -23,7 +23,7 @@ def second_agent(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Age
     leftovers.check_gone(agent.state)
 
 
-def test_it_works(site: Site, second_agent: Agent, tmp_path: Path) -> None:
+def test_an_agent_enrols_with_a_token_file(site: Site, second_agent: Agent, tmp_path: Path) -> None:
     """By a token from a file; from then on the agent has a credential of its own."""
     path = tmp_path / "token"
     path.write_text(site.world.enrolment() + "\n")

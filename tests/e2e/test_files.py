@@ -17,7 +17,7 @@ ln -s /etc/passwd passwd
 """
 
 
-def test_it_works(site: Site, tmp_path: Path) -> None:
+def test_files_of_a_script_are_downloaded(site: Site, tmp_path: Path) -> None:
     job = site.run(SOURCE)
     assert job["state"] == "normal" and job["result"]["files"] == 2
     assert job["result"]["files_skipped"] == [{"name": "passwd", "reason": "link"}]
@@ -38,9 +38,7 @@ def test_it_works(site: Site, tmp_path: Path) -> None:
     until(lambda: os.listdir(site.agent.state / "files") == [], 20)
 
 
-def test_they_outlive_an_agent_that_dies_before_the_server_has_them(
-    site: Site, tmp_path: Path
-) -> None:
+def test_files_survive_an_agent_that_dies_before_sending_them(site: Site, tmp_path: Path) -> None:
     go = tmp_path / "go"
     source = (
         '#!/bin/sh\necho there\nwhile [ ! -e "$1" ]; do sleep 0.05; done\n'

@@ -13,7 +13,7 @@ GRACE_S = 5.0
 A_LITTLE_S = 3.0
 
 
-def test_it_works(site: Site) -> None:
+def test_a_canceled_script_handles_sigterm(site: Site) -> None:
     """A polite script that is canceled ends at its TERM."""
     job_id = site.start('#!/bin/sh\ntrap "echo bye; exit 7" TERM\necho here\nsleep 600 & wait\n')
     site.says(job_id, b"here")
@@ -25,7 +25,7 @@ def test_it_works(site: Site) -> None:
 
 
 @pytest.mark.heavy
-def test_it_kills_what_ignores_term_after_the_grace(site: Site) -> None:
+def test_scripts_that_ignore_sigterm_are_killed_after_the_grace_period(site: Site) -> None:
     source = "#!/bin/sh\ntrap '' TERM\n(while :; do sleep 1; done) &\necho here\n"
     job_id = site.start(source + "while :; do sleep 1; done\n")
     site.says(job_id, b"here")
@@ -38,7 +38,7 @@ def test_it_kills_what_ignores_term_after_the_grace(site: Site) -> None:
     site.is_empty()
 
 
-def test_it_ends_at_its_timeout_by_the_agent_alone(site: Site) -> None:
+def test_the_agent_ends_a_script_at_its_timeout_without_the_server(site: Site) -> None:
     job = site.run("#!/bin/sh\necho here\nsleep 600\n", timeout=700)
     assert (job["lifecycle"], job["state"]) == ("terminated", "timeout")
     assert (job["trigger_name"], job["result"]["killed"]) == ("timeout", True)
@@ -59,7 +59,7 @@ LEAVERS = {
 
 
 @pytest.mark.parametrize("leaver", LEAVERS.values(), ids=LEAVERS.keys())
-def test_it_leaves_nothing_behind_at_its_end(site: Site, leaver: str) -> None:
+def test_an_ended_script_leaves_no_process(site: Site, leaver: str) -> None:
     job = site.run(f"#!/bin/sh\n{leaver}\necho gone\nexit 3\n")
     assert (job["lifecycle"], job["state"], job["result"]["code"]) == ("finished", "failure", 3)
     assert "kill_incomplete" not in job["result"]
@@ -68,7 +68,7 @@ def test_it_leaves_nothing_behind_at_its_end(site: Site, leaver: str) -> None:
 
 
 @pytest.mark.parametrize("leaver", LEAVERS.values(), ids=LEAVERS.keys())
-def test_it_takes_everything_along_when_it_is_canceled(site: Site, leaver: str) -> None:
+def test_canceling_a_script_ends_all_its_processes(site: Site, leaver: str) -> None:
     job_id = site.start(f"#!/bin/sh\n{leaver}\necho here\nexec sleep 600\n")
     site.says(job_id, b"here")
     job = site.cancel(job_id)
@@ -77,7 +77,7 @@ def test_it_takes_everything_along_when_it_is_canceled(site: Site, leaver: str) 
     site.is_empty()
 
 
-def test_it_ends_two_hundred_children(site: Site) -> None:
+def test_two_hundred_children_end_with_their_script(site: Site) -> None:
     source = "#!/bin/bash\nfor i in {1..200}; do sleep 600 & done\necho here\nwait\n"
     job_id = site.start(source)
     site.says(job_id, b"here")
@@ -88,7 +88,7 @@ def test_it_ends_two_hundred_children(site: Site) -> None:
     site.is_empty()
 
 
-def test_it_does_not_touch_its_neighbours(site: Site) -> None:
+def test_ending_a_script_leaves_other_scripts_running(site: Site) -> None:
     quiet = site.start("#!/bin/sh\necho here\nsleep 1\necho done\n")
     site.says(quiet, b"here")
     many = "for i in {1..20}; do setsid sleep 600 & done"

@@ -53,7 +53,9 @@ def run_install_line(
     )
 
 
-def test_it_works(site: Site, install_folder: Path, second_agent: Agent) -> None:
+def test_the_install_command_enrols_an_agent(
+    site: Site, install_folder: Path, second_agent: Agent
+) -> None:
     done = run_install_line(
         site,
         install_folder,
@@ -91,7 +93,9 @@ def test_an_enrolled_agent_is_upgraded_without_a_token(
     assert (second_agent.state / "credential.json").read_bytes() == credential
 
 
-def test_without_a_token_it_says_what_to_paste(site: Site, install_folder: Path) -> None:
+def test_the_installer_without_a_token_explains_the_command(
+    site: Site, install_folder: Path
+) -> None:
     done = run_install_line(site, install_folder, "--state", str(install_folder / "state"))
     assert done.returncode == 1
     assert "BELVEDERE_ENROLMENT_TOKEN=bve_" in done.stderr and site.world.url in done.stderr
@@ -120,7 +124,7 @@ def test_a_token_that_is_not_good_leaves_nothing_behind(site: Site, install_fold
     )
 
 
-def test_what_was_changed_on_the_way_is_not_run(site: Site, install_folder: Path) -> None:
+def test_a_changed_download_is_not_run(site: Site, install_folder: Path) -> None:
     with site.world.api.open("/-/install.sh") as response:
         script = response.read().decode()
     digest = script.partition('!= "')[2].partition('"')[0]

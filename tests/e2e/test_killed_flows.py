@@ -40,13 +40,13 @@ def world(database: str, tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.mark.limit(300)
-def test_it_works(world: World) -> None:
+def test_killed_workflows_are_consistent(world: World) -> None:
     _kill(world, rounds=2, seed=random.randrange(1 << 32))
 
 
 @pytest.mark.prove
 @pytest.mark.limit(3_600)
-def test_it_works_for_long(world: World) -> None:
+def test_many_killed_workflows_are_consistent(world: World) -> None:
     _kill(world, rounds=100, seed=random.randrange(1 << 32))
 
 

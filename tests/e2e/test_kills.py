@@ -30,14 +30,14 @@ def world(database: str, tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.mark.limit(400)
-def test_it_works(world: World) -> None:
+def test_kills_lose_and_repeat_nothing(world: World) -> None:
     _kill(world, rounds=QUICK_ROUNDS, seed=random.randrange(1 << 32))
 
 
 @pytest.mark.prove
 # 300 took up to 33 minutes on a busy machine with two cores.
 @pytest.mark.limit(10_800)
-def test_it_works_for_long(world: World) -> None:
+def test_many_kills_lose_and_repeat_nothing(world: World) -> None:
     _kill(world, rounds=LONG_ROUNDS, seed=random.randrange(1 << 32))
 
 

@@ -40,7 +40,7 @@ def litestream(world: World, tmp_path: Path) -> Iterator[Litestream]:
 
 
 @pytest.mark.limit(120)
-def test_a_restored_replica_holds_what_may_have_run(
+def test_a_restored_replica_holds_jobs_that_may_have_run(
     world: World, litestream: Litestream, tmp_path: Path
 ) -> None:
     web = world.agent("web", "--slots", "1")

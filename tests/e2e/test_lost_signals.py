@@ -66,7 +66,7 @@ def waited_ms(job: dict[str, Any]) -> int:
     return parse_iso(job["assigned_at"]) - parse_iso(job["creation_date"])
 
 
-def test_it_works(pair_without_signals: ServerPair) -> None:
+def test_everything_works_by_polling(pair_without_signals: ServerPair) -> None:
     """Without bells: run, wait, follow, cancel, revoke, each within a poll or two."""
     _work_starts(pair_without_signals)
     _a_waiting_caller_is_answered(pair_without_signals)

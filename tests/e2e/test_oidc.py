@@ -101,7 +101,7 @@ def local_world(tmp_path: Path) -> Iterator[World]:
         yield world
 
 
-def test_it_works(local_world: World) -> None:
+def test_a_person_signs_in_with_a_provider(local_world: World) -> None:
     with run_provider() as provider, local_world.person() as owner:
         body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}
         more = {"client_secret": SECRET, "level": "user", "domains": ["acme.test"]}
@@ -136,7 +136,7 @@ def test_it_works(local_world: World) -> None:
     assert SECRET not in local_world.server.read_log()
 
 
-def test_an_inner_provider_needs_the_operators_word(world: World) -> None:
+def test_an_internal_provider_needs_a_setting_of_the_operator(world: World) -> None:
     world.start()
     with run_provider() as provider, world.person() as owner:
         body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}

@@ -32,7 +32,7 @@ def log_text(events: list[tuple[str, Any]]) -> str:
     return "".join(value for kind, value in events if kind == "output")
 
 
-def test_it_works(site: Site) -> None:
+def test_output_and_errors_are_logged_in_order(site: Site) -> None:
     job = site.run("#!/bin/sh\necho out\necho err >&2\nprintf 'no end of line'\n")
     assert site.world.log(job["id"]) == b"out\nerr\nno end of line"
     assert job["result"]["lastline"] == "no end of line"

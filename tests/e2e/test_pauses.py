@@ -107,7 +107,9 @@ LONG = [pytest.mark.prove, pytest.mark.limit(900)]
 @pytest.mark.parametrize(
     "seconds", [(2.0, 10.0), pytest.param((5.0, 20.0, 40.0, 60.0, 9.0, 7.0), marks=LONG)]
 )
-def test_it_works(world: World, url: str, seconds: tuple[float, ...]) -> None:
+def test_pauses_of_the_database_lose_and_repeat_nothing(
+    world: World, url: str, seconds: tuple[float, ...]
+) -> None:
     """No accepted job is lost, none runs twice; callers get an answer all the time."""
     server = postmaster(url)
     clients = LoadClients(world, [world.agent("one"), world.agent("two")], SEED)

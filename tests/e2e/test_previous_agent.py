@@ -36,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(world, agent)
 
 
-def test_it_is_the_previous_version() -> None:
+def test_the_fixture_is_the_previous_version() -> None:
     names = set(protocol.Hello.__dataclass_fields__)
     assert set(previous_protocol().Hello.__dataclass_fields__) < names
 
@@ -48,14 +48,14 @@ def test_an_agent_of_the_previous_version_runs_jobs(site: Site) -> None:
     assert log.startswith(b"hello\n1\n") and log.endswith(b"\n50000\n")
 
 
-def test_its_scripts_are_canceled(site: Site) -> None:
+def test_scripts_of_the_previous_agent_are_canceled(site: Site) -> None:
     job_id = site.start("#!/bin/sh\necho runs\nexec sleep 300\n")
     site.says(job_id, b"runs")
     assert site.cancel(job_id)["state"] == "canceled"
     site.is_empty()
 
 
-def test_its_scripts_survive_a_restart_of_the_server(site: Site) -> None:
+def test_scripts_of_the_previous_agent_survive_a_restart_of_the_server(site: Site) -> None:
     world, go_file = site.world, site.world.folder / "go"
     job_id = site.start('#!/bin/sh\nuntil test -e "$1"; do sleep 0.02; done\n', str(go_file))
     world.wait_running(job_id)

@@ -67,7 +67,7 @@ def restart(site: Site, how: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_it_works(site: Site, how: signal.Signals) -> None:
+def test_a_script_survives_a_restart_of_its_agent(site: Site, how: signal.Signals) -> None:
     """The agent restarts while its script runs."""
     script, keeper = WaitingScript(site), site.agent.keeper()
     restart(site, how)
@@ -122,7 +122,7 @@ def test_server_agent_and_wire_may_fail_together(site: Site) -> None:
 
 
 @pytest.mark.parametrize("fail", ["cut", "silence"])
-def test_a_broken_wire_loses_no_line_and_no_exit_code(site: Site, fail: str) -> None:
+def test_a_broken_connection_loses_no_line_and_no_exit_code(site: Site, fail: str) -> None:
     script = WaitingScript(site)
     getattr(site.world.proxy, fail)()
     script.go_on()

@@ -182,7 +182,7 @@ def check_jobs(site: Site, watcher: Watcher, path: Path, job_ids: list[str]) -> 
 
 
 @pytest.mark.limit(120)
-def test_it_works(database: str, tmp_path: Path) -> None:
+def test_a_rolling_restart_fails_no_request(database: str, tmp_path: Path) -> None:
     with cluster(tmp_path, database, 2) as servers:
         site = Site(servers.world, servers.world.agent("web"))
 

@@ -119,7 +119,7 @@ def test_a_silent_database_is_answered_and_left_behind(world: World, proxy: Sile
     world.doctor()
 
 
-def test_the_default_limits_keep_what_the_documentation_promises() -> None:
+def test_the_default_limits_are_as_documented() -> None:
     """503 within 10 s, and ready within 5 s; waits are checked eight times per limit."""
     assert connection.STATEMENT_S < connection.ANSWER_S
     assert connection.ANSWER_S * (1 + 1 / 8) < ANSWER_S

@@ -32,7 +32,7 @@ def world(database: str, tmp_path: Path) -> Iterator[World]:
 @pytest.mark.heavy
 @pytest.mark.limit(120)
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_it_works(world: World) -> None:
+def test_resources_stay_flat_under_load(world: World) -> None:
     """On the engine that has a write-ahead log of its own."""
     _check(_soak(world, QUICK_SAMPLES, 0.0), QUICK_LIMITS)
 
@@ -40,7 +40,7 @@ def test_it_works(world: World) -> None:
 @pytest.mark.prove
 @pytest.mark.heavy
 @pytest.mark.limit(5_400)
-def test_it_works_for_an_hour(world: World) -> None:
+def test_the_soak_test_passes_for_an_hour(world: World) -> None:
     _check(_soak(world, LONG_SAMPLES, LONG_INTERVAL_S), LONG_LIMITS)
 
 

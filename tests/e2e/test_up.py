@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(world, world.local_agent())
 
 
-def test_it_works(site: Site) -> None:
+def test_up_runs_a_job(site: Site) -> None:
     job = site.run('#!/bin/sh\necho "$BELVEDERE_URL"\n')
     assert job["state"] == "normal"
     assert site.world.log(job["id"]).decode() == f"{site.world.server.url}\n"
@@ -59,7 +59,7 @@ def test_running_scripts_go_on_and_are_adopted_at_the_next_start(
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_its_end_leaves_no_process_but_the_keeper(site: Site, how: signal.Signals) -> None:
+def test_stopping_up_leaves_no_process_but_the_keeper(site: Site, how: signal.Signals) -> None:
     """Checks have a process of their own while there are any."""
     keeper = site.agent.keeper()
     host_id = site.world.wait_connected(site.agent)["id"]
@@ -124,7 +124,7 @@ def test_a_killed_keeper_is_started_again(site: Site) -> None:
     assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_it_is_two_processes(site: Site) -> None:
+def test_up_is_two_processes(site: Site) -> None:
     expected = {site.world.server.pid, site.agent.keeper()}
     # A process that is being started has the command line of its parent for a moment.
     until(lambda: set(leftovers.of_folder(site.world.folder)) == expected, 20)
@@ -193,7 +193,7 @@ def _sign_in(url: str, password: str, email: str = EMAIL) -> str:
         return token
 
 
-def test_it_can_be_set_up_unattended(tmp_path: Path) -> None:
+def test_a_server_can_be_set_up_unattended(tmp_path: Path) -> None:
     """By the environment, on the first start only."""
     env = {"BELVEDERE_CUSTOMER": "acme", "BELVEDERE_ADMIN_EMAIL": "olga@acme.test"}
     with World(tmp_path, verb="up", **env) as world:
@@ -231,7 +231,7 @@ def _state_of(world: World, name: str) -> str:
     return state
 
 
-def test_what_it_keeps_is_closed_to_others(site: Site) -> None:
+def test_the_data_folder_is_closed_to_other_users(site: Site) -> None:
     data = site.world.server.data
     assert data.stat().st_mode & 0o077 == 0
     site.run("#!/bin/sh\nseq 1 5000\n")
@@ -247,7 +247,7 @@ def test_a_data_folder_may_have_a_long_name(tmp_path: Path) -> None:
         assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_it_serves_tls_with_a_custom_certificate(tmp_path: Path) -> None:
+def test_the_server_uses_a_custom_certificate(tmp_path: Path) -> None:
     cert, key = self_signed(tmp_path)
     with World(tmp_path, verb="up") as world:
         world.start("--no-demo", "--tls-cert", str(cert), "--tls-key", str(key))

@@ -107,7 +107,7 @@ def names(page: bytes) -> list[str]:
     return matches
 
 
-def test_it_works(url: str) -> None:
+def test_the_wheel_serves_the_console(url: str) -> None:
     status, page = fetch(f"{url}/")
     assert status == 200
     for name in names(page):
@@ -115,7 +115,7 @@ def test_it_works(url: str) -> None:
         assert status == 200 and data, name
 
 
-def test_it_runs_work_too(site: Site) -> None:
+def test_the_installed_wheel_runs_jobs(site: Site) -> None:
     job = site.run("#!/bin/sh\necho from the wheel\n")
     assert job["state"] == "normal"
     assert site.world.log(job["id"]) == b"from the wheel\n"
@@ -128,7 +128,7 @@ def test_the_environment_is_bare(python: Path) -> None:
     assert "No module named 'pytest'" in process.stderr
 
 
-def test_it_requires_every_library_that_a_package_imports(python: Path) -> None:
+def test_the_wheel_requires_every_imported_library(python: Path) -> None:
     """Also for those that are imported only when they are used. The bench runs its programs for
     other job queues in an environment of their own."""
     names = imported_packages()
@@ -166,7 +166,7 @@ def test_the_console_comes_packed(url: str) -> None:
     assert gzip.decompress(packed) == fetch(f"{url}/ui/{name}")[1]
 
 
-def test_it_is_the_wheel_that_serves(python: Path) -> None:
+def test_the_server_runs_from_the_installed_wheel(python: Path) -> None:
     words = (str(python), "-c", "import belvedere; print(belvedere.__file__)")
     process = subprocess.run(words, capture_output=True, text=True, check=True, cwd=python.parent)
     assert Path(process.stdout.strip()).is_relative_to(python.parents[1])

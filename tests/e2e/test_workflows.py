@@ -80,7 +80,7 @@ def run_killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, 
     return ended, world.api.get(f"/workflows/{flow}/job/{job_id}/steps")
 
 
-def test_it_works(world: World, tmp_path: Path) -> None:
+def test_a_workflow_survives_kills(world: World, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     ended, steps = run_killed(world, ledger, EDGES)
     assert (ended["lifecycle"], ended["state"]) == ("finished", "normal")
@@ -90,7 +90,7 @@ def test_it_works(world: World, tmp_path: Path) -> None:
     world.doctor()
 
 
-def test_a_circle_goes_round_as_often_as_it_may(world: World, tmp_path: Path) -> None:
+def test_a_cycle_repeats_up_to_its_limit(world: World, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     ended, steps = run_killed(world, ledger, ["a-b", "b-a*2"])
     assert (ended["lifecycle"], ended["state"]) == ("finished", "failure")

@@ -60,7 +60,7 @@ async def pool(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
         await egress_pool.close()
 
 
-async def test_it_works() -> None:
+async def test_a_response_is_returned() -> None:
     with oracle() as url:
         async with pool() as new_pool:
             egress_result = await new_pool.send(EgressRequest(url=f"{url}/", method="GET"))

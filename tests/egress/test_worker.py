@@ -35,7 +35,7 @@ def signed_request(url: str) -> EgressRequest:
     )
 
 
-async def test_it_works() -> None:
+async def test_a_notification_is_signed_and_posted() -> None:
     """A signed POST, checked as a receiver would."""
     with http_sink() as sink:
         async with pool() as new_pool:
@@ -98,7 +98,7 @@ def bait_request(scheme: str, host: str, port: int) -> EgressRequest:
     return EgressRequest(url=url + to, title="t", body="b")
 
 
-async def test_a_trap_inside_is_never_called() -> None:
+async def test_an_internal_server_is_never_called() -> None:
     """By our own code or the library's, under whatever name."""
     with http_sink() as trap:
         async with pool(networks="") as new_pool:

@@ -22,7 +22,7 @@ READS: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("read", READS)
-def test_it_works(db: Database, actors: Actors, read: str) -> None:
+def test_events_after_a_cursor_are_read_by_index(db: Database, actors: Actors, read: str) -> None:
     def plans(tx: Tx) -> list[str]:
         if tx.dialect.name == "postgres":
             # The table is small here, and then all of it is cheaper than any index.

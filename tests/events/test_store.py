@@ -20,7 +20,7 @@ def list_objects(tx: Tx) -> list[str]:
     return [object_id for (object_id,) in rows]
 
 
-def test_it_works(db: Database) -> None:
+def test_events_are_appended_in_order(db: Database) -> None:
     first, second = db.write_blocking(append_event, "h1"), db.write_blocking(append_event, "h2")
     assert second == first + 1
     [event] = db.write_blocking(events.for_object, "h1")
@@ -46,7 +46,7 @@ def test_no_id_comes_twice_whatever_is_deleted(db: Database, gone: str) -> None:
     assert [event.object_id for event in db.write_blocking(events.after, *cursor)] == ["h4"]
 
 
-def test_nothing_of_a_deleted_one_is_left(db: Database) -> None:
+def test_a_deleted_event_leaves_no_data(db: Database) -> None:
     for name in ("h1", "h2"):
         db.write_blocking(append_event, name)
     db.write_blocking(lambda tx: tx.execute("delete from events"))

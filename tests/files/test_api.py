@@ -24,7 +24,7 @@ def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 
-async def test_it_works(call: Caller, actors: Actors) -> None:
+async def test_a_file_is_uploaded_and_listed(call: Caller, actors: Actors) -> None:
     response = (await call(actors.ada, "POST", "/file", raw=UPLOAD, headers=FORM)).body
     assert (response["filename"], response["_type"], response["_id"]) == (
         "h.sh",

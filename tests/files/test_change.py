@@ -39,7 +39,7 @@ def agent(customer_id: str, host_id: str) -> Actor:
     return Actor(customer_id, "acme", Level.AGENT, "agent", host_id=host_id)
 
 
-def test_it_works(db: Database, actors: Actors, file: FileRow) -> None:
+def test_a_file_gets_a_new_version(db: Database, actors: Actors, file: FileRow) -> None:
     file_change = FileChange(content=NEW, description="Says hello", tags=["greeting"])
     changed = db.write_blocking(change, actors.ada, file.id, file_change)
     assert (changed.version, changed.description) == (2, "Says hello")

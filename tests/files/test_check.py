@@ -7,7 +7,7 @@ import pytest
 from belvedere.files.syntax_check import check, language_of
 
 
-def test_it_works() -> None:
+def test_a_syntax_error_has_its_place() -> None:
     checked = check("def f(:\n  pass\n", "a.py")
     assert (checked.checked, checked.language) == (True, "python")
     (fault,) = checked.faults
@@ -37,7 +37,7 @@ def test_the_language_follows_from_the_command(
     assert language_of(source, filename, runas) == language
 
 
-def test_what_nobody_can_read_is_not_checked() -> None:
+def test_a_script_of_an_unknown_language_is_not_checked() -> None:
     checked = check("if (", "a.ps1")
     assert (checked.checked, checked.faults) == (False, [])
 
@@ -48,7 +48,7 @@ def test_a_shell_script_is_read() -> None:
     assert check("#!/bin/sh\necho a\n").faults == []
 
 
-def test_bash_reads_what_only_bash_knows() -> None:
+def test_bash_syntax_is_checked_by_bash() -> None:
     assert check("#!/bin/bash\na=(1 2)\n[[ -n $a ]] && echo ${a[1]}\n").faults == []
     (fault,) = check("#!/bin/bash\necho a\nfi\n").faults
     assert fault.line == 3
@@ -84,11 +84,11 @@ def test_nothing_is_run(runas: str, tmp_path: Path) -> None:
         "# coding: no-such-thing\n",
     ],
 )
-def test_a_hostile_source_hurts_nobody(source: str) -> None:
+def test_a_malicious_source_does_no_harm(source: str) -> None:
     checked = check(source, "a.py")
     assert checked.checked
     assert all(fault.line >= 1 and fault.column >= 1 for fault in checked.faults)
 
 
-def test_deep_json_hurts_nobody() -> None:
+def test_deeply_nested_json_does_no_harm() -> None:
     assert len(check("[" * 200_000, "a.json").faults) == 1

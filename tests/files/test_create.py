@@ -19,7 +19,7 @@ MISSING = "0" * 24
 SCRIPT = FileChange(filename="hello.sh", content=b"#!/bin/sh\necho hello\n")
 
 
-def test_it_works(db: Database, actors: Actors) -> None:
+def test_a_file_is_created(db: Database, actors: Actors) -> None:
     file = db.write_blocking(create, actors.ada, SCRIPT)
     actual_file = to_record(db.write_blocking(show, actors.max, file.id), "acme")
     assert (actual_file.id, actual_file.also_id, actual_file.kind) == (file.id, file.id, "Script")
@@ -28,7 +28,7 @@ def test_it_works(db: Database, actors: Actors) -> None:
     assert db.write_blocking(download, actors.max, file.id).data == SCRIPT.content
 
 
-def test_it_writes_an_event_and_an_audit_entry(db: Database, actors: Actors) -> None:
+def test_creating_a_file_writes_an_event_and_an_audit_entry(db: Database, actors: Actors) -> None:
     file = db.write_blocking(create, actors.ada, SCRIPT)
     assert [e.kind for e in db.write_blocking(events.for_object, file.id)] == ["file.created"]
     file_versions = db.write_blocking(versions, actors.max, file.id)
@@ -91,7 +91,9 @@ def test_only_admins_store_and_managers_read(db: Database, actors: Actors) -> No
 
 
 @pytest.mark.parametrize("verb", [show, download, versions])
-def test_what_is_another_s_is_not_there(db: Database, actors: Actors, verb: object) -> None:
+def test_objects_of_another_organization_are_not_found(
+    db: Database, actors: Actors, verb: object
+) -> None:
     file = db.write_blocking(create, actors.ada, SCRIPT)
     pairs: list[tuple[Actor, str]] = [(actors.eve, file.id), (actors.ada, MISSING)]
     for actor, file_id in pairs:

@@ -21,7 +21,7 @@ def form(*parts: tuple[str, bytes]) -> bytes:
     return body + b"--frontier--\r\n"
 
 
-def test_it_works() -> None:
+def test_an_upload_form_is_read() -> None:
     text = read(
         FORM,
         form(

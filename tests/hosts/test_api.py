@@ -16,7 +16,7 @@ def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 
-async def test_it_works(call: Caller, db: Database, keys: Keyring, actors: Actors) -> None:
+async def test_a_host_enrols(call: Caller, db: Database, keys: Keyring, actors: Actors) -> None:
     _, text = await db.write(create_enrolment, keys, actors.ada)
     anyone = Actor("", "", Level.ANONYMOUS, "anonymous", address=ADDRESS)
     body = {"token": text, "hostname": "web-1", "fingerprint": "machine-1"}

@@ -21,7 +21,7 @@ from .conftest import Enrol, hello
 MISSING = "0" * 24
 
 
-def test_it_works(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+def test_a_host_is_changed(db: Database, actors: Actors, enrol_host: Enrol) -> None:
     host_id = enrol_host().host_id
     host_change = HostChange(hostname="db-1", tags=["blue", "rack:7"], enable=False, draining=True)
     changed = db.write_blocking(change, actors.ada, host_id, host_change)
@@ -31,7 +31,7 @@ def test_it_works(db: Database, actors: Actors, enrol_host: Enrol) -> None:
     assert changed.version == 2
 
 
-def test_it_signals_the_host_and_audits_before_and_after(
+def test_a_change_signals_the_host_and_is_audited(
     db: Database, actors: Actors, enrol_host: Enrol
 ) -> None:
     host_id = enrol_host().host_id

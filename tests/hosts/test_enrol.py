@@ -18,7 +18,9 @@ from people import ADDRESS, Actors
 from .conftest import Enrol, hello
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol) -> None:
+def test_a_machine_becomes_a_host(
+    db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol
+) -> None:
     enrolment = enrol_host("web-1")
     assert (enrolment.hostname, enrolment.customer) == ("web-1", "acme")
     actor = db.write_blocking(authenticate, keys, enrolment.token)
@@ -28,7 +30,7 @@ def test_it_works(db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol
     assert (host.hostname, host.state, host.ip) == ("web-1", "offline", ADDRESS)
 
 
-def test_it_writes_an_event_and_an_audit_entry(db: Database, enrol_host: Enrol) -> None:
+def test_enrolling_writes_an_event_and_an_audit_entry(db: Database, enrol_host: Enrol) -> None:
     enrolment = enrol_host()
     kinds = [event.kind for event in db.write_blocking(events.for_object, enrolment.host_id)]
     assert kinds == ["host.created"]
@@ -88,7 +90,7 @@ def test_a_name_that_a_live_agent_holds_is_refused(
     db.write_blocking(enrol, keys, text, "web-2", "machine-2", ADDRESS)
 
 
-def test_another_machine_takes_a_name_that_nobody_holds(
+def test_another_machine_takes_an_unused_name(
     db: Database, clock: ManualClock, enrol_host: Enrol, enrolled_again: Enrol
 ) -> None:
     first = enrol_host()
@@ -119,7 +121,7 @@ def test_the_organization_is_the_token_s(
     assert db.write_blocking(store.find_by_name, actors.globex.id, "web-1") is not None
 
 
-def test_a_bad_token_opens_nothing(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_invalid_token_gives_no_access(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(Unauthenticated):
         db.write_blocking(enrol, keys, "bve_guess", "web-1", "machine-1", ADDRESS)
     _, text = db.write_blocking(create_enrolment, keys, actors.ada)
@@ -136,7 +138,9 @@ def test_a_bad_name_is_refused(db: Database, keys: Keyring, actors: Actors, name
     assert refusal.value.faults[0].field == "hostname"
 
 
-def test_a_machine_must_say_which_it_is(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_enrolment_without_a_fingerprint_is_refused(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     with pytest.raises(Invalid):
         db.write_blocking(enrol, keys, text, "web-1", " ", ADDRESS)

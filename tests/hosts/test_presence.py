@@ -34,7 +34,9 @@ def kinds(db: Database, host_id: str) -> list[str]:
     return [event.kind for event in db.write_blocking(events.for_object, host_id)]
 
 
-def test_it_works(db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol) -> None:
+def test_a_connected_host_is_online(
+    db: Database, actors: Actors, clock: ManualClock, enrol_host: Enrol
+) -> None:
     host_id = enrol_host().host_id
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
     stored_host = host(db, actors, host_id)

@@ -22,7 +22,9 @@ def push(db: Database, actors: Actors, row: IndicatorRow, value: float) -> None:
     db.write_blocking(service.change, actors.ada, row.id, body(value=value))
 
 
-def test_it_works(db: Database, actors: Actors, clock: ManualClock, make: Make) -> None:
+def test_a_stale_indicator_is_reported_once(
+    db: Database, actors: Actors, clock: ManualClock, make: Make
+) -> None:
     """A silent one is told of once; when its source spoke and fell silent again, once more."""
     row, other = make("a", ttl=60_000), make("b")
     clock.move(59)
@@ -43,7 +45,7 @@ def test_it_works(db: Database, actors: Actors, clock: ManualClock, make: Make) 
     assert kinds(db, other) == ["created"]
 
 
-def test_a_deleted_one_does_not_grow_stale(
+def test_a_deleted_indicator_does_not_become_stale(
     db: Database, actors: Actors, clock: ManualClock, make: Make
 ) -> None:
     row = make(ttl=60_000)
@@ -102,9 +104,7 @@ def test_very_old_values_are_deleted(db: Database, clock: ManualClock, make: Mak
     assert actual_moments and min(actual_moments) >= now - 30 * DAY
 
 
-def test_what_was_thinned_is_not_looked_at_again(
-    db: Database, clock: ManualClock, make: Make
-) -> None:
+def test_reduced_values_are_not_read_again(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(type="progress")
     now = clock()
     fill(db, row, now - 3 * HOUR, now - 2 * HOUR, SECOND)
@@ -143,7 +143,7 @@ def test_a_line_of_points_is_as_short_as_wanted(
     assert [point.at for point in points] == sorted(point.at for point in points)
 
 
-def test_a_deleted_one_is_dropped_after_a_day(
+def test_a_deleted_indicator_is_purged_after_a_day(
     db: Database, actors: Actors, clock: ManualClock, make: Make
 ) -> None:
     row, other = make("a", acl=["uma@acme.test"]), make("b")

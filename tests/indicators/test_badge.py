@@ -22,7 +22,7 @@ def row(type: str = "text", value: model.IndicatorValue = "fine", **more: object
     return indicator
 
 
-def test_it_works() -> None:
+def test_a_badge_shows_title_and_value() -> None:
     text = badge_svg.draw_indicator(row(), NOW)
     assert "Queue: fine" in text and badge_svg.NORMAL in text
 
@@ -33,7 +33,7 @@ def test_a_failure_shows_its_severity_and_says_so(severity: str, colour: str) ->
     assert colour in text and "fine · failure" in text and badge_svg.NORMAL not in text
 
 
-def test_a_stale_one_is_grey_and_says_so() -> None:
+def test_a_stale_indicator_is_gray_and_labeled() -> None:
     text = badge_svg.draw_indicator(row(stale_at=NOW), NOW)
     assert "fine · stale" in text and badge_svg.NORMAL not in text
 

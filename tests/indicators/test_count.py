@@ -17,7 +17,9 @@ from .conftest import Make
 CALLERS, STEPS = 16, 1_000
 
 
-async def test_it_works(db: Database, actors: Actors, make: Make) -> None:
+async def test_concurrent_increments_are_all_counted(
+    db: Database, actors: Actors, make: Make
+) -> None:
     """1,000 increments from 16 callers: every one counts, and each caller sees its own step."""
     counter = make(value=0)
     waiting = iter(range(STEPS))
@@ -47,7 +49,7 @@ async def test_operations_of_several_servers_are_exact_too(
     assert sorted(answer[0].row.summary for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
 
 
-def test_one_that_is_refused_harms_no_other(db: Database, actors: Actors, make: Make) -> None:
+def test_a_refused_request_does_not_affect_others(db: Database, actors: Actors, make: Make) -> None:
     counter, text = make("a"), make("b", "text")
     answers = db.write_blocking(
         count_batch,
@@ -75,7 +77,7 @@ def test_every_step_writes_an_event(db: Database, actors: Actors, make: Make) ->
 
 
 @pytest.mark.parametrize("action", list(Action))
-def test_a_step_is_a_word_of_its_source(
+def test_counting_renews_the_time_to_live(
     db: Database, actors: Actors, make: Make, action: Action
 ) -> None:
     counter = make(ttl=1_000)

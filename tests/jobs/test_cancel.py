@@ -9,7 +9,7 @@ from belvedere.jobs.lifecycle import actions
 from jobs.job_steps import MISSING, JobSteps
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_ready_job_is_canceled(steps: JobSteps) -> None:
     job = steps.create()
     steps.clock.move(1)
     stored_job = steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
@@ -25,7 +25,7 @@ def test_it_works(steps: JobSteps) -> None:
 
 
 @pytest.mark.parametrize("lifecycle", ["onhold", "syncing"])
-def test_what_waits_for_anything_ends_at_once(steps: JobSteps, lifecycle: str) -> None:
+def test_a_waiting_job_is_canceled_immediately(steps: JobSteps, lifecycle: str) -> None:
     job = steps.create(lifecycle=lifecycle)
     steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
     assert steps.status(job.id) == "canceled/canceled"
@@ -96,7 +96,7 @@ def test_another_organization_finds_no_job(steps: JobSteps) -> None:
     assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_who_may_not_run_the_task_may_not_cancel_its_jobs(steps: JobSteps) -> None:
+def test_canceling_needs_permission_to_run_the_task(steps: JobSteps) -> None:
     task_id = steps.task()
     job = steps.create(task_id)
     with pytest.raises(NotFound):

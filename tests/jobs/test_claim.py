@@ -9,7 +9,7 @@ from belvedere.jobs.lifecycle import claim
 from jobs.job_steps import JobSteps
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_ready_job_is_claimed(steps: JobSteps) -> None:
     job = steps.create(steps.task(timeout=7_000))
     steps.connect()
     steps.clock.move(3)
@@ -52,7 +52,7 @@ def test_no_fence_is_used_twice_after_attempts_are_deleted(steps: JobSteps) -> N
     assert steps.assign().fence > later.fence
 
 
-def test_who_raises_the_epoch_gets_fences_beyond_it(steps: JobSteps) -> None:
+def test_raising_the_epoch_raises_all_fences(steps: JobSteps) -> None:
     """As docs/howto/back-up.md says."""
     before = steps.assign().fence
     steps.db.write_blocking(lambda tx: tx.rows(RAISED[tx.dialect.name]))
@@ -82,7 +82,7 @@ def test_the_oldest_jobs_come_first(steps: JobSteps) -> None:
     assert [claimed.job.id for claimed in steps.claim()] == ids[:3]
 
 
-def test_it_never_fills_more_than_the_slots(steps: JobSteps) -> None:
+def test_a_claim_never_exceeds_the_slots(steps: JobSteps) -> None:
     task_id = steps.task()
     for _ in range(5):
         steps.create(task_id)
@@ -172,7 +172,7 @@ def test_a_retry_waits_for_its_time(steps: JobSteps) -> None:
     assert [claimed.job.id for claimed in steps.claim()] == [job.id]
 
 
-def test_concurrency_counts_what_runs(steps: JobSteps) -> None:
+def test_concurrency_counts_running_jobs(steps: JobSteps) -> None:
     task_id = steps.task(concurrency=2)
     for _ in range(4):
         steps.create(task_id)
@@ -202,7 +202,7 @@ def test_limits_of_tasks_do_not_mix(steps: JobSteps) -> None:
     assert sorted(str(claimed.job.task_id) for claimed in steps.claim()) == sorted(tasks)
 
 
-def test_it_returns_which_hosts_have_jobs(steps: JobSteps) -> None:
+def test_hosts_with_ready_jobs_are_returned(steps: JobSteps) -> None:
     def waiting(tx: Tx) -> list[str]:
         return claim.hosts_with_ready_jobs(tx)
 

@@ -24,7 +24,7 @@ def check(steps: JobSteps) -> list[str]:
     return steps.db.write_blocking(consistency.check, "", 100)
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_events_of_a_job_agree_with_its_row(steps: JobSteps) -> None:
     job = steps.assign()
     steps.report_started(job.fence)
     steps.end(job.fence)
@@ -34,7 +34,7 @@ def test_it_works(steps: JobSteps) -> None:
     assert check(steps) == []
 
 
-def test_all_that_can_happen_adds_up(steps: JobSteps) -> None:
+def test_jobs_with_every_outcome_are_consistent(steps: JobSteps) -> None:
     retried = steps.assign(steps.task(retry={"times": 1}))
     steps.end(retried.fence, code=1)
     steps.claim()

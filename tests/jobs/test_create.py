@@ -17,7 +17,7 @@ from jobs.job_steps import MISSING, JobSteps
 NAME = {"type": "input", "label": "name"}
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_job_is_created_from_its_task(steps: JobSteps) -> None:
     task_id = steps.task(task_arguments=[NAME])
     created_job = steps.create_job(JobRequest(steps.actors.ada, task_id, ["Ada"]))
     job = steps.job(created_job.job.id)
@@ -62,7 +62,7 @@ def test_a_script_job_starts_with_the_requested_lifecycle(steps: JobSteps, text:
 
 
 @pytest.mark.parametrize("text", ["assigned", "finished", "started", "nonsense", "READY"])
-def test_it_refuses_any_other_beginning(steps: JobSteps, text: str) -> None:
+def test_any_other_first_lifecycle_is_refused(steps: JobSteps, text: str) -> None:
     with pytest.raises(Invalid) as refusal:
         steps.create(lifecycle=text)
     assert refusal.value.code == "invalid_lifecycle"
@@ -94,7 +94,7 @@ def test_a_script_that_needs_input_waits_unless_a_person_starts_it(steps: JobSte
 # Refusals.
 
 
-def test_it_refuses_arguments_that_do_not_fit(steps: JobSteps) -> None:
+def test_invalid_arguments_create_no_job(steps: JobSteps) -> None:
     task_id = steps.task(task_arguments=[NAME])
     for item in ([], ["a", "b"], None, ["nul\0"]):
         with pytest.raises(Invalid):
@@ -102,7 +102,7 @@ def test_it_refuses_arguments_that_do_not_fit(steps: JobSteps) -> None:
     assert steps.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 0
 
 
-def test_it_refuses_a_disabled_task(steps: JobSteps) -> None:
+def test_a_disabled_task_creates_no_job(steps: JobSteps) -> None:
     with pytest.raises(Conflict) as refusal:
         steps.create(steps.task(enable=False))
     assert refusal.value.code == "task_disabled"

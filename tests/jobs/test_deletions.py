@@ -78,7 +78,7 @@ def test_deleted_jobs_are_not_found_immediately(steps: JobSteps) -> None:
     assert list_ids(steps) == [waiting]
 
 
-def test_it_deletes_nothing_twice(steps: JobSteps) -> None:
+def test_a_deletion_deletes_nothing_twice(steps: JobSteps) -> None:
     task_id = steps.task()
     end_job(steps, task_id)
     for kind, object_id in ((None, None), ("Task", task_id)):
@@ -98,7 +98,7 @@ def test_a_lost_job_is_kept_until_it_is_resolved(steps: JobSteps) -> None:
     assert steps.status(job.id) == "finished/normal"
 
 
-def test_it_can_be_narrowed_to_one_task(steps: JobSteps) -> None:
+def test_a_deletion_can_be_limited_to_one_task(steps: JobSteps) -> None:
     task_id, other = steps.task(), steps.task(name="other")
     gone, stays = end_job(steps, task_id), end_job(steps, other)
     assert delete(steps, "Task", task_id) == 1
@@ -125,7 +125,7 @@ def test_a_long_history_is_hidden_and_deleted_in_steps(steps: JobSteps) -> None:
     assert (list_ids(steps), progress(steps, task_id)) == ([stays, later], None)
 
 
-def test_a_second_request_includes_what_ended_meanwhile(steps: JobSteps) -> None:
+def test_a_second_request_includes_jobs_that_ended_meanwhile(steps: JobSteps) -> None:
     task_id = steps.task()
     for _ in range(4):
         end_job(steps, task_id)
@@ -296,7 +296,7 @@ def test_a_count_examines_a_limited_number_of_jobs(
     assert progress(steps, task_id) == DeletionProgress(2, None)
 
 
-def test_another_organization_deletes_nothing_of_ours(steps: JobSteps) -> None:
+def test_another_organization_deletes_nothing_here(steps: JobSteps) -> None:
     task_id = steps.task()
     job_id = end_job(steps, task_id)
     assert delete(steps, actor=steps.actors.eve) == 0
@@ -311,7 +311,7 @@ def test_another_organization_deletes_nothing_of_ours(steps: JobSteps) -> None:
     ("kind", "object_id"),
     [("Task", None), (None, MISSING), ("", MISSING), ("Host", MISSING), ("Task", "x")],
 )
-def test_half_a_question_is_refused(
+def test_an_incomplete_query_is_refused(
     steps: JobSteps, kind: str | None, object_id: str | None
 ) -> None:
     with pytest.raises(Invalid):
@@ -344,7 +344,7 @@ def test_a_clock_that_is_set_back_while_rows_go_costs_none(steps: JobSteps) -> N
     assert [sees(steps, item) for item in (old, runs.id, new)] == [False, True, True]
 
 
-def test_what_was_deleted_does_not_come_back_with_an_earlier_time(steps: JobSteps) -> None:
+def test_deleted_jobs_stay_hidden_after_a_clock_step(steps: JobSteps) -> None:
     task_id = steps.task()
     old = end_job(steps, task_id)
     delete(steps)

@@ -11,7 +11,7 @@ from belvedere.protocol import Report
 from jobs.job_steps import JobSteps
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_report_finishes_its_job(steps: JobSteps) -> None:
     job = steps.assign()
     steps.clock.move(2)
     outcome = steps.end(job.fence, lastline='{"state": "ok", "output": ["a", 1]}', log="hello\n")
@@ -54,7 +54,7 @@ def test_every_ending_has_its_verdict(
     assert steps.job(job.id).ended_at is not None
 
 
-def test_it_uses_the_tasks_own_rules(steps: JobSteps) -> None:
+def test_the_verdict_uses_the_rules_of_the_task(steps: JobSteps) -> None:
     task_id = steps.task(ignore_exit_code=True, default_state_evaluation="success")
     job = steps.assign(task_id)
     steps.end(job.fence, code=9)
@@ -68,7 +68,7 @@ def test_a_start_that_was_not_reported_is_computed_from_the_end(steps: JobSteps)
     assert steps.job(job.id).started_at == steps.clock.now - 4_000
 
 
-def test_what_a_script_prints_cannot_hold_up_its_end(steps: JobSteps) -> None:
+def test_no_last_line_prevents_the_end_of_a_job(steps: JobSteps) -> None:
     task_id = steps.task()
     for line in ("[NaN]", "[" * 900 + "]" * 900, '{"output": [Infinity]}', '["\\ud800"]', "\ufffd"):
         job = steps.assign(task_id)
@@ -79,7 +79,7 @@ def test_what_a_script_prints_cannot_hold_up_its_end(steps: JobSteps) -> None:
 # Once and by the right agent.
 
 
-def test_it_refuses_to_finish_a_job_twice(steps: JobSteps) -> None:
+def test_finishing_a_job_twice_is_refused(steps: JobSteps) -> None:
     job = steps.assign()
     steps.end(job.fence, code=0)
     before = steps.job(job.id)
@@ -120,7 +120,7 @@ def test_the_agent_of_another_host_changes_nothing(steps: JobSteps) -> None:
     assert steps.status(job.id) == "assigned/in_progress"
 
 
-def test_it_frees_a_place_on_the_host(steps: JobSteps) -> None:
+def test_a_finished_job_frees_a_slot_of_its_host(steps: JobSteps) -> None:
     job = steps.assign()
     signals: list[set[Signal]] = []
     steps.db.on_signals = lambda emitted: signals.append(set(emitted))

@@ -16,7 +16,7 @@ def keyed_request(steps: JobSteps, task_id: str, key: str = "k", **more: object)
     return JobRequest(fields["actor"], task_id, None, idempotency_key=once)  # type: ignore[arg-type]
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_repeated_key_returns_the_first_job(steps: JobSteps) -> None:
     task_id = steps.task()
     first = steps.create_job(keyed_request(steps, task_id))
     steps.connect()

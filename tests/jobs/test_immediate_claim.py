@@ -81,7 +81,9 @@ def check_consistent(steps: JobSteps) -> None:
     assert steps.db.write_blocking(consistency.check, "", 10_000) == []
 
 
-def test_it_works(steps: JobSteps, claim_server: ClaimServer) -> None:
+def test_a_new_job_is_claimed_in_its_transaction(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
     new_job = claim_server.create(steps.task(timeout=7_000))
     assert (new_job.lifecycle, new_job.version, new_job.fence, new_job.attempts) == (
         "ready",
@@ -100,7 +102,7 @@ def test_it_works(steps: JobSteps, claim_server: ClaimServer) -> None:
     check_consistent(steps)
 
 
-def test_it_writes_the_events_of_two_transitions(
+def test_an_immediate_claim_writes_the_events_of_two_transitions(
     steps: JobSteps, claim_server: ClaimServer
 ) -> None:
     job = claim_server.create(steps.task())
@@ -126,7 +128,9 @@ def test_the_row_equals_that_of_two_writes(steps: JobSteps, claim_server: ClaimS
     assert steps.heavy(new_job.id) == steps.heavy(later.id)
 
 
-def test_it_ends_like_any_other(steps: JobSteps, claim_server: ClaimServer) -> None:
+def test_a_job_that_was_claimed_immediately_ends_like_any_other(
+    steps: JobSteps, claim_server: ClaimServer
+) -> None:
     job = claim_server.create(steps.task())
     assert steps.end(claim_server.link.given[0].fence).status == "counted"
     assert steps.status(job.id) == "finished/normal"
@@ -166,7 +170,7 @@ def test_a_job_that_may_not_start_yet_does_not_block_others(steps: JobSteps) -> 
     assert office.link.job_ids == [now.id]
 
 
-def test_it_never_fills_more_than_the_slots(steps: JobSteps) -> None:
+def test_a_claim_never_exceeds_the_slots(steps: JobSteps) -> None:
     task_id = steps.task()
     office = ClaimServer(steps, steps.db, slots=2)
     ids = [answer.job.id for answer in office.request(*[task_id] * 5)]
@@ -352,7 +356,7 @@ def test_two_servers_at_once_never_pass_the_slots(steps: JobSteps, second_db: Da
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_one_key_at_two_servers_makes_one_job(steps: JobSteps, second_db: Database) -> None:
+def test_one_key_at_two_servers_creates_one_job(steps: JobSteps, second_db: Database) -> None:
     task_id = steps.task()
     offices = [ClaimServer(steps, steps.db, slots=100), ClaimServer(steps, second_db)]
     for number in range(10):

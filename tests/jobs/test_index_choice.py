@@ -42,7 +42,9 @@ def plan(db: Database, actors: Actors, query: dict[str, list[str]]) -> str:
         ({"where[id][$in][]": [MISSING, MISSING]}, "jobs_1|jobs_pkey"),
     ],
 )
-def test_it_works(db: Database, actors: Actors, query: dict[str, list[str]], index: str) -> None:
+def test_each_query_uses_its_index(
+    db: Database, actors: Actors, query: dict[str, list[str]], index: str
+) -> None:
     # While the table is empty, these two may cost PostgreSQL the same.
     alike = ("jobs_ended_badly", "jobs_of_customer")
     expected = alike if db.dialect.name == "postgres" and index in alike else index.split("|")

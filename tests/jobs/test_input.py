@@ -10,7 +10,7 @@ from jobs.job_steps import MISSING, JobSteps
 NAME = {"type": "input", "label": "name"}
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_input_makes_a_held_job_ready(steps: JobSteps) -> None:
     task_id = steps.task(task_arguments=[NAME])
     job = steps.create(task_id, lifecycle="onhold")
     signals: list[set[Signal]] = []
@@ -61,7 +61,7 @@ def test_input_comes_once(steps: JobSteps) -> None:
 
 
 @pytest.mark.parametrize("lifecycle", ["ready", "syncing"])
-def test_what_is_not_on_hold_takes_none(steps: JobSteps, lifecycle: str) -> None:
+def test_only_jobs_on_hold_take_input(steps: JobSteps, lifecycle: str) -> None:
     job = steps.create(lifecycle=lifecycle)
     with pytest.raises(Conflict):
         steps.db.write_blocking(actions.give_input, steps.actors.ada, job.id, [])
@@ -90,7 +90,7 @@ def test_a_synced_job_may_run(steps: JobSteps) -> None:
 
 
 @pytest.mark.parametrize("lifecycle", ["ready", "onhold"])
-def test_only_what_is_syncing_can_be_synced(steps: JobSteps, lifecycle: str) -> None:
+def test_only_syncing_jobs_can_be_synced(steps: JobSteps, lifecycle: str) -> None:
     job = steps.create(lifecycle=lifecycle)
     with pytest.raises(Conflict):
         steps.db.write_blocking(actions.sync, steps.actors.ada, job.id)

@@ -24,7 +24,7 @@ def add(logs: Database, at: int, line: int, data: bytes) -> None:
     logs.write_blocking(joblog.append, [LogPiece(FENCE, JOB, at, line, data)])
 
 
-def test_it_works(logs: Database) -> None:
+def test_each_chunk_marks_the_time_of_its_first_line(logs: Database) -> None:
     logs.clock = clock = ManualClock()
     add(logs, 0, 0, b"one\ntw")
     clock.move(5)
@@ -37,7 +37,7 @@ def test_it_works(logs: Database) -> None:
     assert len({first_mark.at for first_mark in marks}) == 3
 
 
-def test_what_was_cut_out_has_no_mark(logs: Database) -> None:
+def test_removed_lines_have_no_time(logs: Database) -> None:
     add(logs, 0, 0, b"one\n")
     add(logs, 100, 20, b"last\n")
     assert [mark.line for mark in times(logs).marks] == [1, 21]

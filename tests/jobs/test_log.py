@@ -30,7 +30,7 @@ def text(logs: Database, start: int = 0) -> bytes:
     return b"".join(data for _, _, data in joblog.pieces(chunks, start))
 
 
-def test_it_works(logs: Database) -> None:
+def test_chunks_are_appended_to_the_log(logs: Database) -> None:
     assert add(logs, 0, b"one\ntwo\n") == 8
     assert add(logs, 8, b"three", line=2) == 13
     assert text(logs) == b"one\ntwo\nthree"
@@ -42,7 +42,7 @@ def test_it_works(logs: Database) -> None:
     assert (actual_log.is_complete, actual_log.lines_total, actual_log.sha256) == (True, 3, "ab")
 
 
-def test_what_was_there_already_is_skipped(logs: Database) -> None:
+def test_stored_bytes_are_skipped(logs: Database) -> None:
     add(logs, 0, b"abc\ndef\n")
     assert add(logs, 0, b"abc\ndef\n") == 8
     assert add(logs, 4, b"def\nghi\n", line=1) == 12

@@ -24,7 +24,7 @@ def search(data: bytes, cuts: list[int], expected: str) -> list[tuple[int, int, 
     return [(hit.line, hit.offset, hit.text) for hit in looking.hits.lines]
 
 
-def test_it_works() -> None:
+def test_search_ignores_case() -> None:
     data = b"one\ntwo\nthree\nTwo and two"
     assert search(data, [5, 9], "TWO") == [(2, 4, "two"), (4, 14, "Two and two")]
 
@@ -73,9 +73,7 @@ def test_reading_continues_from_any_byte(text: str, cuts: list[int], since: int)
     st.integers(1, 12),
     st.integers(1, 5),
 )
-def test_it_reads_the_lines_that_are_there(
-    text: str, cuts: list[int], first: int, count: int
-) -> None:
+def test_only_existing_lines_are_read(text: str, cuts: list[int], first: int, count: int) -> None:
     data = text.encode()
     lines = text.split("\n")
     lines = lines[:-1] if lines[-1] == "" else lines

@@ -294,12 +294,12 @@ def run(steps: JobSteps, examples: int, step_count: int) -> None:
 
 
 @pytest.mark.limit(240)
-def test_it_works(steps: JobSteps, engine: str) -> None:
+def test_random_stories_are_consistent(steps: JobSteps, engine: str) -> None:
     examples, step_count = (80, 50) if engine == "sqlite" else (10, 30)
     run(steps, examples, step_count)
 
 
 @pytest.mark.prove
 @pytest.mark.limit(7_200)
-def test_it_works_for_long(steps: JobSteps, engine: str) -> None:
+def test_long_random_stories_are_consistent(steps: JobSteps, engine: str) -> None:
     run(steps, 3_000 if engine == "sqlite" else 300, 60)

@@ -66,7 +66,7 @@ def may(trigger: str, row: JobRow, after: Lifecycle, state: JobState) -> bool:
     return True
 
 
-def test_it_works() -> None:
+def test_only_transitions_of_the_table_are_allowed() -> None:
     """Every trigger, from every place, to every place: exactly the table."""
     table = allowed_moves()
     triggers = sorted({trigger for trigger, *_ in table})

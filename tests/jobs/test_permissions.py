@@ -44,7 +44,9 @@ def visible_ids(request: pytest.FixtureRequest) -> Callable[[JobSteps, str], set
     return {"by id": by_id, "in lists": in_lists}[request.param]
 
 
-def test_it_works(steps: JobSteps, visible_ids: Callable[[JobSteps, str], set[str]]) -> None:
+def test_managers_see_every_job(
+    steps: JobSteps, visible_ids: Callable[[JobSteps, str], set[str]]
+) -> None:
     job = steps.create()
     assert visible_ids(steps, job.id) == {"olga", "ada", "max"}
 
@@ -60,7 +62,7 @@ def test_the_acl_of_the_task_opens_its_jobs(
     assert visible_ids(steps, job.id) == {"olga", "ada", "max", "uma", "vic"}
 
 
-def test_who_started_it_sees_it(
+def test_the_starter_sees_the_job(
     steps: JobSteps, visible_ids: Callable[[JobSteps, str], set[str]]
 ) -> None:
     task_id = steps.task(acl=["uma@acme.test"])
@@ -69,7 +71,7 @@ def test_who_started_it_sees_it(
     assert visible_ids(steps, job.id) == {"olga", "ada", "max", "uma"}
 
 
-def test_a_job_without_a_starter_belongs_to_nobody(
+def test_a_job_without_a_starter_has_no_owner(
     steps: JobSteps, visible_ids: Callable[[JobSteps, str], set[str]]
 ) -> None:
     nobody: Any = msgspec.structs.replace(steps.actors.ada, user_id="", username="", email="")
@@ -86,7 +88,7 @@ def test_a_job_without_a_starter_belongs_to_nobody(
         ({"approvals_target": "assignees", "assigned_users": ["uma@acme.test"]}, True),
     ],
 )
-def test_an_approver_sees_what_to_approve(
+def test_an_approver_sees_the_jobs_to_approve(
     steps: JobSteps,
     visible_ids: Callable[[JobSteps, str], set[str]],
     fields: dict[str, Any],

@@ -49,7 +49,7 @@ def check_consistent(steps: JobSteps) -> None:
     assert steps.db.write_blocking(consistency.check, "", 10_000) == []
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_errors_of_concurrent_calls_are_returned(steps: JobSteps) -> None:
     assert at_once([lambda: 1, lambda: 1 // 0])[0] == 1
     assert steps.create().lifecycle == "ready"
 
@@ -114,7 +114,7 @@ def test_claimers_of_different_hosts_get_different_fences(steps: JobSteps) -> No
     check_consistent(steps)
 
 
-def test_of_two_reports_one_counts(steps: JobSteps) -> None:
+def test_one_of_two_concurrent_reports_counts(steps: JobSteps) -> None:
     task_id = steps.task()
     for _ in range(20):
         job = steps.assign(task_id)

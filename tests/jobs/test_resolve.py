@@ -17,7 +17,7 @@ def unreachable(steps: JobSteps) -> str:
     return job.id
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_lost_job_is_resolved(steps: JobSteps) -> None:
     job = steps.lose()
     steps.clock.move(5)
     stored_job = steps.db.write_blocking(
@@ -82,14 +82,14 @@ def test_a_connected_agent_is_told_to_stop_the_job_too(steps: JobSteps) -> None:
     assert [attempt.state for attempt in steps.attempts(job.id)] == ["resolved"]
 
 
-def test_a_late_result_does_not_unsay_it(steps: JobSteps) -> None:
+def test_a_late_result_does_not_revert_the_decision(steps: JobSteps) -> None:
     job = steps.lose()
     steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, "success", "")
     assert steps.end(job.fence, code=1).status == "late"
     assert steps.status(job.id) == "finished/success"
 
 
-def test_it_refuses_a_job_whose_agent_can_be_reached(steps: JobSteps) -> None:
+def test_a_job_whose_agent_is_reachable_is_not_resolved(steps: JobSteps) -> None:
     job = steps.assign()
     with pytest.raises(Conflict) as refusal:
         steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, "success", "")
@@ -97,7 +97,7 @@ def test_it_refuses_a_job_whose_agent_can_be_reached(steps: JobSteps) -> None:
 
 
 @pytest.mark.parametrize("lifecycle", ["ready", "onhold", "syncing"])
-def test_it_refuses_a_job_that_waits(steps: JobSteps, lifecycle: str) -> None:
+def test_a_waiting_job_is_not_resolved(steps: JobSteps, lifecycle: str) -> None:
     job = steps.create(lifecycle=lifecycle)
     with pytest.raises(Conflict):
         steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, "success", "")
@@ -115,7 +115,7 @@ def test_an_ended_or_resolved_job_is_refused(steps: JobSteps) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["", "lost", "canceled", "timeout", "Success"])
-def test_it_refuses_any_other_outcome(steps: JobSteps, outcome: str) -> None:
+def test_any_other_outcome_is_refused(steps: JobSteps, outcome: str) -> None:
     job = steps.lose()
     with pytest.raises(Invalid) as refusal:
         steps.db.write_blocking(actions.resolve, steps.actors.ada, job.id, outcome, "")

@@ -19,7 +19,7 @@ def end_job(steps: JobSteps, task_id: str, given: list[str] | None = None) -> st
     return job.id
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_restart_creates_a_new_job(steps: JobSteps) -> None:
     job_id = end_job(steps, steps.task(task_arguments=[NAME]), ["Ada"])
     expected = steps.db.write_blocking(actions.restart, steps.actors.ada, job_id, None, None)
     again = steps.create_job(expected).job
@@ -66,13 +66,13 @@ def test_the_same_key_restarts_once(steps: JobSteps) -> None:
     assert [item.replayed for item in created_jobs] == [False, True]
 
 
-def test_it_refuses_a_job_that_is_not_over(steps: JobSteps) -> None:
+def test_a_job_that_has_not_ended_is_not_restarted(steps: JobSteps) -> None:
     for job in (steps.create(), steps.create(lifecycle="onhold")):
         with pytest.raises(Conflict):
             steps.db.write_blocking(actions.restart, steps.actors.ada, job.id, None, None)
 
 
-def test_it_refuses_values_that_do_not_fit(steps: JobSteps) -> None:
+def test_a_restart_with_invalid_values_is_refused(steps: JobSteps) -> None:
     job_id = end_job(steps, steps.task(task_arguments=[NAME]), ["Ada"])
     expected = steps.db.write_blocking(actions.restart, steps.actors.ada, job_id, [], None)
     with pytest.raises(Invalid):

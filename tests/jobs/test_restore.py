@@ -164,7 +164,7 @@ def test_a_fence_that_another_host_got_shows_a_restore(steps: JobSteps) -> None:
     assert check(steps, hello(fence), other) == fence
 
 
-def test_a_host_whose_fences_are_counted_has_accepted_no_unknown_one(steps: JobSteps) -> None:
+def test_a_host_whose_fences_are_known_has_accepted_no_other_fence(steps: JobSteps) -> None:
     """The attempt that used the fence again was deleted from the history."""
     other, job = steps.host("web-2"), steps.assign()
     steps.end(job.fence)

@@ -8,7 +8,7 @@ from belvedere.protocol import JournaledAttempt
 from jobs.job_steps import JOURNAL, JobSteps
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_running_job_in_the_journal_continues(steps: JobSteps) -> None:
     task_id = steps.task()
     job, never = steps.assign(task_id), steps.assign(task_id)
     resync_result = steps.connect({job.fence: "live"})
@@ -58,7 +58,7 @@ def test_a_late_report_replaces_the_unknown_outcome(steps: JobSteps) -> None:
     assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(steps: JobSteps) -> None:
+def test_a_journal_in_doubt_proves_nothing_about_earlier_claims(steps: JobSteps) -> None:
     task_id = steps.task()
     before = steps.assign(task_id)
     until = steps.clock()
@@ -76,7 +76,7 @@ def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(steps: JobS
     assert steps.job(job.id).ran == "maybe"
 
 
-def test_after_a_failover_what_the_agent_may_have_reported_is_unknown(steps: JobSteps) -> None:
+def test_after_a_failover_a_possibly_reported_outcome_is_unknown(steps: JobSteps) -> None:
     """The agent forgets an attempt once its report was taken; the database has lost the report."""
     task_id = steps.task()
     reported, never = steps.assign(task_id), steps.assign(task_id)
@@ -122,7 +122,7 @@ def test_a_journal_whose_entry_was_acknowledged_proves_nothing(steps: JobSteps) 
     assert [steps.job(item.id).ran for item in (early, late)] == ["maybe", "maybe"]
 
 
-def test_another_journal_proves_nothing_of_a_lost_one(steps: JobSteps) -> None:
+def test_a_new_journal_proves_nothing_about_a_lost_one(steps: JobSteps) -> None:
     job = steps.assign()
     _lose_all(steps)
     steps.connect({}, journal="another")
@@ -138,7 +138,7 @@ def test_an_earlier_attempt_may_have_run(steps: JobSteps) -> None:
     assert steps.job(job.id).ran == "yes"
 
 
-def test_it_uses_up_no_retry(steps: JobSteps) -> None:
+def test_requeueing_uses_no_retry(steps: JobSteps) -> None:
     job = steps.assign(steps.task(retry={"times": 1}))
     for _ in range(5):
         steps.connect({})
@@ -147,7 +147,7 @@ def test_it_uses_up_no_retry(steps: JobSteps) -> None:
     assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_it_hides_no_attempt_that_ran_before(steps: JobSteps) -> None:
+def test_a_requeued_job_still_shows_that_an_earlier_attempt_ran(steps: JobSteps) -> None:
     job = steps.assign(steps.task(retry={"times": 1}))
     steps.end(job.fence, code=1)
     steps.claim()
@@ -230,7 +230,7 @@ def test_with_on_lost_a_lost_journal_means_another_attempt(steps: JobSteps) -> N
 # What nobody waits for.
 
 
-def test_what_the_server_never_ordered_is_stopped(steps: JobSteps) -> None:
+def test_a_script_that_the_server_never_ordered_is_stopped(steps: JobSteps) -> None:
     assert steps.connect({777: "live"}).stop == [777]
 
 
@@ -263,7 +263,7 @@ def test_the_attempts_of_other_hosts_are_left_alone(steps: JobSteps) -> None:
     assert resync_result.live == []
 
 
-def test_it_skips_what_was_settled_while_it_waited(steps: JobSteps) -> None:
+def test_attempts_that_were_completed_meanwhile_are_skipped(steps: JobSteps) -> None:
     """On PostgreSQL an end may commit between the look at the attempts and the lock."""
     job = steps.assign()
 
@@ -300,7 +300,7 @@ def test_a_start_counts_once(steps: JobSteps) -> None:
     assert steps.job(job.id) == before
 
 
-def test_a_start_of_anything_else_is_ignored(steps: JobSteps) -> None:
+def test_a_start_of_an_unknown_or_ended_attempt_is_ignored(steps: JobSteps) -> None:
     job = steps.assign()
     steps.report_started(777)
     other = steps.host("web-2")

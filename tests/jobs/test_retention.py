@@ -35,7 +35,7 @@ def list_ids(steps: JobSteps) -> list[str]:
     return [job_id for (job_id,) in rows]
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_only_the_newest_jobs_of_a_task_are_kept(steps: JobSteps) -> None:
     task_id = steps.task(history={"count": 2, "days": 90})
     ids = [end_job(steps, task_id) for _ in range(5)]
     purge(steps)
@@ -44,7 +44,7 @@ def test_it_works(steps: JobSteps) -> None:
     assert len(steps.attempts(ids[-1])) == 1
 
 
-def test_old_ones_go_by_age(steps: JobSteps) -> None:
+def test_old_jobs_are_deleted_by_age(steps: JobSteps) -> None:
     task_id = steps.task(history={"count": 100, "days": 1})
     old = end_job(steps, task_id)
     steps.clock.move(12 * 3600)
@@ -108,7 +108,7 @@ def test_many_tasks_are_checked_in_batches(
     assert list_ids(steps) == ids[5:]
 
 
-def test_work_that_never_ceases_keeps_nothing_from_growing_old(steps: JobSteps) -> None:
+def test_constant_deletion_by_count_does_not_delay_deletion_by_age(steps: JobSteps) -> None:
     idle = end_job(steps, steps.task(history={"count": 100, "days": 1}))
     purge(steps)
     steps.clock.move(10 * 24 * 3600)
@@ -187,7 +187,7 @@ def test_history_of_a_deleted_task_is_kept_and_trimmed_too(steps: JobSteps) -> N
     assert list_ids(steps) == ids[-1:]
 
 
-def test_it_takes_small_batches(steps: JobSteps, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_are_purged_in_small_batches(steps: JobSteps, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BATCH_SIZE", 2)
     task_id = steps.task(history={"count": 1, "days": 90})
     purge(steps)

@@ -22,7 +22,7 @@ def step_cost(tx: Tx, steps: JobSteps) -> int:
     return sum(cost(tx, item) for item in reads)
 
 
-def test_it_costs_the_same_with_a_longer_history(steps: JobSteps) -> None:
+def test_a_sorted_list_costs_the_same_with_a_longer_history(steps: JobSteps) -> None:
     task_id = steps.task()
     steps.end(steps.assign(task_id).fence)
     history = Fixture(steps.actors.ada, steps.host_id, steps.session, task_id)

@@ -21,7 +21,7 @@ def silent(steps: JobSteps, seconds: float) -> None:
 # Expiry.
 
 
-def test_it_works(steps: JobSteps) -> None:
+def test_a_waiting_job_expires_at_its_time(steps: JobSteps) -> None:
     job = steps.create(steps.task(expires=60_000))
     steps.clock.move(59.999)
     assert steps.db.write_blocking(timeouts.expire) == 0
@@ -44,7 +44,7 @@ def test_every_waiting_job_expires(steps: JobSteps, lifecycle: str) -> None:
     assert steps.status(job.id) == "expired/canceled"
 
 
-def test_what_runs_does_not_expire(steps: JobSteps) -> None:
+def test_a_running_job_does_not_expire(steps: JobSteps) -> None:
     job = steps.assign(steps.task(expires=1_000))
     steps.clock.move(10)
     assert steps.db.write_blocking(timeouts.expire) == 0
@@ -54,7 +54,7 @@ def test_what_runs_does_not_expire(steps: JobSteps) -> None:
 @pytest.mark.parametrize(
     ("answer", "stands"), [("approve", "finished/success"), ("reject", "finished/failure")]
 )
-def test_an_approval_that_nobody_answers_gets_its_tasks_answer(
+def test_an_unanswered_approval_gets_the_default_of_its_task(
     steps: JobSteps, answer: str, stands: str
 ) -> None:
     task_id = steps.task(
@@ -67,7 +67,7 @@ def test_an_approval_that_nobody_answers_gets_its_tasks_answer(
     assert steps.job(job.id).reason == "default_answer"
 
 
-def test_it_takes_small_batches(steps: JobSteps) -> None:
+def test_jobs_expire_in_small_batches(steps: JobSteps) -> None:
     task_id = steps.task(expires=1_000)
     for _ in range(3):
         steps.create(task_id)
@@ -108,7 +108,7 @@ def test_jobs_of_a_silent_agent_are_marked(steps: JobSteps) -> None:
     assert steps.kinds(job.id).count("unreachable") == 1
 
 
-def test_what_only_waits_for_a_silent_agent_is_not_marked(steps: JobSteps) -> None:
+def test_a_job_that_waits_for_a_silent_agent_is_not_marked(steps: JobSteps) -> None:
     job = steps.create()
     steps.connect()
     silent(steps, 60)
@@ -192,7 +192,7 @@ def test_a_cancelled_job_is_lost_all_the_same(steps: JobSteps) -> None:
     assert steps.status(job.id) == "terminated/lost"
 
 
-def test_what_runs_on_a_deleted_host_ends_as_lost(steps: JobSteps) -> None:
+def test_a_job_that_runs_on_a_deleted_host_ends_as_lost(steps: JobSteps) -> None:
     job = steps.assign(steps.task(timeout=1_000))
     steps.db.write_blocking(host_service.delete, steps.actors.ada, steps.host_id)
     silent(steps, 70)

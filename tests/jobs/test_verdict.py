@@ -32,7 +32,7 @@ def verdict(
     return decide(report, ignore_exit_code=ignore, default_state=default)
 
 
-def test_it_works() -> None:
+def test_the_last_line_sets_the_verdict() -> None:
     actual_verdict = verdict('{"state": "success", "output": ["a", "b"]}')
     assert actual_verdict == Verdict("finished", "success", "success", ["a", "b"])  # type: ignore[arg-type]
 
@@ -41,7 +41,7 @@ def test_it_works() -> None:
 
 
 @pytest.mark.parametrize("line", ["", "success", '{"state": "success"}', "[1]"])
-def test_a_bad_exit_code_beats_every_word(line: str) -> None:
+def test_a_nonzero_exit_code_overrides_the_state_word(line: str) -> None:
     assert verdict(line, 1).state == "failure"
     assert verdict(line, 255).state == "failure"
 
@@ -128,7 +128,7 @@ def test_a_silent_script_gets_the_tasks_default(default: str | None, state: str)
     assert verdict("hello", default=default).state == state
 
 
-def test_a_word_beats_the_tasks_default() -> None:
+def test_a_state_word_overrides_the_default_of_the_task() -> None:
     assert verdict("normal", default="failure").state == "normal"
 
 
@@ -252,7 +252,7 @@ def test_every_json_line_has_a_verdict(value: Any) -> None:
         ("error", "finished", "error", "failure"),
     ],
 )
-def test_what_was_stopped_or_never_began_listens_to_no_line(
+def test_the_last_line_of_a_stopped_script_is_ignored(
     ending: str, lifecycle: str, state: str, trigger: str
 ) -> None:
     actual_verdict = verdict(

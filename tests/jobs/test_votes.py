@@ -30,7 +30,9 @@ def create_waiting(steps: JobSteps, **more: object) -> JobRow:
         (votes.reject, "failure", "failure", "rejected"),
     ],
 )
-def test_it_works(steps: JobSteps, verb: Vote, state: str, trigger: str, event: str) -> None:
+def test_a_vote_ends_the_approval(
+    steps: JobSteps, verb: Vote, state: str, trigger: str, event: str
+) -> None:
     job = create_waiting(steps)
     steps.clock.move(1)
     stored_job = steps.db.write_blocking(verb, steps.actors.uma, job.id)
@@ -57,7 +59,7 @@ def test_one_vote_decides(steps: JobSteps) -> None:
     assert steps.status(job.id) == "finished/success"
 
 
-def test_nobody_else_may_decide(steps: JobSteps) -> None:
+def test_only_approvers_may_decide(steps: JobSteps) -> None:
     job = create_waiting(steps)
     for actor in (steps.actors.ada, steps.actors.max):
         with pytest.raises(Forbidden):

@@ -46,7 +46,7 @@ def test_the_cost_does_not_depend_on_the_number_of_waiting_jobs(steps: JobSteps)
     assert 0 < many < 1.2 * few, (few, many)
 
 
-def test_a_few_old_ones_behind_newer_history_are_found(steps: JobSteps) -> None:
+def test_a_few_old_waiting_jobs_behind_newer_history_are_found(steps: JobSteps) -> None:
     """They are read by the index of open jobs, not by searching the history."""
     task_id = steps.task()
     steps.end(steps.assign(task_id).fence)

@@ -17,7 +17,9 @@ from manual_clock import ManualClock
 PATIENCE_S = 30
 
 
-async def test_it_works(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_a_theeye_agent_stays_connected(
+    world: World, ada: Client, clock: ManualClock
+) -> None:
     runtime = world.runtime
     token, text = runtime.db.write_blocking(
         enrolment.create_enrolment, runtime.keyring, world.actors.ada

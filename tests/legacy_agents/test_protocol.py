@@ -60,7 +60,9 @@ async def take_job(
     return item
 
 
-async def test_it_works(world: World, legacy_agent: LegacyAgent, uma: Client) -> None:
+async def test_a_theeye_agent_runs_a_job(
+    world: World, legacy_agent: LegacyAgent, uma: Client
+) -> None:
     assert await legacy_agent.start() == []
     job = await take_job(world, legacy_agent, uma, script_runas="bash %script%")
     assert job["_type"] == "ScriptJob" and job["name"] == "echo"
@@ -162,7 +164,7 @@ async def test_a_used_up_client_comes_back_after_a_restart(
     assert (await legacy_agent.keep_alive()).status == 401
 
 
-async def test_a_revoked_enrolment_signs_nobody_in(
+async def test_a_revoked_enrolment_signs_no_agent_in(
     world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
     await legacy_agent.start()
@@ -193,7 +195,7 @@ async def test_a_token_without_a_host_opens_nothing(world: World, uma: Client) -
     assert (await nobody.send("GET", "/acme/task")).status == 403
 
 
-async def test_an_agent_of_ours_registers_before_it_asks_for_work(world: World) -> None:
+async def test_our_agent_registers_before_it_asks_for_work(world: World) -> None:
     web = world.client("web-1")
     refused = await web.get("/acme/job?hostname=web-1")
     assert (refused.status, refused.code) == (409, "not_registered")
@@ -406,7 +408,7 @@ async def test_a_poll_that_disconnects_gets_no_job(
     assert [item["id"] for item in await legacy_agent.poll()] == [job["id"]]
 
 
-async def test_others_get_the_list_of_jobs(
+async def test_other_clients_get_the_list_of_jobs(
     world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
     await legacy_agent.start()
@@ -586,7 +588,7 @@ async def test_unsupported_jobs_are_not_assigned_to_it(
     assert record["result"]["reason"] == "needs_own_agent"
 
 
-async def test_it_gets_variables_but_no_secrets(
+async def test_a_theeye_agent_gets_variables_but_no_secrets(
     world: World, legacy_agent: LegacyAgent, ada: Client, uma: Client
 ) -> None:
     await legacy_agent.start()
@@ -757,7 +759,7 @@ async def test_a_job_that_is_never_reported_is_lost(
     assert (done["lifecycle"], done["state"], done["reconciled"]) == ("finished", "success", True)
 
 
-async def test_a_new_process_loses_what_the_last_one_ran(
+async def test_a_new_agent_process_loses_the_jobs_of_the_previous_one(
     world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
     await legacy_agent.start()
@@ -774,7 +776,7 @@ async def test_a_new_process_loses_what_the_last_one_ran(
     )
 
 
-async def test_an_agent_of_ours_may_take_the_host_over(
+async def test_our_agent_may_take_the_host_over(
     world: World, legacy_agent: LegacyAgent, ada: Client, clock: ManualClock
 ) -> None:
     await legacy_agent.start()

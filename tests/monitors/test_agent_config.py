@@ -34,7 +34,7 @@ def store(steps: MonitorSteps, source: bytes) -> str:
     return row.id
 
 
-def test_it_works(steps: MonitorSteps) -> None:
+def test_a_monitor_is_sent_with_its_configuration(steps: MonitorSteps) -> None:
     shop = steps.make(looptime=5_000)
     watch = steps.watch()
     (monitor,) = watch.monitors

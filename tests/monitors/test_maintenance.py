@@ -28,11 +28,11 @@ WEEKLY = '[{"days":["sat"],"at":"23:30","minutes":120,"timezone":"Europe/Berlin"
         ("[]", "2026-07-03T21:30:00Z", False),
     ],
 )
-def test_it_works(window: str, at: str, is_open: bool) -> None:
+def test_a_maintenance_window_is_open_at_its_times(window: str, at: str, is_open: bool) -> None:
     assert maintenance.is_open(window, parse_iso(at)) is is_open
 
 
-def test_a_long_one_reaches_over_days() -> None:
+def test_a_long_maintenance_window_extends_over_days() -> None:
     long = '[{"days":["fri"],"at":"18:00","minutes":3600}]'
     assert maintenance.is_open(long, parse_iso("2026-02-01T23:00:00Z"))
     assert not maintenance.is_open(long, parse_iso("2026-02-02T07:00:00Z"))
@@ -54,6 +54,6 @@ def test_a_long_one_reaches_over_days() -> None:
         MaintenanceWindow(start="2026-02-01T20:00:00Z", end="2026-02-01T22:00:00Z", days=["sat"]),
     ],
 )
-def test_one_that_makes_no_sense_is_refused(window: MaintenanceWindow) -> None:
+def test_an_invalid_maintenance_window_is_refused(window: MaintenanceWindow) -> None:
     with pytest.raises(Invalid):
         maintenance.validate_windows([window])

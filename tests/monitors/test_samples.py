@@ -16,7 +16,7 @@ from monitors.monitor_steps import MonitorSteps
 from statements import RecordingTx
 
 
-def test_it_works(steps: MonitorSteps) -> None:
+def test_a_sample_sets_the_state(steps: MonitorSteps) -> None:
     shop = steps.make()
     assert (steps.state(shop), steps.show(shop).last_event) == ("unknown", "{}")
     steps.sample(shop, "normal", message="200", data={"status": 200}, measured={"ms": 12.5})
@@ -26,7 +26,7 @@ def test_it_works(steps: MonitorSteps) -> None:
     assert last["state"] == "normal" and last["data"] == {"status": 200}
 
 
-def test_failure_after_three_misses_and_normal_at_the_first_good_one(steps: MonitorSteps) -> None:
+def test_three_failed_checks_are_a_failure_and_one_success_ends_it(steps: MonitorSteps) -> None:
     shop = steps.make()
     steps.sample(shop, "normal", "failure", "failure")
     assert steps.state(shop) == "normal" and steps.show(shop).fails_count == 2
@@ -53,7 +53,7 @@ def test_a_monitor_that_never_succeeded_is_down_from_its_first_check_on(
     assert steps.event_list() == [("failure", shop), ("recovered", shop)]
 
 
-def test_a_first_failure_that_was_no_outage_alerts_nobody(steps: MonitorSteps) -> None:
+def test_a_first_failure_that_was_no_outage_sends_no_alert(steps: MonitorSteps) -> None:
     shop = steps.make()
     steps.sample(shop, "failure", "normal", "failure")
     assert (steps.state(shop), steps.event_list()) == ("normal", [])
@@ -114,7 +114,7 @@ def test_the_agent_of_another_host_cannot_report_for_a_monitor(steps: MonitorSte
     assert steps.show(shop).fails_count == 0
 
 
-def test_what_cannot_be_stored_is_left_out(steps: MonitorSteps) -> None:
+def test_text_that_cannot_be_stored_is_cleaned(steps: MonitorSteps) -> None:
     shop = steps.make()
     steps.sample(
         shop,

@@ -48,7 +48,7 @@ def events_of(words: list[str], threshold: int = 1, every: int = MINUTE) -> list
     return texts
 
 
-def test_it_works() -> None:
+def test_a_failure_needs_as_many_misses_as_the_threshold() -> None:
     words = ["normal", "failure", "failure", "failure", "failure", "normal"]
     assert events_of(words, threshold=3) == ["failure", "recovered"]
 

@@ -48,7 +48,7 @@ def online_host(steps: MonitorSteps) -> MonitorSteps:
     return steps
 
 
-def test_it_works(online_host: MonitorSteps) -> None:
+def test_a_trial_is_sent_to_the_agent(online_host: MonitorSteps) -> None:
     before = online_host.watch()
     trial = start(online_host)
     assert trial.state == "waiting"

@@ -47,7 +47,7 @@ def fill(steps: MonitorSteps, count: int) -> None:
     steps.db.write_blocking(add)
 
 
-def test_it_works(steps: MonitorSteps) -> None:
+def test_only_changes_are_sent(steps: MonitorSteps) -> None:
     shop, blog = steps.make(), steps.make(name="blog")
     (first,), at = read_changes(steps, ListPosition())
     assert (first.since, {monitor.id for monitor in first.monitors}) == (None, {shop, blog})
@@ -115,7 +115,7 @@ def test_messages_are_bounded(steps: MonitorSteps, monkeypatch: pytest.MonkeyPat
     assert [watch.part for watch in lists] == list(range(len(lists)))
 
 
-def test_what_creating_reads_and_sends_does_not_grow_with_the_list(steps: MonitorSteps) -> None:
+def test_the_cost_of_a_new_monitor_does_not_grow_with_the_list(steps: MonitorSteps) -> None:
     def cost() -> tuple[int, int, int]:
         at = read_changes(steps, ListPosition())[1]
         body = MonitorBody(type="tcp", name="new", target="127.0.0.1", port=22)

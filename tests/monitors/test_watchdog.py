@@ -8,7 +8,7 @@ from belvedere.monitors.evaluation import watchdog
 from monitors.monitor_steps import MonitorSteps
 
 
-def test_it_works(steps: MonitorSteps) -> None:
+def test_a_monitor_without_samples_becomes_stale(steps: MonitorSteps) -> None:
     shop = steps.make(looptime=10_000)
     steps.sample(shop, "normal")
     steps.turn(39)
@@ -93,7 +93,7 @@ def test_a_new_monitor_under_a_dead_host_stays_unknown(steps: MonitorSteps) -> N
     assert steps.state(shop) == "unknown"
 
 
-def test_a_paused_one_is_left_alone_until_its_pause_ends(steps: MonitorSteps) -> None:
+def test_a_paused_monitor_is_ignored_until_its_pause_ends(steps: MonitorSteps) -> None:
     shop = steps.make()
     steps.sample(shop, "normal")
     until = steps.clock() + 600_000
@@ -116,7 +116,7 @@ def test_a_mute_ends_by_itself(steps: MonitorSteps) -> None:
     assert (steps.show(shop).alerts, steps.show(shop).muted_until) == (1, None)
 
 
-def test_a_nested_one_is_as_good_as_its_members(steps: MonitorSteps) -> None:
+def test_a_nested_monitor_has_the_worst_state_of_its_members(steps: MonitorSteps) -> None:
     a, b = steps.make(name="a", fail_threshold=1), steps.make(name="b", fail_threshold=1)
     both = steps.make(type="nested", name="both", monitors=[a, {"_id": b}])
     steps.turn(5)
@@ -136,7 +136,7 @@ def test_a_nested_one_is_as_good_as_its_members(steps: MonitorSteps) -> None:
     assert [item for item in steps.event_list() if item[1] == both] == [("failure", both)]
 
 
-def test_a_turn_with_nothing_to_do_writes_nothing(steps: MonitorSteps) -> None:
+def test_a_pass_without_work_writes_nothing(steps: MonitorSteps) -> None:
     steps.turn(5)
     steps.sample(steps.make(), "normal")
     assert steps.db.write_blocking(watchdog.has_work) is False

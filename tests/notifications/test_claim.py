@@ -15,7 +15,7 @@ from manual_clock import ManualClock
 from notifications.conftest import LEASE_S, NotificationSteps, claim
 
 
-def test_it_works(steps: NotificationSteps, clock: ManualClock) -> None:
+def test_a_message_is_claimed_once(steps: NotificationSteps, clock: ManualClock) -> None:
     steps.rule(steps.channel())
     steps.publish("x fails")
     (message,) = steps.claim()
@@ -50,7 +50,7 @@ def test_a_server_that_dies_leaves_it_to_the_next(
     assert [message.state for message in steps.messages()] == ["sent"]
 
 
-def test_tries_grow_further_apart(steps: NotificationSteps, clock: ManualClock) -> None:
+def test_the_time_between_attempts_grows(steps: NotificationSteps, clock: ManualClock) -> None:
     steps.rule(steps.channel())
     steps.publish("x fails")
     for pause in RETRY_DELAYS:
@@ -145,7 +145,7 @@ def test_a_message_that_is_on_its_way_gathers_no_more(
     assert [len(item.notice_list) for item in steps.messages()] == [1, 1]
 
 
-def test_what_is_over_is_forgotten_after_a_month(
+def test_finished_messages_are_deleted_after_a_month(
     steps: NotificationSteps, clock: ManualClock
 ) -> None:
     steps.rule(steps.channel("one"), steps.channel("two"))
@@ -167,7 +167,7 @@ def test_a_deleted_channel_takes_its_messages_along(steps: NotificationSteps) ->
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_of_several_servers_one_sends(steps: NotificationSteps, db: Database) -> None:
+def test_concurrent_claims_get_different_messages(steps: NotificationSteps, db: Database) -> None:
     """SQLite has one writer; here eight claim at once."""
     steps.rule(*(steps.channel(f"c{n}") for n in range(20)))
     steps.publish("x fails")

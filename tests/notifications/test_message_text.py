@@ -15,7 +15,7 @@ def notice(title: str = "shop fails", **more: str) -> Notice:
     )
 
 
-def test_it_works() -> None:
+def test_a_message_names_organization_and_event() -> None:
     assert message_text.title("acme", [notice()]) == "[acme] shop fails"
     assert message_text.text([notice()]).splitlines() == [
         "shop fails (high, 2026-03-01 10:00:00 UTC)",

@@ -30,7 +30,7 @@ def until(start: str, end: str, now: str, zone: str = "UTC") -> str | None:
         ("23:00", "00:00", "2026-12-31T23:30:00.000Z", "2027-01-01T00:00:00.000Z"),
     ],
 )
-def test_it_works(start: str, end: str, now: str, over: str | None) -> None:
+def test_quiet_hours_end_at_their_time(start: str, end: str, now: str, over: str | None) -> None:
     assert until(start, end, now) == over
 
 
@@ -50,6 +50,6 @@ def test_the_clock_on_the_wall_counts(now: str, over: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "7:00", "24:00", "12:60", "12:00:00", "noon", "１２:00"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_an_invalid_time_of_quiet_hours_is_refused(text: str) -> None:
     with pytest.raises(Invalid, match="time of day"):
         quiet_hours.parse_minute("quiet.from", text)

@@ -26,7 +26,7 @@ async def approval(world: World, **more: Any) -> str:
     return await world.task("ask", type="approval", approvers=["max", "vic"], acl=["uma"], **more)
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_monitors_and_jobs_are_counted_by_state(world: World, uma: Client) -> None:
     await set_state(world, await monitor(world, "bad"), "failure")
     await set_state(world, await monitor(world, "good"), "normal")
     task = await world.task()
@@ -132,10 +132,12 @@ async def test_an_input_waits_for_who_may_run_it(world: World, uma: Client, vic:
     assert [kind for kind, _ in await needs(world.client("ada"))] == ["input"]
 
 
-async def test_other_organizations_need_nothing_of_ours(world: World, eve: Client) -> None:
+async def test_open_approvals_are_counted_in_their_organization_only(
+    world: World, eve: Client
+) -> None:
     await create(world.client("uma"), await approval(world))
     assert await needs(eve) == []
 
 
-async def test_it_refuses_a_bad_limit(uma: Client) -> None:
+async def test_an_invalid_limit_is_refused(uma: Client) -> None:
     assert (await uma.get("/-/needs?limit=201")).code == "bad_query"

@@ -16,7 +16,7 @@ async def lines(client: Client, query: str = "") -> list[dict[str, Any]]:
     return [record for record in response.json if record["type"] != "host"]
 
 
-async def test_it_works(world: World, vic: Client) -> None:
+async def test_a_line_shows_recent_checks_and_metric(world: World, vic: Client) -> None:
     shop = await monitor(world, "shop", "scraper", url="http://example.com", tags=["web"])
     await check(world, shop, ["normal", "failure", "normal", "normal"], measured={"ms": 12.5})
     (line,) = await lines(vic)
@@ -70,7 +70,7 @@ async def test_an_old_monitor_is_drawn_by_the_hour(world: World, vic: Client) ->
     assert line["spark"] == [3.0] * 25
 
 
-async def test_what_it_never_measured_is_not_drawn(world: World, vic: Client) -> None:
+async def test_missing_values_are_not_drawn(world: World, vic: Client) -> None:
     await monitor(world, "shop", "ping", target="example.com")
     (line,) = await lines(vic)
     assert (line["metric"], line["spark"], line["spark_from"]) == (None, [], None)
@@ -105,7 +105,7 @@ async def test_the_list_can_be_filtered(world: World, vic: Client) -> None:
     assert counted.headers["x-total-count"] == "2"
 
 
-async def test_an_acl_hides_it(world: World, vic: Client, uma: Client, eve: Client) -> None:
+async def test_an_acl_hides_a_monitor(world: World, vic: Client, uma: Client, eve: Client) -> None:
     await monitor(world, "hidden", acl=["uma"])
     assert await lines(vic) == []
     assert [line["name"] for line in await lines(uma)] == ["hidden"]

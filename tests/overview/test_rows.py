@@ -29,7 +29,7 @@ def _end(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
     )
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_a_row_shows_the_last_jobs_of_a_task(world: World, uma: Client) -> None:
     task = await world.task("backup", tags=["nightly"], description="Copies all.")
     jobs = [(await create(uma, task))["id"] for _ in range(4)]
     ends = (("finished", "success"), ("finished", "failure"), ("terminated", "lost"))

@@ -27,7 +27,7 @@ async def monitor(world: World, name: str, **more: Any) -> str:
     return record[0].id
 
 
-async def test_it_works(world: World, uma: Client) -> None:
+async def test_objects_are_found_by_name(world: World, uma: Client) -> None:
     await world.task("nightly backup", tags=["storage"])
     await world.task("restore a backup")
     await monitor(world, "backup")
@@ -47,7 +47,7 @@ async def test_the_best_match_comes_first(world: World, uma: Client) -> None:
     assert actual_names == ["deploy", "deploy now", "a deploy", "redeploy"]
 
 
-async def test_it_finds_every_kind(world: World) -> None:
+async def test_search_finds_objects_of_every_kind(world: World) -> None:
     ada = world.client("ada")
     task = await world.task("zebra")
     await monitor(world, "zebra")
@@ -95,7 +95,7 @@ async def test_everything_is_found_by_its_short_id(
     assert await matches(job["id"][-6:]) == []
 
 
-async def test_nobody_finds_what_an_acl_hides(world: World) -> None:
+async def test_search_finds_no_objects_hidden_by_an_acl(world: World) -> None:
     task = await world.task("hidden", acl=["uma"])
     job = await create(world.client("uma"), task)
     vic, ada = world.client("vic"), world.client("ada")
@@ -116,7 +116,7 @@ async def test_scripts_are_for_managers(world: World) -> None:
     assert await names(world.client("max"), "lynx.sh") == [("script", "lynx.sh")]
 
 
-async def test_results_show_what_may_be_run(world: World) -> None:
+async def test_results_show_whether_they_may_be_run(world: World) -> None:
     await world.task("open", acl=["uma", "vic"])
     body = {}
     for who in ("vic", "uma", "max", "ada"):
@@ -133,7 +133,7 @@ async def test_wildcards_of_like_are_escaped(world: World, uma: Client) -> None:
     assert await names(uma, "%27%20or%201=1") == []
 
 
-async def test_no_more_than_asked(world: World, uma: Client) -> None:
+async def test_the_number_of_results_is_limited_on_request(world: World, uma: Client) -> None:
     for n in range(4):
         await world.task(f"many {n}")
     assert len(await names(uma, "many", "&limit=3")) == 3
@@ -144,6 +144,6 @@ async def test_an_invalid_query_is_refused(uma: Client, query: str) -> None:
     assert (await uma.get(f"/-/search?{query}")).code == "bad_query"
 
 
-async def test_it_refuses_a_long_question(world: World) -> None:
+async def test_a_long_search_text_is_refused(world: World) -> None:
     with pytest.raises(Invalid):
         await world.runtime.db.read(search, world.actors.uma, "x" * 201)

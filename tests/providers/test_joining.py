@@ -41,7 +41,9 @@ async def at_once(
     return results
 
 
-async def test_it_works(db: Database, keys: Keyring, actors: Actors, row: ProviderRow) -> None:
+async def test_a_first_sign_in_creates_a_member(
+    db: Database, keys: Keyring, actors: Actors, row: ProviderRow
+) -> None:
     session, _ = await db.write(
         account_linking.open_session, keys, row, claims("s-1"), "192.0.2.9", "Firefox"
     )
@@ -52,7 +54,7 @@ async def test_it_works(db: Database, keys: Keyring, actors: Actors, row: Provid
     assert (user.email, user.password_hash) == ("new@acme.test", None)
 
 
-async def test_of_two_subjects_with_one_email_one_is_let_in(
+async def test_one_of_two_subjects_with_the_same_email_is_accepted(
     db: Database, keys: Keyring, row: ProviderRow
 ) -> None:
     for n in range(5):
@@ -62,7 +64,7 @@ async def test_of_two_subjects_with_one_email_one_is_let_in(
         assert sum(isinstance(item, Forbidden) for item in results) == 2
 
 
-async def test_one_subject_at_once_is_one_member(
+async def test_concurrent_sign_ins_of_one_subject_create_one_member(
     db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
     results = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
@@ -71,7 +73,7 @@ async def test_one_subject_at_once_is_one_member(
     assert [item.email for item in everybody].count("new@acme.test") == 1
 
 
-async def test_a_provider_that_went_meanwhile_lets_nobody_in(
+async def test_a_provider_deleted_meanwhile_opens_no_session(
     db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
     await db.write(service.delete, operator(actors.acme), row.id)
@@ -79,7 +81,7 @@ async def test_a_provider_that_went_meanwhile_lets_nobody_in(
         await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
 
 
-async def test_a_disabled_organization_lets_nobody_in(
+async def test_a_disabled_organization_opens_no_session(
     db: Database, keys: Keyring, actors: Actors, row: ProviderRow
 ) -> None:
     await db.write(customers.disable, operator(actors.acme), "acme")

@@ -12,7 +12,7 @@ from belvedere.providers.model import ProviderRow
     "to",
     ["/ui/", "/ui/acme/jobs", "/ui/acme/jobs?state=failure&q=a%20b", "/ui/acme/task/0f?x=a//b"],
 )
-def test_it_works(to: str) -> None:
+def test_targets_on_the_own_server_are_accepted(to: str) -> None:
     assert model.safe_target(to) == to
 
 
@@ -43,7 +43,7 @@ def test_it_works(to: str) -> None:
         "/ui/" + "x" * 1_000,
     ],
 )
-def test_nobody_is_sent_elsewhere(to: str) -> None:
+def test_redirects_stay_on_the_own_server(to: str) -> None:
     assert model.safe_target(to) == "/ui/"
 
 
@@ -67,13 +67,13 @@ def test_the_highest_level_of_a_claim_counts(claims: dict[str, object], wanted: 
     assert model.level_of(provider, claims) == wanted
 
 
-def test_without_a_level_nobody_comes() -> None:
+def test_a_provider_without_a_level_creates_no_members() -> None:
     assert model.level_of(row("", "", "{}"), {"": "x", "groups": "ops"}) is None
     assert model.level_of(row("", "a.b", '{"x": "user"}'), {"a": {"b": "x"}}) == Level.USER
     assert model.level_of(row("", "a.b", '{"x": "user"}'), {"a": "x", "a.b": "x"}) is None
 
 
 @pytest.mark.parametrize("text", ["owner", "agent", "anonymous", "", "Admin"])
-def test_what_is_no_level_to_give(text: str) -> None:
+def test_a_level_that_cannot_be_assigned_is_refused(text: str) -> None:
     with pytest.raises(Invalid):
         model.check_level("level", text)

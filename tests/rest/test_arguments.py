@@ -20,7 +20,7 @@ def body(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-def test_it_works() -> None:
+def test_task_organization_and_arguments_are_read() -> None:
     text = read(JSON, body({"task": "t", "task_arguments": ["a", "b"]}), {"customer": ["acme"]})
     assert (text.task, text.customer, text.arguments) == ("t", "acme", ["a", "b"])
 
@@ -60,7 +60,7 @@ def test_no_arguments_are_not_an_empty_list() -> None:
     assert read(JSON, b'{"task_arguments": []}', {}).arguments == []
 
 
-def test_it_keeps_the_rest_of_the_body() -> None:
+def test_reading_arguments_keeps_the_rest_of_the_body() -> None:
     assert read(JSON, b'{"lifecycle": "syncing", "task": "t"}', {}).rest == {"lifecycle": "syncing"}
     assert read(FORM, b"lifecycle=onhold&task=t", {}).rest == {"lifecycle": "onhold"}
 
@@ -85,7 +85,7 @@ def test_body_and_query_may_agree() -> None:
         (b"", {"customer": ["acme", "globex"]}),
     ],
 )
-def test_it_refuses_a_disagreement(raw: bytes, query: dict[str, list[str]]) -> None:
+def test_contradictory_arguments_are_refused(raw: bytes, query: dict[str, list[str]]) -> None:
     with pytest.raises(Invalid) as refusal:
         read(JSON, raw, query)
     assert refusal.value.code == "disagree"
@@ -100,7 +100,7 @@ def test_it_refuses_a_disagreement(raw: bytes, query: dict[str, list[str]]) -> N
         (FORM, b'{"task_arguments": ["a"]}'),
     ],
 )
-def test_it_refuses_what_it_cannot_read(content_type: str, raw: bytes) -> None:
+def test_unreadable_arguments_are_refused(content_type: str, raw: bytes) -> None:
     with pytest.raises(BadMediaType):
         read(content_type, raw, {})
 
@@ -123,7 +123,7 @@ def test_it_refuses_what_it_cannot_read(content_type: str, raw: bytes) -> None:
         (JSON, b"[" + b",".join([b"1"] * 1_001) + b"]", "too_many_fields"),
     ],
 )
-def test_it_says_what_is_wrong(content_type: str, raw: bytes, code: str) -> None:
+def test_unreadable_arguments_have_an_error_code(content_type: str, raw: bytes, code: str) -> None:
     with pytest.raises(Invalid) as refusal:
         read(content_type, raw, {})
     assert refusal.value.code == code

@@ -65,7 +65,7 @@ def select_ids(tx: Tx, query: dict[str, list[str]], of: Listable = THINGS) -> li
     return [row[0] for row in rows]
 
 
-def test_it_works(db: Database) -> None:
+def test_a_condition_selects_rows(db: Database) -> None:
     db.write_blocking(create_table)
     assert db.write_blocking(select_ids, {}) == ALL
     assert db.write_blocking(select_ids, {"where[name]": ["bee"]}) == ALL[1:2]
@@ -95,7 +95,7 @@ def test_it_works(db: Database) -> None:
         ("limit", ["2"], "12"),
     ],
 )
-def test_it_means_the_same_on_both_engines(
+def test_conditions_mean_the_same_on_both_engines(
     db: Database, name: str, values: list[str], expected: str
 ) -> None:
     db.write_blocking(create_table)
@@ -104,7 +104,7 @@ def test_it_means_the_same_on_both_engines(
     ]
 
 
-def test_it_pages_backwards(db: Database) -> None:
+def test_a_list_can_be_paged_backwards(db: Database) -> None:
     db.write_blocking(create_table)
     newest = Listable(fields=THINGS.fields, newest_first=True)
     assert db.write_blocking(select_ids, {"after": [ALL[2]], "limit": ["1"]}, newest) == [ALL[1]]
@@ -173,7 +173,7 @@ def _is_bare(tx: Tx) -> bool:
     return tx.value("select 1 from pg_tables where tablename = 'things'") is None
 
 
-async def test_it_reads_through_the_event_loop_too(db: Database) -> None:
+async def test_concurrent_lists_are_read(db: Database) -> None:
     await db.write(create_table)
     answers = await asyncio.gather(*(db.read(select_ids, {"limit": ["1"]}) for _ in range(3)))
     assert answers == [ALL[:1]] * 3
@@ -206,7 +206,7 @@ def test_a_short_list_may_be_skipped_in(db: Database) -> None:
 
 
 @pytest.mark.parametrize("skip", ["-1", "x", "100001"])
-def test_it_refuses_to_skip_nonsense(skip: str) -> None:
+def test_an_invalid_offset_is_refused(skip: str) -> None:
     with pytest.raises(Invalid):
         read({"skip": [skip]}, Listable(fields=THINGS.fields, most=2, may_skip=True))
     assert read({"skip": [skip]}, THINGS).skip == 0

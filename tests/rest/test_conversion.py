@@ -17,7 +17,7 @@ class Body(msgspec.Struct):
     count: int = 0
 
 
-def test_it_works() -> None:
+def test_numbers_become_texts_where_texts_are_expected() -> None:
     value = {"status_code": 200, "parts": [{}, {"label": 1.5}], "env": {"A": 1, "B": "b"}}
     body = convert(value, Body)
     assert (body.status_code, body.parts[1].label, body.env) == ("200", "1.5", {"A": "1", "B": "b"})

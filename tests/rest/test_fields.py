@@ -28,7 +28,7 @@ PIECES = [
 WRITTEN = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=12).map("".join)
 
 
-def test_it_works() -> None:
+def test_a_query_is_parsed() -> None:
     text = fields.read("customer=acme&a=1&a=2&blank=&bare&task_arguments%5B%5D=b+c")
     assert text == {
         "customer": ["acme"],
@@ -58,7 +58,7 @@ def as_urllib_reads(written: str) -> dict[str, list[str]] | type[ValueError]:
 @example("&" * 999)
 @example("&" * 1_000)
 @example("a=%ff" + "&" * 1_000)
-def test_it_reads_as_urllib_does(written: str) -> None:
+def test_the_parser_agrees_with_urllib(written: str) -> None:
     text: dict[str, list[str]] | type[ValueError]
     try:
         text = fields.read(written)
@@ -67,7 +67,7 @@ def test_it_reads_as_urllib_does(written: str) -> None:
     assert text == as_urllib_reads(written)
 
 
-def test_it_refuses_too_many() -> None:
+def test_too_many_fields_are_refused() -> None:
     assert fields.read("&".join(["a=b"] * 1_000)) == {"a": ["b"] * 1_000}
     with pytest.raises(ValueError, match="1000"):
         fields.read("&".join(["a=b"] * 1_001))

@@ -25,7 +25,7 @@ def conditions(**query: str | list[str]) -> tuple[Condition, ...]:
     return read(lists, TASKS).conditions
 
 
-def test_it_works() -> None:
+def test_a_query_becomes_a_listing() -> None:
     query = {
         "where[name]": ["deploy"],
         "sort[name]": ["-1"],
@@ -44,7 +44,7 @@ def test_it_works() -> None:
     )
 
 
-def test_it_reads_every_kind_of_value() -> None:
+def test_values_of_every_kind_are_parsed() -> None:
     query = {"where[enable]": "false", "where[timeout][$gte]": "10"}
     assert conditions(**query) == (
         Condition("enable", "$eq", (0,)),
@@ -55,15 +55,15 @@ def test_it_reads_every_kind_of_value() -> None:
 
 
 @pytest.mark.parametrize("name", ["where[name][$in][]", "where[name][$in]", "where[name][$in][3]"])
-def test_it_reads_a_list_of_values(name: str) -> None:
+def test_a_list_of_values_is_parsed(name: str) -> None:
     assert conditions(**{name: ["a", "b"]}) == (Condition("name", "$in", ("a", "b")),)
 
 
-def test_it_reads_the_wrapped_form_of_the_original_host_list() -> None:
+def test_the_nested_filter_of_the_theeye_host_list_is_parsed() -> None:
     assert conditions(**{"filter[where][name]": "a"}) == (Condition("name", "$eq", ("a",)),)
 
 
-def test_it_finds_a_numbered_field() -> None:
+def test_a_numbered_field_can_be_filtered() -> None:
     assert conditions(**{"where[values.12]": "a"}) == (Condition("values.12", "$eq", ("a",)),)
 
 
@@ -114,25 +114,25 @@ def test_an_undeclared_field_is_named(name: str, code: str) -> None:
         ("include[output]", "x"),
     ],
 )
-def test_it_names_a_bad_value(name: str, value: str) -> None:
+def test_an_invalid_value_is_named(name: str, value: str) -> None:
     with pytest.raises(Invalid) as refusal:
         read({name: [value]}, TASKS)
     assert refusal.value.code == "bad_query"
     assert refusal.value.faults[0].field == name
 
 
-def test_it_refuses_two_values_where_one_is_compared() -> None:
+def test_two_values_for_one_comparison_are_refused() -> None:
     with pytest.raises(Invalid, match="in"):
         read({"where[name]": ["a", "b"]}, TASKS)
 
 
-def test_it_refuses_a_thousand_and_one_values() -> None:
+def test_more_than_a_thousand_values_are_refused() -> None:
     assert read({"where[name][$in][]": ["a"] * 1_000}, TASKS).conditions
     with pytest.raises(Invalid):
         read({"where[name][$in][]": ["a"] * 1_001}, TASKS)
 
 
-def test_it_never_gives_more_than_the_resource_allows() -> None:
+def test_a_page_never_exceeds_the_limit_of_the_resource() -> None:
     jobs = Listable(fields=TASKS.fields, most=1_000)
     assert read({}, jobs).limit == 1_000
     assert read({"limit": ["0"]}, jobs).limit == 1_000
@@ -141,7 +141,7 @@ def test_it_never_gives_more_than_the_resource_allows() -> None:
     assert read({"limit": ["0"]}, TASKS).limit is None
 
 
-def test_it_pages_only_in_the_order_of_the_ids() -> None:
+def test_paging_by_id_needs_the_order_of_the_ids() -> None:
     assert read({"after": [ID]}, TASKS).after == ID
     assert read({"after": [ID], "sort[id]": ["-1"]}, TASKS).after == ID
     with pytest.raises(Invalid, match="order of the ids"):

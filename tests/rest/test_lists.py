@@ -31,7 +31,7 @@ def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str
     return page_reply(request_for(query), read(query, THINGS), records, total).headers
 
 
-def test_it_works() -> None:
+def test_the_total_is_a_header() -> None:
     assert page({}) == {}
     assert page({"count": ["true"]}, 7) == {"X-Total-Count": "7"}
 

@@ -23,7 +23,7 @@ def file(data: bytes, name: str = "run.sh") -> bytes:
     return part(f'name="file"; filename="{name}"', data, "Content-Type: text/x-sh\r\n")
 
 
-def test_it_works() -> None:
+def test_a_form_with_a_file_is_read() -> None:
     upload = read(TYPE, form(part('name="description"', b"Says hello"), file(b"#!/bin/sh\n")))
     assert (upload.filename, upload.mimetype) == ("run.sh", "text/x-sh")
     assert upload.content == b"#!/bin/sh\n"
@@ -75,12 +75,12 @@ def test_an_invalid_name_is_refused(name: str) -> None:
         form(part('name="a"', b"a\0b")),
     ],
 )
-def test_it_refuses_a_bad_form(raw: bytes) -> None:
+def test_an_invalid_form_is_refused(raw: bytes) -> None:
     with pytest.raises(Invalid):
         read(TYPE, raw)
 
 
-def test_it_refuses_too_much() -> None:
+def test_a_form_that_is_too_large_is_refused() -> None:
     parts = [part(f'name="f{n}"', b"") for n in range(MAX_PARTS)]
     assert len(read(TYPE, form(*parts)).fields) == MAX_PARTS
     with pytest.raises(TooLarge):
@@ -91,7 +91,7 @@ def test_it_refuses_too_much() -> None:
         read(TYPE, form(part('name="a"', b"", "X-Long: " + "x" * 9_000 + "\r\n")))
 
 
-def test_it_refuses_another_content_type() -> None:
+def test_another_content_type_is_refused() -> None:
     with pytest.raises(BadMediaType):
         read("application/json", b"{}")
     with pytest.raises(Invalid):

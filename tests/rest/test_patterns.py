@@ -87,7 +87,7 @@ def test_differences_of_the_engines(pattern: str, text: str, fits: bool) -> None
         ("[一-鿿]\ud800", "surrogate"),
     ],
 )
-def test_what_cannot_be_matched_is_refused_with_the_reason(pattern: str, reason: str) -> None:
+def test_an_unusable_pattern_is_refused_with_the_reason(pattern: str, reason: str) -> None:
     with pytest.raises(Invalid, match=reason) as refusal:
         compiled(pattern)
     assert refusal.value.code == "bad_pattern"

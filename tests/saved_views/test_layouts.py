@@ -12,7 +12,7 @@ CARDS = [{"card": "jobs", "size": "full", "hidden": False}]
 OTHERS = [{"card": "hosts", "size": "half", "hidden": True}]
 
 
-async def test_it_works(uma: Client) -> None:
+async def test_a_layout_is_saved(uma: Client) -> None:
     assert (await uma.get(PAGE)).json == {"page": "dashboard", "own": None, "shared": None}
     saved = await uma.put(PAGE, {"cards": CARDS})
     assert saved.json == {"page": "dashboard", "own": CARDS, "shared": None}

@@ -21,7 +21,7 @@ async def names(client: Client) -> list[tuple[str, bool]]:
     return [(view["name"], view["mine"]) for view in (await client.get("/acme/view")).json]
 
 
-async def test_it_works(uma: Client) -> None:
+async def test_a_view_is_saved_and_changed(uma: Client) -> None:
     view = await save(uma)
     assert {name: view[name] for name in FAILED} == FAILED
     assert (view["mine"], view["shared"], view["user"]) == (True, False, "uma@acme.test")
@@ -32,7 +32,7 @@ async def test_it_works(uma: Client) -> None:
     assert (await uma.get("/view")).json == []
 
 
-async def test_it_is_private_until_it_is_shared(uma: Client, vic: Client, eve: Client) -> None:
+async def test_a_view_is_private_until_it_is_shared(uma: Client, vic: Client, eve: Client) -> None:
     view = await save(uma)
     assert (await vic.get("/view")).json == []
     assert (await vic.patch(f"/view/{view['id']}", {"name": "x"})).code == "view_not_found"
@@ -43,7 +43,7 @@ async def test_it_is_private_until_it_is_shared(uma: Client, vic: Client, eve: C
     assert (await eve.delete(f"/view/{view['id']}")).code == "view_not_found"
 
 
-async def test_what_is_shared_is_changed_by_its_maker_or_a_manager(
+async def test_a_shared_view_is_changed_by_its_creator_or_a_manager(
     world: World, uma: Client, vic: Client
 ) -> None:
     view = await save(uma, shared=True)
@@ -62,7 +62,7 @@ async def test_a_stale_edit_is_refused(uma: Client) -> None:
     assert (refused.status, refused.code) == (412, "stale")
 
 
-async def test_nobody_keeps_more_than_a_hundred(uma: Client, vic: Client) -> None:
+async def test_a_person_has_at_most_a_hundred_views(uma: Client, vic: Client) -> None:
     for n in range(100):
         await save(uma, name=f"v{n}")
     refused = await uma.post("/view", FAILED)
@@ -85,10 +85,10 @@ async def test_nobody_keeps_more_than_a_hundred(uma: Client, vic: Client) -> Non
         {"shared": "perhaps"},
     ],
 )
-async def test_it_refuses_what_is_no_view(uma: Client, wrong: dict[str, Any]) -> None:
+async def test_an_invalid_view_is_refused(uma: Client, wrong: dict[str, Any]) -> None:
     assert (await uma.post("/view", {**FAILED, **wrong})).code == "invalid_body"
     assert (await uma.get("/view")).json == []
 
 
-async def test_a_token_has_none(world: World) -> None:
+async def test_a_token_has_no_views(world: World) -> None:
     assert (await world.client("token").get("/view")).code == "person_only"

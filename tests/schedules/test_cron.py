@@ -21,7 +21,7 @@ def first_times(text: str, count: int = 3, start: datetime = START) -> list[str]
     return items
 
 
-def test_it_works() -> None:
+def test_a_daily_expression_runs_every_day() -> None:
     assert first_times("30 2 * * *") == [
         "2026-03-01 02:30:00",
         "2026-03-02 02:30:00",
@@ -75,7 +75,7 @@ def test_texts(text: str, wanted: list[str]) -> None:
         "1,2 " * 200,
     ],
 )
-def test_nonsense_is_refused(text: str) -> None:
+def test_invalid_input_is_refused(text: str) -> None:
     with pytest.raises(BadCron):
         cron.parse(text)
 
@@ -87,7 +87,7 @@ def test_an_expression_that_never_matches_is_detected() -> None:
 @pytest.mark.parametrize(
     "text", ["7 3 * * *", "*/7 */5 */9 * 2", "11 1,13 31 * *", "* 5 1-7 */3 0"]
 )
-def test_it_agrees_with_trying_every_minute(text: str) -> None:
+def test_the_next_run_is_the_first_matching_minute(text: str) -> None:
     minute, hour, day, month, weekday = text.split()
 
     def fits(at: datetime) -> bool:

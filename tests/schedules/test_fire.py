@@ -25,7 +25,7 @@ from .conftest import BEGIN, Make, Task, finish_all, jobs, lines, pass_time, run
 MINUTE_S, HOUR_S = 60, 3_600
 
 
-def test_it_works(db: Database, clock: ManualClock, make: Make) -> None:
+def test_a_schedule_starts_a_job_at_its_time(db: Database, clock: ManualClock, make: Make) -> None:
     row = make()
     pass_time(db, clock, 9 * MINUTE_S)
     assert jobs(db) == 0
@@ -102,7 +102,7 @@ def test_with_queue_every_instant_has_its_job(db: Database, clock: ManualClock, 
     assert jobs(db) == 3
 
 
-def test_what_passed_while_no_server_ran_is_missed(
+def test_runs_due_while_no_server_ran_are_missed(
     db: Database, clock: ManualClock, make: Make
 ) -> None:
     row = make()
@@ -113,7 +113,9 @@ def test_what_passed_while_no_server_ran_is_missed(
     assert run_lines(db, row)[1] == ("11:10:00", "started", None, 1)
 
 
-def test_it_runs_once_for_all_that_was_missed(db: Database, clock: ManualClock, make: Make) -> None:
+def test_all_missed_runs_are_caught_up_by_one_job(
+    db: Database, clock: ManualClock, make: Make
+) -> None:
     row = make(missed="once")
     # Ten past eleven is two minutes ago.
     pass_time(db, clock, 2 * HOUR_S + 11 * MINUTE_S)
@@ -248,7 +250,9 @@ def test_a_disabled_organization_starts_nothing(
     assert run_lines(db, row) == [("09:10:00", "missed", "customer_disabled", 1)]
 
 
-def test_it_gives_the_arguments(db: Database, clock: ManualClock, make: Make, task: Task) -> None:
+def test_a_scheduled_job_gets_the_arguments(
+    db: Database, clock: ManualClock, make: Make, task: Task
+) -> None:
     expected = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
     of = task("greet", task_arguments=expected)
     with pytest.raises(Invalid) as refused:
@@ -263,7 +267,7 @@ def test_it_gives_the_arguments(db: Database, clock: ManualClock, make: Make, ta
     assert sealed_values.open_values(db.sealer, customer_id, json.loads(found)) == ["x", "5"]
 
 
-def test_a_fault_of_ours_is_set_aside(db: Database, clock: ManualClock, make: Make) -> None:
+def test_an_internal_error_skips_the_run(db: Database, clock: ManualClock, make: Make) -> None:
     row = make()
     clock.move(10 * MINUTE_S)
     db.write_blocking(firing.skip_failed, row.id)

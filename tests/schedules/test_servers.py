@@ -36,7 +36,7 @@ async def turn(server: Database) -> int:
     return sum(fired)
 
 
-async def test_it_works(
+async def test_several_servers_start_each_run_once(
     db: Database, servers: list[Database], clock: ManualClock, make: Make
 ) -> None:
     rows = [await asyncio.to_thread(make, overlap="queue") for _ in range(SCHEDULES)]

@@ -47,7 +47,9 @@ class SilentTx:
         self.version_cache = memo
 
 
-def test_it_works(db: Database, other_db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_changed_secret_is_used_by_every_server(
+    db: Database, other_db: Database, keys: Keyring, actors: Actors
+) -> None:
     """A change on one server is what the other hands out next."""
     for n in range(3):
         put(db, keys, actors, "A", f"value {n}")
@@ -61,7 +63,7 @@ def test_without_secrets_no_query_is_made() -> None:
     assert environment.sealed_rows(SilentTx({}), "acme", 0) == ()  # type: ignore[arg-type]
 
 
-def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_unchanged_secrets_are_not_read_again(db: Database, keys: Keyring, actors: Actors) -> None:
     put(db, keys, actors, "A", "value")
 
     def twice(tx: Tx) -> None:
@@ -73,7 +75,7 @@ def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, acto
     db.write_blocking(twice)
 
 
-def test_what_is_remembered_is_sealed(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_cached_secrets_are_sealed(db: Database, keys: Keyring, actors: Actors) -> None:
     put(db, keys, actors, "A", "hush-hush")
     assert env(db, keys, actors.acme.id) == {"A": "hush-hush"}
     db.write_blocking(lambda tx: _check(tx.version_cache))

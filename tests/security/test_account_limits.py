@@ -38,7 +38,7 @@ async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: 
     assert [user.email for user in text] == [f"info@org-{MANY - 1}.test"]
 
 
-async def test_the_operator_resets_nobody_outside_the_named_organization(world: World) -> None:
+async def test_the_operator_resets_only_members_of_the_named_organization(world: World) -> None:
     """The account of that person elsewhere must not be taken instead."""
     for name in ("globex", "nowhere"):
         with pytest.raises(Conflict) as refused:
@@ -123,7 +123,7 @@ async def test_a_provider_makes_no_place_familiar(world: World) -> None:
     assert not await db.read(known_browsers.is_familiar, uma.user_id, "", "192.0.2.1", "planted")
 
 
-async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> None:
+async def test_a_provider_that_changed_meanwhile_links_no_account(world: World) -> None:
     """The attack: the owner leaves a malicious issuer; a sign-in that is on its way would bind a
     subject of the old issuer, which belongs to somebody else at the new one."""
     provider_of(world, PERSON)

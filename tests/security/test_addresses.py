@@ -70,7 +70,7 @@ async def _use(world: World, email: str, **more: Any) -> Response:
     return await world.client(address="198.51.100.77").post(INVITATION, body)
 
 
-async def test_one_invitation_costs_as_many_statements_as_the_other(world: World) -> None:
+async def test_invitations_of_known_and_unknown_people_cost_the_same(world: World) -> None:
     """The same work for a known address as for an unknown one: nothing to measure."""
     db, keys, eve = world.runtime.db, world.runtime.keyring, world.actors.eve
     counts = []
@@ -98,7 +98,7 @@ def _count_statements(tx: Any, texts: list[str], keys: Any, eve: Any, email: str
 
 
 @pytest.mark.parametrize("email", ["\u212aate@acme.test", "kate@acme.t\u017ft", "ｋate@acme.test"])
-async def test_look_alike_letters_are_no_other_persons_address(world: World, email: str) -> None:
+async def test_similar_letters_do_not_match_another_address(world: World, email: str) -> None:
     """A Kelvin sign becomes a k in lower case."""
     by = operator(world.actors.acme)
     await world.runtime.db.write(member_changes.add_member, by, "kate@acme.test", Level.ADMIN)

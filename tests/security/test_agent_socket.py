@@ -246,7 +246,7 @@ async def test_frames_that_wait_are_limited_in_bytes(world: World) -> None:
         end._transport.abort()
 
 
-async def test_one_connection_does_not_take_the_loop_for_itself(world: World) -> None:
+async def test_one_connection_does_not_block_the_event_loop(world: World) -> None:
     """Between two turns of the loop only so many frames of one connection are handled."""
     number, most = 0, 0
 

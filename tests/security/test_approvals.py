@@ -44,7 +44,7 @@ async def start_by_secret(ada: Client, anonymous: Client, task: str) -> Response
     return await anonymous.post(f"/job/secret/{secret}?customer=acme&task={task}")
 
 
-async def test_who_can_read_the_secret_cannot_approve_what_it_started(
+async def test_a_reader_of_the_secret_cannot_approve_its_jobs(
     world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "olga", "max"])
@@ -55,7 +55,7 @@ async def test_who_can_read_the_secret_cannot_approve_what_it_started(
     assert (await approve(world, "max", job_id)).status == 200
 
 
-async def test_a_start_that_nobody_could_approve_is_refused(
+async def test_a_run_without_possible_approvers_is_refused(
     world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "olga"])
@@ -67,7 +67,7 @@ async def test_a_start_that_nobody_could_approve_is_refused(
     assert (await approve(world, "olga", job["id"])).status == 200
 
 
-async def test_who_can_read_the_webhook_cannot_approve_what_it_started(
+async def test_a_reader_of_the_webhook_cannot_approve_its_jobs(
     world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "max"])
@@ -100,7 +100,7 @@ async def test_a_workflow_started_by_its_secret_counts_the_same(
     assert (await approve(world, "max", job_id)).status == 200
 
 
-async def test_who_starts_the_source_of_a_trigger_cannot_approve_its_target(
+async def test_the_starter_of_a_triggering_job_cannot_approve_the_target(
     world: World, ada: Client, uma: Client
 ) -> None:
     source = await world.task()
@@ -116,7 +116,7 @@ async def test_who_starts_the_source_of_a_trigger_cannot_approve_its_target(
     assert (await approve(world, "vic", job_id)).status == 200
 
 
-async def test_the_creator_of_a_schedule_cannot_approve_what_it_started(
+async def test_the_creator_of_a_schedule_cannot_approve_its_jobs(
     world: World, ada: Client, clock: ManualClock
 ) -> None:
     task = await approval(world, ["ada", "olga"])
@@ -129,7 +129,7 @@ async def test_the_creator_of_a_schedule_cannot_approve_what_it_started(
     assert (await approve(world, "olga", job_id)).status == 200
 
 
-async def test_an_unattended_approval_is_offered_to_nobody_who_may_not_decide_it(
+async def test_an_unattended_approval_is_offered_only_to_possible_approvers(
     world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "max"])
@@ -258,7 +258,9 @@ async def join_acme(world: World) -> Client:
     return Client(world.app, moved.json["access_token"])
 
 
-async def test_who_joins_with_another_account_stays_approver(world: World, ada: Client) -> None:
+async def test_an_approver_who_joins_with_another_account_stays_approver(
+    world: World, ada: Client
+) -> None:
     await pat_of_two(world, ada)
     task = await approval(world, ["pat@acme.test"])
     job = await create(ada, task)
@@ -267,7 +269,9 @@ async def test_who_joins_with_another_account_stays_approver(world: World, ada: 
     assert (await pat.put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
-async def test_who_joins_with_another_account_stays_the_starter(world: World, ada: Client) -> None:
+async def test_a_starter_who_joins_with_another_account_stays_the_starter(
+    world: World, ada: Client
+) -> None:
     """The attack: start it with one account, accept it for the other one, and approve."""
     before = await pat_of_two(world, ada)
     task = await approval(world, ["pat@acme.test", "vic"], acl=["pat@acme.test"])
@@ -297,7 +301,7 @@ async def forget_starters(world: World) -> None:
     await world.runtime.db.write(lambda tx: tx.execute("delete from job_starters"))
 
 
-async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
+async def test_an_admin_decides_an_old_approval_without_approvers(
     world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await approval(world, ["ada", "max"])
@@ -310,7 +314,7 @@ async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
     assert (await approve(world, "ada", job_id)).status == 200
 
 
-async def test_an_admin_never_decides_a_new_one(
+async def test_an_admin_never_decides_a_new_approval(
     world: World, ada: Client, anonymous: Client
 ) -> None:
     """Also when the other approvers have gone: the start is recorded."""

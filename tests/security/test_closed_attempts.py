@@ -173,9 +173,7 @@ async def test_a_file_is_not_planted_through_an_older_connection(world: World, a
     assert await state_of(ada, job_id) == before
 
 
-async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
-    world: World, ada: Client
-) -> None:
+async def test_a_late_log_does_not_replace_a_manual_outcome(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         job_id, order = await start_job(world, ada, agent)
     await give_up(world, order)
@@ -187,7 +185,7 @@ async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
     assert [value["code"] for _, value in await evidence(world)] == [1]
 
 
-def test_an_ended_log_takes_only_what_its_end_declared(logs: Database) -> None:
+def test_an_ended_log_accepts_only_the_declared_bytes(logs: Database) -> None:
     def add(at: int, data: bytes) -> None:
         logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", at, 0, data)])
 

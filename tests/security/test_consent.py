@@ -122,7 +122,7 @@ async def _somebody_else(world: World) -> str:
 
 
 @pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _clear_proof, _somebody_else])
-async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> None:
+async def test_an_invitation_is_accepted_only_by_its_person(world: World, way: object) -> None:
     body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
     member = (await world.client("eve").post("/api/member", body)).json
     client = Client(world.app, await way(world))  # type: ignore[operator]
@@ -131,7 +131,7 @@ async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> 
     assert (done.status, done.code) == (409, "nothing_to_accept")
 
 
-async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> None:
+async def test_disabled_and_own_organizations_are_not_offered(world: World) -> None:
     by = operator(world.actors.globex)
     await world.runtime.db.write(member_changes.add_member, by, "uma@acme.test", Level.USER)
     assert (await world.client("uma").get(WAITING)).json == []
@@ -207,7 +207,7 @@ async def test_declining_a_used_membership_does_not_end_it(world: World) -> None
 
 
 @pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _clear_proof, _somebody_else])
-async def test_nobody_else_declines_for_the_person(world: World, way: object) -> None:
+async def test_an_invitation_is_declined_only_by_its_person(world: World, way: object) -> None:
     body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
     member = (await world.client("eve").post("/api/member", body)).json
     client = Client(world.app, await way(world))  # type: ignore[operator]

@@ -90,7 +90,7 @@ MATRIX = [
 
 
 @pytest.mark.parametrize(("steps", "theirs", "own"), MATRIX, ids=[row[0] for row in MATRIX])
-async def test_a_password_opens_what_was_accepted_with_it(
+async def test_a_password_gives_access_to_organizations_accepted_with_it(
     world: World, steps: str, theirs: str, own: str
 ) -> None:
     story = UserSteps(world)

@@ -61,7 +61,7 @@ async def test_only_a_lower_level_is_changed_or_removed(
 
 
 @pytest.mark.parametrize("who", ["max", "ada", "olga"])
-async def test_nobody_makes_a_link_for_oneself(world: World, who: str) -> None:
+async def test_creating_a_link_for_the_own_account_is_refused(world: World, who: str) -> None:
     """Whoever finds a screen unlocked does not know the password, and must not get past it."""
     member = getattr(world.actors, who).member_id
     done = await world.client(who).post(f"/api/member/{member}/reset")

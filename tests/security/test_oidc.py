@@ -99,7 +99,7 @@ async def _add_provider(world: World, who: str, body: dict[str, Any]) -> str:
     return str(done.json["id"])
 
 
-async def test_it_works(world: World) -> None:
+async def test_the_owner_signs_in(world: World) -> None:
     here = await create_providers(world)
     journey = here.going()
     assert await journey.sign_in(here.ours) == "/ui/"
@@ -133,7 +133,7 @@ async def test_a_code_never_reaches_another_provider(world: World, sends_iss: bo
     assert journey.token == "" and "code=" not in here.requests_to_evil()
 
 
-async def test_a_callback_takes_only_what_was_begun_for_it(world: World) -> None:
+async def test_a_callback_accepts_only_its_own_login_attempts(world: World) -> None:
     """Eve's provider names acme's callback instead of its own."""
     here = await create_providers(world)
     here.honest.sends_iss = False
@@ -250,7 +250,7 @@ async def test_a_parameter_that_comes_twice_is_refused(world: World, name: str) 
     assert journey.token == ""
 
 
-async def test_a_link_that_eve_began_signs_nobody_in(world: World) -> None:
+async def test_a_login_started_by_another_person_opens_no_session(world: World) -> None:
     """Login CSRF: Olga follows Eve's callback address with her own browser."""
     here = await create_providers(world)
     eve, olga = here.going(), here.going()
@@ -300,7 +300,7 @@ async def test_the_secret_of_a_client_goes_to_its_own_provider_only(world: World
     assert here.honest.client_secret not in here.requests_to_evil()
 
 
-async def test_a_wrong_secret_signs_nobody_in(world: World) -> None:
+async def test_a_wrong_client_secret_opens_no_session(world: World) -> None:
     here = await create_providers(world)
     here.honest.client_secret = "another one"
     journey = here.going()
@@ -335,7 +335,7 @@ def by_another_address(claims: dict[str, Any], **header: Any) -> str:
 @pytest.mark.parametrize(
     "forge", [sign_none, keyed_by_the_public_key, with_its_own_key, by_another_address]
 )
-async def test_a_forged_id_token_signs_nobody_in(
+async def test_a_forged_id_token_opens_no_session(
     world: World, monkeypatch: pytest.MonkeyPatch, forge: Any
 ) -> None:
     here = await create_providers(world)

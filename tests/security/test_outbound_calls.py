@@ -77,7 +77,7 @@ async def test_a_check_shows_its_credentials_to_no_other_origin(
         assert CANARY not in other.asked[0] and "Accept: text/plain" in other.asked[0]
 
 
-async def test_a_check_that_comes_back_does_not_show_them_again(
+async def test_a_check_redirected_back_does_not_send_credentials_again(
     by_port: dict[tuple[str, int], Site],
 ) -> None:
     async with site() as shop, site() as other:

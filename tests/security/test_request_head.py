@@ -74,7 +74,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("how", ENDLESS)
-async def test_what_never_ends_is_cut_while_it_arrives(how: str) -> None:
+async def test_an_endless_head_is_refused_while_it_arrives(how: str) -> None:
     """The server takes little more than the limit from a client that never stops."""
     number = 0
     async with serving(fine) as site, asyncio.timeout(PATIENCE_S):
@@ -123,7 +123,7 @@ async def test_only_so_many_requests_wait_on_one_connection() -> None:
         writer.close()
 
 
-async def test_what_is_not_http_gets_an_answer() -> None:
+async def test_a_request_that_is_not_http_gets_a_response() -> None:
     async with serving(fine) as site:
         refused = await site.answer(b"HELLO\r\n\r\n")
     assert (refused.status, refused.code) == (400, "malformed_request")

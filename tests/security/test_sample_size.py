@@ -35,7 +35,9 @@ def sample(**fields: Any) -> Sample:
     ],
     ids=lambda fields: next(iter(fields)),
 )
-def test_what_a_sample_says_is_cut_before_it_waits(engine: str, fields: dict[str, Any]) -> None:
+def test_the_text_of_a_sample_is_cut_before_it_is_queued(
+    engine: str, fields: dict[str, Any]
+) -> None:
     batch = Samples("s" * 10_000, 1, [sample(**fields) for _ in range(100)])
     size = limits.check_samples(batch)
     text = json.dumps([vars_of(item) for item in batch.samples], separators=(",", ":"))

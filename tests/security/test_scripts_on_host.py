@@ -249,7 +249,7 @@ def test_a_file_of_another_owner_or_directory_is_not_opened(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("make", [_link, _pipe, _second_name, _directory])
-def test_a_new_file_never_replaces_what_is_there(
+def test_a_new_file_never_replaces_an_existing_one(
     tmp_path: Path, make: Callable[[Path], None]
 ) -> None:
     make(tmp_path)

@@ -211,7 +211,7 @@ def test_a_folder_that_was_stopped_for_long_still_refuses(db: Database, clock: M
     assert not db.write_blocking(scripts_user.shares)
 
 
-def test_what_is_in_the_data_folder_is_closed_before_others_may_pass(tmp_path: Path) -> None:
+def test_the_data_folder_is_closed_before_other_users_may_pass(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     (data / "secret.key").write_text("x")

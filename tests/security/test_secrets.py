@@ -93,7 +93,9 @@ async def test_no_route_shows_credentials_of_a_request(world: World, ada: Client
 
 
 @pytest.mark.parametrize("kind", ["task", "monitor"])
-async def test_what_is_no_credential_stays_visible(world: World, vic: Client, kind: str) -> None:
+async def test_values_that_are_no_credentials_stay_visible(
+    world: World, vic: Client, kind: str
+) -> None:
     ada = world.client("ada")
     text = await scraper_task(world) if kind == "task" else await scraper_monitor(world, ada)
     record = (await vic.get(f"/acme/{kind}/{text}")).json

@@ -367,7 +367,7 @@ async def test_failed_sign_ins_are_audited_together_per_minute(
     assert len(await list_audit(world)) == 1
 
 
-async def test_what_was_typed_reaches_neither_the_log_nor_the_audit(
+async def test_entered_passwords_reach_neither_the_log_nor_the_audit(
     world: World, anonymous: Client, quick_passwords: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     """People type passwords into the field of the name."""

@@ -139,7 +139,7 @@ async def test_a_body_must_make_progress() -> None:
         close([writer])
 
 
-async def test_a_body_that_nobody_reads_is_not_awaited_for_long() -> None:
+async def test_an_unread_body_is_not_awaited_for_long() -> None:
     """The answer is sent before the body; the rest of it has only a moment."""
 
     async def impatient(scope: Any, receive: Any, send: Any) -> None:
@@ -199,7 +199,7 @@ async def test_a_client_that_reads_slowly_is_served_to_the_end() -> None:
         client.close()
 
 
-async def test_answers_that_nobody_reads_have_a_limit_together(
+async def test_unread_responses_have_a_common_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "MAX_UNSENT", LARGE * 2)
@@ -234,7 +234,7 @@ async def test_clients_that_read_a_little_do_not_hold_unlimited_memory(
             client.close()
 
 
-async def test_one_address_has_only_so_many_connections() -> None:
+async def test_connections_of_one_address_are_limited() -> None:
     """Half-sent requests give way to a new one of the same address."""
     async with serving(App(), per_address=8) as site:
         slow = await half_sent(site, 8)
@@ -265,7 +265,7 @@ def test_a_declared_proxy_has_no_limit_of_its_own() -> None:
     assert registry.limit_of("192.0.2.1") == 4
 
 
-def test_one_address_never_gets_more_than_half() -> None:
+def test_one_address_never_gets_more_than_half_of_the_connections() -> None:
     assert connections.Connections(1_000, 100).per_address == 50
 
 

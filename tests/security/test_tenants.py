@@ -323,7 +323,7 @@ async def test_a_lane_lets_only_so_many_wait(monkeypatch: pytest.MonkeyPatch) ->
     assert not lane.running
 
 
-async def test_a_place_that_a_cancelled_call_waited_for_is_not_lost() -> None:
+async def test_a_place_that_a_canceled_call_waited_for_is_not_lost() -> None:
     lane = Lane(LaneKind.CHECK)
     async with lane.place("a"):
         waiting = [asyncio.create_task(_pass(lane, "a")) for _ in range(3)]

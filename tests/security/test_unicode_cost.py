@@ -74,9 +74,7 @@ def test_a_text_of_marks_is_refused_before_it_is_normalized(
     assert cost() <= MOST
 
 
-async def test_nobody_blocks_the_server_by_signing_in(
-    anonymous: Client, cost: Callable[[], int]
-) -> None:
+async def test_sign_ins_do_not_block_the_server(anonymous: Client, cost: Callable[[], int]) -> None:
     for field in ("email", "username", "identifier", "password"):
         body = {"email": "uma@acme.test", "password": "wrong", field: f"a{MARKS[:100_000]}"}
         assert (await anonymous.post("/api/auth/login", body)).status in (400, 401, 413)

@@ -54,7 +54,9 @@ async def read_frame(socket: ClientConnection) -> list[dict[str, Any]]:
     return record
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_an_acknowledgement_and_the_next_order_share_a_frame(
+    world: World, ada: Client
+) -> None:
     """The acknowledgement of an end leaves in the frame of the next order."""
     task = await world.task()
     async with agent(world) as socket:
@@ -75,7 +77,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert (await show(ada, first["id"]))["state"] == "normal"
 
 
-async def test_what_cannot_be_read_ends_the_connection_as_ever(world: World) -> None:
+async def test_an_unreadable_message_ends_the_connection(world: World) -> None:
     async def closes_with(frame: str | bytes) -> int:
         async with agent(world) as socket:
             await socket.send(frame)
@@ -172,7 +174,7 @@ async def test_no_order_overtakes_earlier_messages(world: World) -> None:
         assert pipe.said == [[1], [2, 3]]
 
 
-async def test_a_link_that_closes_sends_what_waits_and_then_its_reason(world: World) -> None:
+async def test_a_closing_connection_sends_queued_messages_then_its_reason(world: World) -> None:
     pipe = Pipe()
     pipe.may_go.set()
     async with connect_agent(world, pipe) as link:

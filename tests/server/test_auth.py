@@ -60,6 +60,6 @@ PAIRS = st.tuples(st.sampled_from([b"a", b"content-type", b"if-match"]), st.bina
 
 
 @given(st.lists(PAIRS), st.sampled_from(["a", "content-type", "x"]))
-def test_of_two_headers_the_first_counts(pairs: list[tuple[bytes, bytes]], name: str) -> None:
+def test_the_first_of_two_headers_counts(pairs: list[tuple[bytes, bytes]], name: str) -> None:
     request = HttpRequest({"headers": pairs}, no_body, ROUTES[0], {}, {})
     assert request.header(name.encode()) == Headers(raw=pairs).get(name)

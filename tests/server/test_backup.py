@@ -226,7 +226,7 @@ def test_a_backup_does_not_delete_the_unfinished_file_of_the_next(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_nobody_else_can_read_or_redirect_an_unfinished_backup(
+def test_an_unfinished_backup_is_closed_to_other_users(
     settings: Settings, place: Fixture, tmp_path: Path
 ) -> None:
     target, elsewhere = tmp_path / "backup.zip", tmp_path / "elsewhere"
@@ -276,7 +276,7 @@ def test_a_full_disk_leaves_no_restored_database(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_what_is_not_a_database_is_refused(tmp_path: Path, engine: str) -> None:
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, engine: str) -> None:
     with pytest.raises(NotFound, match="--data"):
         write(Settings(data=str(tmp_path)), tmp_path / "backup.zip")
     for name in ("belvedere.db", "logs.db"):

@@ -82,7 +82,7 @@ def times(items: list[Any]) -> list[str]:
     return [run["nominal"][11:19] for run in items]
 
 
-async def test_it_works(world: World, server: Server) -> None:
+async def test_an_interval_continues_over_clock_steps(world: World, server: Server) -> None:
     """An interval goes on every ten seconds, an hour forward and back again."""
     await server.follow()
     new_schedule = await schedule(world, repeatEvery="every 10 seconds")
@@ -160,7 +160,7 @@ async def test_a_server_that_was_down_is_still_a_reason(world: World, server: Se
     assert {run["reason"] for run in await runs(world, new_schedule)} == {"server_down"}
 
 
-async def test_what_the_clock_skips_is_caught_up_with_once(world: World, server: Server) -> None:
+async def test_skipped_instants_are_caught_up_once(world: World, server: Server) -> None:
     await server.follow()
     new_schedule = await schedule(world, repeatEvery="*/10 * * * *", missed="once")
     server.source.move(120)
@@ -333,7 +333,7 @@ async def test_silence_counts_from_when_it_began(
         assert silent == [host_id]
 
 
-async def test_a_beat_from_before_the_step_is_not_in_the_future(
+async def test_a_heartbeat_from_before_the_step_is_not_in_the_future(
     world: World, server: Server
 ) -> None:
     await server.follow()
@@ -369,7 +369,7 @@ async def test_monitors_and_indicators_wait_as_long_as_before(
     assert not await world.runtime.db.read(has_newly_stale)
 
 
-async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: ManualClock) -> None:
+async def test_a_clock_set_back_does_not_prolong_a_rate_limit(clock: ManualClock) -> None:
     window = RateWindow(1, MINUTE, clock)
     window.add("somebody")
     assert window.wait("somebody") == MINUTE

@@ -54,7 +54,7 @@ def base_of(page: Response, address: str) -> str:
     return urljoin(address, base)
 
 
-async def test_it_works(browser: Client) -> None:
+async def test_the_console_is_served(browser: Client) -> None:
     page = await browser.get("/ui/")
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert page.text == PAGE.replace("/ui/", "./")
@@ -122,7 +122,7 @@ async def test_other_files_are_revalidated(browser: Client) -> None:
         ("", ""),
     ],
 )
-async def test_it_is_compressed_as_the_browser_accepts(
+async def test_the_console_is_compressed_as_the_browser_accepts(
     browser: Client, accepted: str, given: str
 ) -> None:
     file = await browser.get("/ui/assets/main-C0ffee.js", headers={"accept-encoding": accepted})
@@ -139,7 +139,7 @@ async def test_a_cache_of_another_origin_keeps_both_apart(browser: Client) -> No
     assert file.headers["vary"] == "accept-encoding, origin"
 
 
-async def test_what_the_browser_has_is_not_sent_again(browser: Client) -> None:
+async def test_cached_files_are_not_sent_again(browser: Client) -> None:
     for path in ("/ui/", "/ui/job/1", "/ui/theme.js", "/ui/assets/main-C0ffee.js"):
         tag = (await browser.get(path)).headers["etag"]
         for item in (tag, f"W/{tag}", f'"other", {tag}'):
@@ -216,7 +216,9 @@ async def test_only_get_and_head_are_allowed(browser: Client) -> None:
     assert (head.status, head.headers["content-length"]) == (200, str(len(SCRIPT)))
 
 
-async def test_it_reads_the_disk_only_at_the_start(browser: Client, static: Path) -> None:
+async def test_the_console_is_read_from_disk_only_at_the_start(
+    browser: Client, static: Path
+) -> None:
     (static / "assets" / "main-C0ffee.js.gz").unlink()
     (static / "assets" / "later-0.js").write_text("x")
     assert (await browser.get("/ui/assets/main-C0ffee.js")).body == SCRIPT

@@ -47,7 +47,7 @@ def reader(runtime: ServerRuntime, folder: Path) -> Client:
     return Client(App(runtime, runtime.router))
 
 
-async def test_it_works(reader: Client) -> None:
+async def test_documentation_pages_are_served(reader: Client) -> None:
     for path, kind, part in (
         ("/-/docs/", "text/html; charset=utf-8", "Belvedere"),
         ("/-/docs/index.html", "text/html; charset=utf-8", "Belvedere"),

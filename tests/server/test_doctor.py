@@ -60,7 +60,9 @@ def problems_of(check: str, settings: Settings) -> list[str]:
     return [item.message for item in found_by(check, settings) if item.verdict == "problem"]
 
 
-def test_it_works(settings: Settings, db: Database, bench_fixture: Fixture) -> None:
+def test_a_sound_database_has_no_problem(
+    settings: Settings, db: Database, bench_fixture: Fixture
+) -> None:
     for _ in range(3):
         db.write_blocking(run_one, bench_fixture)
     db.write_blocking(fixture.create, bench_fixture)
@@ -308,7 +310,7 @@ def _damage(path: Path, table: str) -> None:
         file.write(b"\xff" * size)
 
 
-def test_it_changes_nothing(settings: Settings, db: Database, bench_fixture: Fixture) -> None:
+def test_doctor_changes_nothing(settings: Settings, db: Database, bench_fixture: Fixture) -> None:
     db.write_blocking(run_one, bench_fixture)
     before = db.write_blocking(_everything)
     examine(settings)

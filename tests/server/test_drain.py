@@ -42,7 +42,7 @@ def drain_after(times: int, interval_s: float = 2.0) -> tuple[DrainState, Second
     return drain, clock
 
 
-def test_it_works() -> None:
+def test_a_balancer_is_expected_until_it_has_seen_refusals() -> None:
     """A balancer is expected to send requests until it has seen three refusals."""
     drain, clock = drain_after(2)
     drain.is_draining = True
@@ -54,7 +54,7 @@ def test_it_works() -> None:
 
 
 @pytest.mark.parametrize("times", [0, 1])
-def test_nobody_is_waited_for_without_regular_checks(times: int) -> None:
+def test_without_regular_health_checks_the_server_does_not_wait(times: int) -> None:
     drain, _ = drain_after(times)
     drain.is_draining = True
     assert not drain.is_expected()
@@ -83,7 +83,7 @@ def test_single_checks_of_others_do_not_replace_a_balancer() -> None:
 
 
 @only_sqlite
-async def test_a_log_that_nobody_reads_does_not_keep_the_process_alive(
+async def test_an_unread_log_stream_does_not_keep_the_process_alive(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocked, exits = threading.Event(), list[int]()
@@ -188,7 +188,9 @@ async def test_an_idle_connection_is_not_closed_under_a_request(runtime: ServerR
 
 
 @only_sqlite
-async def test_it_serves_until_the_balancer_has_noticed(runtime: ServerRuntime) -> None:
+async def test_a_stopping_server_serves_until_the_balancer_has_noticed(
+    runtime: ServerRuntime,
+) -> None:
     async with running(runtime) as (server, client):
         for _ in range(2):
             assert (await client.request("GET", "/-/ready")).status == 200
@@ -216,7 +218,7 @@ async def test_a_second_signal_ends_it_at_once(
 
 
 @only_sqlite
-async def test_it_exits_although_something_hangs(
+async def test_the_server_exits_although_a_request_hangs(
     runtime: ServerRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.settings.drain = 0

@@ -67,7 +67,7 @@ async def listening(
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_it_works() -> None:
+async def test_messages_pass_in_both_directions() -> None:
     async with open_pair() as (agent, server):
         assert server.scope["headers"] == [(b"authorization", b"Bearer bva_secret")]
         agent.send_messages([Heartbeat([7])])
@@ -139,13 +139,13 @@ async def test_a_refusal_reaches_the_agent_with_its_words() -> None:
             await server.send({"type": "websocket.send", "text": "too late"})
 
 
-async def test_a_farewell_ends_the_listening() -> None:
+async def test_a_close_message_ends_the_receiver() -> None:
     async with open_pair() as (agent, server), listening(agent, print) as task:
         await server.send({"type": "websocket.close", "code": 1001, "reason": "bye"})
         await task
 
 
-async def test_a_server_that_just_leaves_ends_the_listening() -> None:
+async def test_a_server_that_disappears_ends_the_connection_with_an_error() -> None:
     async with open_pair() as (agent, server), listening(agent, print) as task:
         server.end.set()
         with pytest.raises(ConnectionClosedError):
@@ -174,7 +174,7 @@ async def test_an_error_of_the_servers_receiver_is_raised_in_receive() -> None:
         assert (await server.messages.get())["bytes"] == b"next"
 
 
-async def test_others_get_their_turn_while_the_buffer_has_space() -> None:
+async def test_other_tasks_run_while_the_buffer_has_space() -> None:
     async with open_pair() as (agent, _):
         others: list[str] = []
         asyncio.get_running_loop().call_soon(others.append, "turn")

@@ -268,7 +268,7 @@ async def request_text(port: int, head: str) -> str:
     return answer.decode()
 
 
-async def test_its_own_listener(runtime: ServerRuntime) -> None:
+async def test_metrics_have_their_own_listener(runtime: ServerRuntime) -> None:
     port = free_port()
     runtime.settings.metrics_listen = f"127.0.0.1:{port}"
     server = await MetricsListener(runtime).listen()
@@ -289,7 +289,7 @@ async def test_its_own_listener(runtime: ServerRuntime) -> None:
 
 
 @pytest.mark.parametrize("text", ["9420", "localhost", "127.0.0.1:", ":x"])
-async def test_its_address_must_be_complete(runtime: ServerRuntime, text: str) -> None:
+async def test_the_metrics_address_must_be_complete(runtime: ServerRuntime, text: str) -> None:
     runtime.settings.metrics_listen = text
     with pytest.raises(Refused, match="address:port"):
         await MetricsListener(runtime).listen()

@@ -45,7 +45,7 @@ async def publish_events(world: World) -> None:
     await consumers.catch_up(consumers.REDIS, world.runtime)
 
 
-async def test_it_works(world: World, ada: Client, tmp_path: Path) -> None:
+async def test_the_end_of_a_job_is_published(world: World, ada: Client, tmp_path: Path) -> None:
     runtime, port = world.runtime, free_port()
     runtime.redis = RedisPublisher(parse(address(port)), runtime.clock)
     runtime.db.write_blocking(job_publishing.start_at_end)
@@ -117,9 +117,7 @@ async def test_a_job_without_notifications_and_old_events_are_not_published(
     assert await channels(world) == []
 
 
-async def test_what_happened_before_it_was_switched_on_is_not_published(
-    world: World, ada: Client
-) -> None:
+async def test_earlier_events_are_not_published(world: World, ada: Client) -> None:
     await create(ada, await world.task("input", type="dummy"))
     db = world.runtime.db
     db.write_blocking(job_publishing.start_at_end)

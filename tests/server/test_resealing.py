@@ -78,7 +78,9 @@ def read(place: ServerFolder, actors: Actors, task_id: str) -> tuple[str | None,
     return rows[0].value, db.write_blocking(tasks.reveal, keys, actors.ada, task_id)
 
 
-def test_it_works(server_folder: ServerFolder, actors: Actors) -> None:
+def test_all_values_are_sealed_with_the_new_key(
+    server_folder: ServerFolder, actors: Actors
+) -> None:
     task_id = fill(server_folder, actors)
     before = read(server_folder, actors, task_id)
     assert before[0] == VALUE and server_folder.names == [""]
@@ -176,7 +178,7 @@ def test_a_key_that_is_added_while_others_are_dropped_stays(
     )
 
 
-def test_adding_twice_makes_one(server_folder: ServerFolder, actors: Actors) -> None:
+def test_adding_a_key_twice_adds_one_key(server_folder: ServerFolder, actors: Actors) -> None:
     first = server_folder.do(key_rotation.add)
     assert server_folder.do(key_rotation.add) == first and len(server_folder.names) == 2
 
@@ -217,7 +219,9 @@ def test_a_server_without_the_key_does_not_start(
     assert refused.value.code == "unknown_key"
 
 
-def test_what_was_tampered_with_stops_nothing(server_folder: ServerFolder, actors: Actors) -> None:
+def test_a_tampered_value_does_not_stop_the_rotation(
+    server_folder: ServerFolder, actors: Actors
+) -> None:
     fill(server_folder, actors)
     server_folder.runtime.db.write_blocking(
         lambda tx: tx.execute("update secrets set box = 'AAAA'")

@@ -17,7 +17,7 @@ class CountingDatabase:
             self.transaction_times.observe(0.001)
 
 
-def test_it_pauses_longer_while_others_write() -> None:
+def test_filling_the_index_pauses_longer_while_others_write() -> None:
     db: Any = CountingDatabase()
     pace = Pace(db)
     at = pace._at

@@ -38,7 +38,7 @@ async def close_code(agent: FakeAgent, *frames: str | bytes) -> int:
     return code
 
 
-async def test_it_works(world: World, ada: Client) -> None:
+async def test_an_agent_gets_an_order_and_its_script(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         assert agent.welcome is not None
         assert agent.welcome.host_id == world.things.hosts["web-1"].host_id
@@ -174,7 +174,7 @@ async def test_another_hosts_fence_is_out_of_reach(world: World, ada: Client) ->
     )
 
 
-async def test_claiming_anothers_fence_in_the_hello_has_no_effect(
+async def test_claiming_the_fence_of_another_host_in_the_hello_has_no_effect(
     world: World, ada: Client
 ) -> None:
     async with world.agent("web-1") as fake_agent:
@@ -261,7 +261,7 @@ async def test_a_rolled_back_journal_runs_nothing_again(world: World, ada: Clien
     assert (record["state"], record["ran"]) == ("lost", "maybe")
 
 
-async def test_a_journal_below_what_it_accepted_runs_nothing_again(
+async def test_a_journal_behind_its_accepted_fences_runs_nothing_again(
     world: World, ada: Client
 ) -> None:
     """The snapshot is of the same session, so that the number of the hello shows nothing."""
@@ -304,7 +304,7 @@ async def test_bytes_of_another_organization_are_not_there(world: World, eve: Cl
             assert await web.fetch(nothing) is None
 
 
-async def test_what_was_acknowledged_is_durable(world: World, ada: Client) -> None:
+async def test_acknowledged_reports_are_durable(world: World, ada: Client) -> None:
     """The acknowledgement of output comes after the bytes can be read."""
     async with world.agent() as agent:
         job = await create(ada, await world.task())

@@ -40,7 +40,7 @@ async def pour(socket: Socket, parts: Parts) -> None:
         await responses.stream(parts, socket.receive, socket.send, asyncio.Event())
 
 
-async def test_it_works() -> None:
+async def test_parts_are_sent_in_order() -> None:
     async def parts() -> Parts:
         yield b"one"
         yield b"two"

@@ -70,7 +70,7 @@ def meet(text: str, other: str) -> bool:
     return fits(other, text) if text.startswith("{") else fits(text, other)
 
 
-def test_it_works() -> None:
+def test_a_path_finds_its_route() -> None:
     match = TABLE.match("GET", f"/acme/job/{ID}".encode())
     assert (match.route.path, match.customer, match.path) == ("/job/{id}", "acme", {"id": ID})
 
@@ -89,7 +89,7 @@ SEGMENTS = st.sampled_from([*WORDS, ID, "acme", "JOB", "", "x", "65A000000000000
 
 @given(st.lists(SEGMENTS, min_size=1, max_size=6), st.sampled_from(["GET", "PUT", "POST"]))
 @settings(max_examples=500)
-def test_the_table_finds_what_a_plain_search_finds(parts: list[str], method: str) -> None:
+def test_the_table_finds_the_same_route_as_a_linear_search(parts: list[str], method: str) -> None:
     actual_routes = [
         route
         for route, _, expected in PATTERNS

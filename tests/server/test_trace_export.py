@@ -133,7 +133,7 @@ async def test_an_unsampled_trace_is_not_sent(
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n",
     ],
 )
-async def test_what_cannot_be_sent_is_dropped_and_counted(
+async def test_spans_that_cannot_be_sent_are_dropped_and_counted(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
     collector = Collector(answer)

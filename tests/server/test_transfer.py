@@ -237,7 +237,7 @@ def _list_schema(tx: Tx) -> list[tuple[object, ...]]:
     )
 
 
-def test_what_changes_while_it_is_copied_is_moved_too(site: Installation) -> None:
+def test_changes_during_the_copy_are_moved(site: Installation) -> None:
     assert not site.move(is_copy_only=True).is_complete
     with pytest.raises(Unavailable, match="incomplete copy"):
         open_databases(site.moved)
@@ -251,7 +251,7 @@ def test_what_changes_while_it_is_copied_is_moved_too(site: Installation) -> Non
     check_moved(site)
 
 
-def test_what_changed_during_the_copy_is_not_left_for_the_stop(
+def test_changes_during_the_copy_are_copied_before_the_stop(
     site: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is copied again while the server runs; without a server, everything is compared once."""
@@ -291,7 +291,9 @@ def change(tx: Tx, place: Fixture) -> None:
     )
 
 
-def test_it_continues_after_every_kill(site: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transfer_continues_after_every_kill(
+    site: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for point in POINTS:
         with monkeypatch.context() as patch:
             patch.setattr(failpoints, "reach", kill_at(f"migrate {point}"))

@@ -82,7 +82,9 @@ async def polling(runtime: ServerRuntime) -> AsyncIterator[None]:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_it_works(world: World, other_world: World) -> None:
+async def test_a_job_of_one_server_runs_at_the_agent_of_another(
+    world: World, other_world: World
+) -> None:
     """A job created on one server runs through an agent on the other, woken by a notification."""
     ada, task = world.client("ada"), await world.task()
     async with notifiers(world.runtime, other_world.runtime), other_world.agent() as agent:

@@ -60,7 +60,9 @@ async def send_heartbeat(agent: FakeAgent, world: World) -> None:
             await asyncio.sleep(0)
 
 
-async def test_it_works(world: World, clock: ManualClock, watch: ManualMonotonic) -> None:
+async def test_the_job_of_a_silent_host_is_lost(
+    world: World, clock: ManualClock, watch: ManualMonotonic
+) -> None:
     """A host that falls silent is gone after half a minute, its job lost a minute after its end."""
     ada, task = world.client("ada"), await world.task(timeout=60_000)
     async with world.agent() as agent:

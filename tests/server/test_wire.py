@@ -84,7 +84,7 @@ async def talking(
 
 
 @both
-async def test_it_works(ws: Any) -> None:
+async def test_texts_and_bytes_are_echoed(ws: Any) -> None:
     async with talking(ws, additional_headers={"X-Own": "ü"}) as (socket, app, _):
         for item in ("", "hi", "ü" * 70_000, b"", b"\0\xff", b"x" * 200_000):
             await socket.send(item)

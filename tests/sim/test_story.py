@@ -27,7 +27,7 @@ def violations(first: int, count: int) -> list[str]:
     return [line for seed in range(first, first + count) for line in run_seed(seed).violations]
 
 
-def test_it_works() -> None:
+def test_a_story_ends_without_violations() -> None:
     world = run_seed(1)
     assert world.violations == []
     assert world.counts["healed"] == 1
@@ -79,7 +79,7 @@ def test_one_seed_gives_one_run_in_every_process() -> None:
     assert len(result) == 1, result
 
 
-def test_the_stories_hold_what_they_should() -> None:
+def test_the_stories_contain_every_kind_of_fault() -> None:
     """A simulator that never breaks anything would find nothing either."""
     fields: dict[str, int] = {}
     for seed in range(60):

@@ -218,7 +218,7 @@ def test_images_are_recognised_by_their_structure() -> None:
         b"RIFF\x04\0\0\0WEBP",
     ],
 )
-def test_what_is_no_image_is_refused(content: bytes) -> None:
+def test_a_file_that_is_no_image_is_refused(content: bytes) -> None:
     with pytest.raises(images.NotAnImage):
         images.media_type(content)
 

@@ -28,7 +28,9 @@ async def read_page(client: Client, slug: str = "acme-page") -> dict[str, Any]:
     return record
 
 
-async def test_it_works(world: World, ada: Client, anonymous: Client) -> None:
+async def test_a_status_page_shows_its_monitors(
+    world: World, ada: Client, anonymous: Client
+) -> None:
     inner = await monitor(world, "db-7.inner", "ping", target="10.0.0.7", tags=["secret-tag"])
     await check(world, inner, ["normal", "normal", "failure", "normal"], every=DAY)
     await set_state(world, inner, "normal")
@@ -64,7 +66,9 @@ async def test_nothing_but_public_names_leaves(
     assert [part["state"] for part in (await read_page(anonymous))["parts"]] == ["failure"] * 3
 
 
-async def test_a_tag_is_as_bad_as_its_worst(world: World, ada: Client, anonymous: Client) -> None:
+async def test_a_tag_has_the_state_of_its_worst_monitor(
+    world: World, ada: Client, anonymous: Client
+) -> None:
     for name, state, checks in (("a", "normal", ["normal"]), ("b", "updates_stopped", ["failure"])):
         monitor_id = await monitor(world, name, tags=["web"])
         await check(world, monitor_id, checks)
@@ -89,7 +93,7 @@ async def test_failures_are_incidents(
     assert older["started"] < older["ended"] < newest["started"]
 
 
-async def test_it_is_a_moment_old_at_most(
+async def test_a_status_page_is_at_most_seconds_old(
     world: World, ada: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     shop = await monitor(world)
@@ -166,7 +170,7 @@ async def test_admins_change_it_and_managers_look(world: World, ada: Client, uma
         {"more": 1},
     ],
 )
-async def test_it_refuses_what_is_no_page(ada: Client, wrong: dict[str, Any]) -> None:
+async def test_an_invalid_status_page_is_refused(ada: Client, wrong: dict[str, Any]) -> None:
     body = {"title": "Acme", **wrong}
     assert (await ada.post("/statuspage", body)).code == "invalid_body"
 

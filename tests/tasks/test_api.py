@@ -18,7 +18,7 @@ def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 
-async def test_it_works(call: Caller, actors: Actors, host: HostRow) -> None:
+async def test_a_task_is_created_and_read(call: Caller, actors: Actors, host: HostRow) -> None:
     body = {
         "name": "greet",
         "type": "script",

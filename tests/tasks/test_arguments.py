@@ -40,7 +40,7 @@ def refusal_of(definitions: Sequence[Argument], given: Sequence[Any], **how: boo
     return refusal.value
 
 
-def test_it_works() -> None:
+def test_values_fill_the_arguments_in_order() -> None:
     assert fit([INPUT, FIXED, INPUT], ["a", "b"]) == ["a", "fast", "b"]
 
 
@@ -120,7 +120,7 @@ def test_extra_values_can_be_ignored(
         ([], "[]"),
     ],
 )
-def test_what_is_no_string_becomes_its_json_text(item: Any, text: str) -> None:
+def test_other_values_become_their_json_text(item: Any, text: str) -> None:
     fitted = fit([INPUT], [item])
     assert fitted == [text]
     assert type(fitted[0]) is str
@@ -161,7 +161,7 @@ def test_by_index_every_element_meets_its_own_definition(
     assert fit(definitions, input_texts, by_index=True) == expected
 
 
-def test_by_index_what_is_missing_is_refused_unless_it_is_optional() -> None:
+def test_by_index_a_missing_value_is_refused_unless_optional() -> None:
     assert fit([INPUT, FIXED, OPTIONAL], ["a"], by_index=True) == ["a", "fast", ""]
     fault = refusal_of([INPUT, INPUT], ["a"], by_index=True)
     assert (fault.code, fault.faults[0].field) == ("missing_arguments", "task_arguments[1]")
@@ -194,7 +194,9 @@ SEVERAL = Argument(K.SELECT, options=SELECT.options, multiple=True)
         (Argument(K.REMOTE_OPTIONS, multiple=True), ["a", "b"], '["a","b"]'),
     ],
 )
-def test_each_kind_takes_what_it_should(definition: Argument, item: Any, expected: str) -> None:
+def test_each_argument_type_accepts_valid_values(
+    definition: Argument, item: Any, expected: str
+) -> None:
     assert fit([definition], [item]) == [expected]
 
 
@@ -222,7 +224,7 @@ def test_each_kind_takes_what_it_should(definition: Argument, item: Any, expecte
         (INPUT, float("nan")),
     ],
 )
-def test_each_kind_refuses_what_it_should(definition: Argument, item: Any) -> None:
+def test_each_argument_type_refuses_invalid_values(definition: Argument, item: Any) -> None:
     fault = refusal_of([definition], [item])
     assert (fault.code, fault.faults[0].field) == ("bad_arguments", "task_arguments[0]")
 

@@ -39,7 +39,7 @@ def read_task(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     return text
 
 
-def test_it_works(db: Database, actors: Actors, make: Make) -> None:
+def test_a_task_is_changed_partially(db: Database, actors: Actors, make: Make) -> None:
     task = make(description="old", retry={"times": 2})
     changed = patch(db, actors.ada, task.id, description="new", multitasking=False)
     stored_task = read_task(db, actors.ada, task.id)
@@ -61,7 +61,7 @@ def test_each_version_is_stored(db: Database, actors: Actors, make: Make) -> Non
     assert db.write_blocking(task_snapshot, task.id, 3) is None
 
 
-def test_a_replacement_forgets_what_it_does_not_say(
+def test_a_replacement_resets_omitted_fields(
     db: Database, actors: Actors, host: HostRow, make: Make
 ) -> None:
     task = make(description="old", tags=["a"], timeout=5_000, acl=["uma@acme.test"])
@@ -114,7 +114,7 @@ def test_the_timeout_has_its_own_route(db: Database, actors: Actors, make: Make)
         db.write_blocking(service.set_timeout, actors.ada, task.id, 0)
 
 
-def test_a_task_stays_what_it_is(db: Database, actors: Actors, make: Make) -> None:
+def test_the_type_of_a_task_cannot_be_changed(db: Database, actors: Actors, make: Make) -> None:
     with pytest.raises(Invalid) as refusal:
         patch(db, actors.ada, make().id, type="dummy")
     assert refusal.value.code == "type_fixed"

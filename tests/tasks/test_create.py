@@ -28,7 +28,7 @@ def read_task(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     return text
 
 
-def test_it_works(db: Database, actors: Actors, host: HostRow, make: Make) -> None:
+def test_a_task_is_created(db: Database, actors: Actors, host: HostRow, make: Make) -> None:
     task = make(task_arguments=[{"type": "input", "label": "who"}], timeout="5000", _type="X")
     stored_task = read_task(db, actors.ada, task.id)
     assert (stored_task["id"], stored_task["_type"], stored_task["type"]) == (
@@ -175,7 +175,7 @@ def rows_in(tx: Tx, table: str) -> int:
     return int(tx.value(f"select count(*) from {table}"))
 
 
-def test_what_is_another_s_cannot_be_used(
+def test_objects_of_another_organization_cannot_be_used(
     db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
     task = make()

@@ -21,7 +21,7 @@ def faults(**fields: Any) -> list[str]:
     return [fault.field for fault in refusal.value.faults]
 
 
-def test_it_works() -> None:
+def test_a_definition_is_normalized() -> None:
     task_spec = validate(
         spec(
             name="  deploy ",
@@ -40,7 +40,7 @@ def test_it_works() -> None:
     ] == [("first", 0), ("second", 1)]
 
 
-def test_it_survives_being_stored() -> None:
+def test_a_definition_is_stored_and_read_unchanged() -> None:
     task_spec = validate(spec(timeout=5, history={"count": 3}, env={"A": "é"}))
     assert decode(encode(task_spec)) == task_spec
 
@@ -96,11 +96,11 @@ def test_it_survives_being_stored() -> None:
         ),
     ],
 )
-def test_it_names_the_field_that_is_wrong(fields: dict[str, Any], field: str) -> None:
+def test_the_invalid_field_is_named(fields: dict[str, Any], field: str) -> None:
     assert faults(**fields) == [field]
 
 
-def test_it_names_all_fields_that_are_wrong() -> None:
+def test_all_invalid_fields_are_named() -> None:
     assert faults(name="", timeout=0, env={"1": ""}) == ["name", "timeout", "env.'1'"]
 
 

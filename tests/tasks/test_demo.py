@@ -15,7 +15,9 @@ from belvedere.tasks.store import runnable
 from people import Actors
 
 
-def test_it_works(db: Database, keys: Keyring, actors: Actors, host: HostRow) -> None:
+def test_the_sample_tasks_are_created(
+    db: Database, keys: Keyring, actors: Actors, host: HostRow
+) -> None:
     operator = service.operator(actors.acme)
     new_tasks = db.write_blocking(sample_tasks.create_tasks, keys, operator, host.id)
     tasks = {
@@ -34,27 +36,27 @@ def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProce
 
 
 @pytest.mark.parametrize("language, word", [("en", "Hello"), ("es", "Hola"), ("de", "Hallo")])
-def test_it_greets(tmp_path: Path, language: str, word: str) -> None:
+def test_the_greeting_script_greets(tmp_path: Path, language: str, word: str) -> None:
     done = run(tmp_path, sample_tasks.GREET, "Ada Lovelace", language)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"{word}, Ada Lovelace!")
 
 
-def test_it_measures(tmp_path: Path) -> None:
+def test_the_disk_script_prints_a_state_and_values(tmp_path: Path) -> None:
     last = json.loads(run(tmp_path, sample_tasks.DISK).stdout.splitlines()[-1])
     assert last["state"] in ("success", "failure")
     assert last["output"][0].isdigit() and last["output"][1]
 
 
-def test_it_fails(tmp_path: Path) -> None:
+def test_the_failing_script_fails(tmp_path: Path) -> None:
     done = run(tmp_path, sample_tasks.FAIL)
     assert (done.returncode, "There is none" in done.stderr) == (3, True)
 
 
-def test_it_reports(tmp_path: Path) -> None:
+def test_the_report_script_prints_its_arguments(tmp_path: Path) -> None:
     done = run(tmp_path, sample_tasks.REPORT, "42", "10G")
     assert done.stdout == "The root disk is 42% full, and 10G are free.\n"
 
 
-def test_it_counts(tmp_path: Path) -> None:
+def test_the_counting_script_prints_every_step(tmp_path: Path) -> None:
     quick = sample_tasks.COUNT.replace("sleep 1", ":")
     assert run(tmp_path, quick).stdout.splitlines()[-1] == "step 10 of 10"

@@ -20,7 +20,7 @@ def names(db: Database, actor: Actor, **query: str) -> list[str]:
     return [view.name for view, _ in items]
 
 
-def test_it_works(db: Database, actors: Actors, make: Make) -> None:
+def test_tasks_are_filtered(db: Database, actors: Actors, make: Make) -> None:
     make(name="one")
     make(name="two", enable=False)
     assert names(db, actors.ada) == ["one", "two"]
@@ -45,7 +45,7 @@ def test_with_an_empty_acl_only_managers_see_it(db: Database, actors: Actors, ma
         assert refusal.value.message == "There is no such task."
 
 
-def test_an_acl_names_who_sees_it(db: Database, actors: Actors, make: Make) -> None:
+def test_an_acl_names_who_sees_a_task(db: Database, actors: Actors, make: Make) -> None:
     task = make(acl=["uma@acme.test"])
     make(name="other")
     assert names(db, actors.uma) == ["greet"]
@@ -72,7 +72,7 @@ def test_a_total_counts_only_visible_tasks(db: Database, actors: Actors, make: M
         assert db.write_blocking(service.list_page, actor, listing)[1] == total
 
 
-def test_what_is_missing_or_unknown_is_refused(db: Database, actors: Actors) -> None:
+def test_a_missing_task_and_an_unknown_filter_are_refused(db: Database, actors: Actors) -> None:
     with pytest.raises(NotFound):
         db.write_blocking(service.show, actors.ada, MISSING)
     with pytest.raises(Invalid):

@@ -28,7 +28,9 @@ def trim(db: Database) -> None:
         webhook_id = db.write_blocking(store.purge_excess, webhook_id)
 
 
-def test_it_works(db: Database, make: Make, make_call: Dial) -> None:
+def test_only_the_newest_deliveries_of_a_webhook_are_kept(
+    db: Database, make: Make, make_call: Dial
+) -> None:
     """Of each webhook the newest so many stay."""
     busy, quiet = make(), make()
     db.write_blocking(
@@ -56,7 +58,9 @@ def test_large_deliveries_have_a_shorter_retention(
     assert [len(body) for body in list_bodies(db, hook.id)] == [5_004]
 
 
-def test_old_ones_go(db: Database, clock: ManualClock, make: Make, make_call: Dial) -> None:
+def test_old_deliveries_are_deleted(
+    db: Database, clock: ManualClock, make: Make, make_call: Dial
+) -> None:
     hook = make()
     db.write_blocking(trigger, [make_call(hook)])
     # Ids begin with the machine's own time.
@@ -68,7 +72,7 @@ def test_old_ones_go(db: Database, clock: ManualClock, make: Make, make_call: Di
     assert list_bodies(db, hook.id) == ["[2]"]
 
 
-def test_headers_that_look_secret_are_blotted_out() -> None:
+def test_headers_that_look_secret_are_masked() -> None:
     names = ["Authorization", "Cookie", "X-Api-Key", "X-Gitlab-Token", "X-Hub-Signature-256"]
     names += ["X-Secret", "Proxy-Authorization", "X-Auth", "X-Password"]
     items = [*((name, "canary") for name in names), ("User-Agent", "forge"), ("X-Event", "push")]

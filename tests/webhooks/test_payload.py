@@ -83,13 +83,13 @@ def given_to(count: int, content_type: str, raw: bytes) -> list[object]:
 
 
 @given(st.lists(VALUES, max_size=6), GAPS)
-def test_it_works(values: list[JsonForms], gap: str) -> None:
+def test_an_array_fills_the_arguments(values: list[JsonForms], gap: str) -> None:
     raw = array(values, gap).source.encode()
     assert given_to(len(values), JSON, raw) == [value.argument for value in values]
 
 
 @given(st.lists(SIMPLE, min_size=1, max_size=6), st.integers(0, 6))
-def test_what_goes_beyond_the_definitions_is_ignored(values: list[JsonForms], count: int) -> None:
+def test_extra_values_are_ignored(values: list[JsonForms], count: int) -> None:
     raw = array(values, "").source.encode()
     expected = [value.argument for value in values[:count]]
     assert given_to(count, JSON, raw) == expected + [""] * (count - len(expected))

@@ -52,7 +52,7 @@ def slack(
     return signatures.verify("slack", headers, body, secrets, now_s * 1_000)
 
 
-def test_it_works() -> None:
+def test_valid_signatures_are_accepted() -> None:
     assert stripe(RIGHT) is SignatureCheck.VALID
     assert slack() is SignatureCheck.VALID
 
@@ -137,7 +137,7 @@ def test_nothing_else_is_a_signature_of_slack(mac: str | None, seconds: str | No
     "late_s, fit",
     [(300, SignatureCheck.VALID), (301, SignatureCheck.EXPIRED), (-301, SignatureCheck.EXPIRED)],
 )
-def test_a_moment_is_good_for_five_minutes(late_s: int, fit: SignatureCheck) -> None:
+def test_a_timestamp_is_valid_for_five_minutes(late_s: int, fit: SignatureCheck) -> None:
     assert stripe(RIGHT, now_s=NOW_S + late_s) is fit
     assert slack(now_s=SLACK_S + late_s) is fit
     # That it is late is said only to who holds the secret.

@@ -20,7 +20,7 @@ def is_signed(
     return signatures.verify(kind, headers, body, secrets, now) is SignatureCheck.VALID
 
 
-def test_it_works() -> None:
+def test_a_github_signature_is_checked() -> None:
     headers = {"x-hub-signature-256": f"sha256={MAC}"}
     assert is_signed("github", headers, BODY, [SECRET], NOW)
     assert is_signed("github", headers, BODY, ["other", SECRET], NOW)
@@ -44,7 +44,7 @@ def test_ours_is_the_same_under_another_name() -> None:
 
 
 @pytest.mark.parametrize("late_s, good", [(0, True), (300, True), (301, False), (-301, False)])
-def test_a_moment_counts_with_a_tolerance(late_s: int, good: bool) -> None:
+def test_a_timestamp_is_accepted_within_a_tolerance(late_s: int, good: bool) -> None:
     seconds = NOW // 1_000 - late_s
     mac = signatures.sign(SECRET, f"{seconds}.".encode() + BODY)
     headers = {"x-belvedere-signature": f"t={seconds}, sha256={mac}"}

@@ -19,7 +19,9 @@ def rows(db: Database, sql: str) -> list[tuple[object, ...]]:
     return db.write_blocking(lambda tx: tx.rows(sql))
 
 
-async def test_it_works(db: Database, task: MakeTask, make: Make, make_call: Dial) -> None:
+async def test_concurrent_calls_are_all_counted(
+    db: Database, task: MakeTask, make: Make, make_call: Dial
+) -> None:
     """A hundred calls: jobs, deliveries, events and the count all agree."""
     hook = make(task("a"), task("b"))
     answers = await asyncio.gather(
@@ -51,7 +53,7 @@ async def test_one_delivery_that_comes_sixteen_times_starts_once(
     assert len(await db.read(lambda tx: tx.rows("select id from jobs"))) == 1
 
 
-async def test_also_when_it_comes_to_several_servers(
+async def test_concurrent_deliveries_to_several_servers_start_once(
     db: Database, task: MakeTask, make: Make, make_call: Dial
 ) -> None:
     """Each in its own transaction; who is late finds what the first has made."""

@@ -10,7 +10,7 @@ from workflows.workflow_steps import WorkflowSteps
 ONE = {"a": {"task_arguments": [{"type": "input", "label": "x"}]}}
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_one_job_of_a_workflow_runs_at_a_time(steps: WorkflowSteps) -> None:
     flow = steps.flow("a", multitasking=False, tasks=ONE)
     first, second, third = (steps.run(flow, [value]) for value in ("1", "2", "3"))
     assert [steps.job(job.id).lifecycle for job in (first, second, third)] == [
@@ -30,7 +30,7 @@ def test_it_works(steps: WorkflowSteps) -> None:
     assert steps.kinds(third.id) == ["created", "ready", "started", "finished"]
 
 
-def test_a_canceled_one_loses_its_turn(steps: WorkflowSteps) -> None:
+def test_a_canceled_workflow_loses_its_place_in_the_queue(steps: WorkflowSteps) -> None:
     flow = steps.flow("a", multitasking=False)
     first, second, third = (steps.run(flow) for _ in range(3))
     steps.cancel(second)
@@ -39,7 +39,7 @@ def test_a_canceled_one_loses_its_turn(steps: WorkflowSteps) -> None:
     assert steps.status(third.id) == "ready/in_progress"
 
 
-def test_one_that_waited_too_long_expires(steps: WorkflowSteps) -> None:
+def test_a_workflow_that_waited_too_long_expires(steps: WorkflowSteps) -> None:
     flow = steps.flow("a", multitasking=False, expires=1_000)
     first, second = steps.run(flow), steps.run(flow)
     steps.clock.move(1)
@@ -50,7 +50,7 @@ def test_one_that_waited_too_long_expires(steps: WorkflowSteps) -> None:
     assert not steps.db.write_blocking(timeouts.any_expired)
 
 
-def test_allowing_several_lets_them_all_begin(steps: WorkflowSteps) -> None:
+def test_a_higher_limit_lets_all_workflows_start(steps: WorkflowSteps) -> None:
     flow = steps.flow("a", multitasking=False)
     jobs = [steps.run(flow) for _ in range(3)][1:]
     body = WorkflowBody(multitasking=True)
@@ -80,7 +80,7 @@ def test_a_step_cannot_be_restarted_into_another_turn(steps: WorkflowSteps) -> N
         raise AssertionError("two jobs at once")
 
 
-def test_a_waiting_one_is_canceled_like_any_job(steps: WorkflowSteps) -> None:
+def test_a_waiting_workflow_is_canceled_like_any_job(steps: WorkflowSteps) -> None:
     flow = steps.flow("a", multitasking=False)
     steps.run(flow)
     second = steps.run(flow)

@@ -20,7 +20,7 @@ def check_consistent(steps: WorkflowSteps) -> None:
     assert steps.db.write_blocking(consistency.check, "", 1_000) == []
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_a_workflow_runs_its_steps_in_order(steps: WorkflowSteps) -> None:
     flow = steps.flow("a-b b-c", tasks={"b": {"task_arguments": TWO}})
     job = steps.run(flow)
     assert (job.type, job.lifecycle, job.state) == ("WorkflowJob", "ready", "in_progress")
@@ -180,7 +180,7 @@ def test_an_input_node_waits_for_a_person(steps: WorkflowSteps) -> None:
     assert steps.values("c") == ["p", "q"]
 
 
-def test_an_input_node_proposes_what_fits(steps: WorkflowSteps) -> None:
+def test_an_input_node_proposes_matching_values(steps: WorkflowSteps) -> None:
     steps.run(steps.flow("a-b", tasks={"b": {"type": "dummy", "task_arguments": TWO}}))
     steps.ends("a", '["p", "q"]')
     assert steps.names("onhold") == ["b"]
@@ -213,7 +213,7 @@ def test_a_notification_is_over_at_once_and_hands_on(steps: WorkflowSteps) -> No
     assert steps.values("c") == ["p", "q"]
 
 
-def test_it_goes_on_along_the_graph_that_it_began_with(steps: WorkflowSteps) -> None:
+def test_a_running_workflow_keeps_the_graph_of_its_start(steps: WorkflowSteps) -> None:
     flow = steps.flow("a-b")
     job = steps.run(flow)
     graph = decode(flow.spec).graph

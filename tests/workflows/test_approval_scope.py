@@ -38,7 +38,7 @@ def edit(steps: WorkflowSteps, name: str, **fields: Any) -> None:
     steps.db.write_blocking(tasks.change, steps.actors.ada, task_id, body, is_replacement=False)
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_an_approval_shows_the_values_of_the_next_step(steps: WorkflowSteps) -> None:
     """What follows at once has its values, what comes later does not."""
     steps.run(steps.flow("a-b b-c c-d", tasks={"b": ASK, "c": {"task_arguments": TWO}}))
     steps.ends("a", OUTPUT)
@@ -51,7 +51,7 @@ def test_only_the_approved_branch_is_shown(steps: WorkflowSteps) -> None:
     assert sorted(planned_arguments(steps, waiting_approval(steps))) == ["c", "e", "f"]
 
 
-def test_it_ends_at_the_next_approval(steps: WorkflowSteps) -> None:
+def test_the_scope_of_an_approval_ends_at_the_next_approval(steps: WorkflowSteps) -> None:
     steps.run(steps.flow("a-b b-c c-d d-e", tasks={"b": ASK, "d": ASK}))
     steps.ends("a")
     assert list(planned_arguments(steps, waiting_approval(steps))) == ["c"]
@@ -61,7 +61,7 @@ def test_it_ends_at_the_next_approval(steps: WorkflowSteps) -> None:
     assert list(planned_arguments(steps, waiting_approval(steps))) == ["e"]
 
 
-def test_what_a_join_gets_is_not_known_yet(steps: WorkflowSteps) -> None:
+def test_the_input_of_a_join_is_not_known_yet(steps: WorkflowSteps) -> None:
     steps.run(steps.flow("a-b a-c b-d c-d", joins="d", tasks={"b": ASK}))
     steps.ends("a")
     assert planned_arguments(steps, waiting_approval(steps)) == {"d": None}
@@ -80,7 +80,7 @@ def test_each_step_starts_as_it_was_approved(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_restart_needs_what_was_approved(steps: WorkflowSteps) -> None:
+def test_a_restart_needs_the_approved_plan(steps: WorkflowSteps) -> None:
     """The yes is taken over by the new job, and so is what it was about."""
     job = steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
     steps.ends("a")
@@ -93,7 +93,7 @@ def test_a_restart_needs_what_was_approved(steps: WorkflowSteps) -> None:
     assert "the script of c" in (steps.steps()[-1].reason or "")
 
 
-def test_what_a_rejection_starts_needs_no_yes(steps: WorkflowSteps) -> None:
+def test_tasks_after_a_rejection_need_no_approval(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b b-c:always", tasks={"b": ASK}))
     steps.ends("a")
     edit(steps, "c", script=OTHER)
@@ -143,7 +143,7 @@ def test_a_workflow_that_follows_is_covered_with_all_that_is_in_it(steps: Workfl
         steps.db.write_blocking(votes.approve, steps.actors.max, job.id)
 
 
-def test_what_is_changed_in_there_after_the_yes_does_not_run(steps: WorkflowSteps) -> None:
+def test_a_nested_task_changed_after_the_approval_does_not_run(steps: WorkflowSteps) -> None:
     inner = steps.flow("p-q")
     job = steps.run(steps.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
     steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
@@ -155,7 +155,7 @@ def test_what_is_changed_in_there_after_the_yes_does_not_run(steps: WorkflowStep
     assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_workflow_that_is_changed_after_the_yes_does_not_begin(steps: WorkflowSteps) -> None:
+def test_a_workflow_changed_after_the_approval_does_not_start(steps: WorkflowSteps) -> None:
     inner = steps.flow("p")
     steps.run(steps.flow("a-b b-c", flows={"c": inner}, tasks={"a": ASK}))
     steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)

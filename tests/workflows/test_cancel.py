@@ -8,7 +8,7 @@ from belvedere.jobs.lifecycle import actions
 from workflows.workflow_steps import WorkflowSteps
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_canceling_ends_all_open_steps(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b a-c"))
     steps.ends("a")
     steps.cancel(job)
@@ -27,7 +27,7 @@ def test_before_anything_ran(steps: WorkflowSteps) -> None:
     assert steps.kinds(job.id) == ["created", "cancel_requested", "started", "finished"]
 
 
-def test_it_ends_when_the_last_script_ends(steps: WorkflowSteps) -> None:
+def test_a_canceled_workflow_ends_when_its_last_script_ends(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b:always"))
     (claimed,) = steps.claim()
     steps.cancel(job)
@@ -58,7 +58,7 @@ def test_by_the_route_of_jobs(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "terminated/canceled"
 
 
-def test_it_ends_the_waiting_for_a_lost_job(steps: WorkflowSteps) -> None:
+def test_canceling_ends_the_wait_for_a_lost_job(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b:always"))
     steps.claim()
     (step,) = steps.steps()
@@ -79,7 +79,7 @@ def test_a_task_that_cannot_be_cancelled_refuses_for_the_workflow(steps: Workflo
     assert steps.status(job.id) == "terminated/canceled"
 
 
-def test_what_is_over_cannot_be_cancelled(steps: WorkflowSteps) -> None:
+def test_an_ended_workflow_cannot_be_canceled(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a"))
     steps.ends("a")
     with pytest.raises(Conflict, match="finished"):

@@ -19,7 +19,7 @@ def visits(steps: WorkflowSteps, job_id: str) -> list[tuple[str, int]]:
     return [(step.node_id, step.visit) for step in steps.list_steps(job_id)]
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_a_cycle_repeats_until_success(steps: WorkflowSteps) -> None:
     """Test, mend, test again; then on."""
     job = steps.run(
         steps.flow("a-b a-c:failure c-a:success*3", tasks={"a": {"task_arguments": []}})
@@ -146,7 +146,9 @@ def test_an_approval_is_requested_again_each_time(steps: WorkflowSteps) -> None:
     assert len(set(items)) == 2
 
 
-def test_what_a_yes_leads_round_to_starts_as_it_was_approved(steps: WorkflowSteps) -> None:
+def test_a_task_changed_after_the_approval_does_not_start_in_a_later_round(
+    steps: WorkflowSteps,
+) -> None:
     job = steps.run(steps.flow("a-b b-c c-a:again*2", tasks={"b": ASK}))
     steps.ends("a")
     steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)
@@ -170,7 +172,7 @@ def test_a_workflow_in_a_circle_is_a_new_job_each_time(steps: WorkflowSteps) -> 
     assert [steps.status(item) for item in job_ids] == ["finished/normal"] * 2
 
 
-def test_a_cancel_ends_the_circle(steps: WorkflowSteps) -> None:
+def test_canceling_ends_the_cycle(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b b-a:always*9"))
     steps.ends("a")
     steps.ends("b")
@@ -229,7 +231,7 @@ def test_a_restart_goes_on_inside_a_workflow_of_a_later_round(steps: WorkflowSte
     assert visits(steps, new.id) == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
 
 
-def test_what_went_round_well_is_not_restarted(steps: WorkflowSteps) -> None:
+def test_successful_rounds_of_a_cycle_are_not_restarted(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-a:failure*3"))
     steps.ends("a", code=1)
     steps.ends("a")
@@ -239,7 +241,7 @@ def test_what_went_round_well_is_not_restarted(steps: WorkflowSteps) -> None:
     assert refused.value.code == "nothing_failed"
 
 
-def test_every_visit_is_listed_with_what_let_it_begin(steps: WorkflowSteps) -> None:
+def test_every_visit_is_listed_with_its_cause(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b b-a:success*1"))
     for name in "abab":
         steps.ends(name)

@@ -98,14 +98,14 @@ def play(plan: Plan, data: st.DataObject) -> tuple[ReferenceRun, Progress]:
 
 
 @given(plans(), st.data())
-def test_it_works(plan: Plan, data: st.DataObject) -> None:
+def test_no_node_starts_twice(plan: Plan, data: st.DataObject) -> None:
     """It ends, and no node has begun twice."""
     walk, _ = play(plan, data)
     assert {visit for _, visit in walk.started_visits} == {1}
 
 
 @given(plans(circles=True), st.data())
-def test_circles_end(plan: Plan, data: st.DataObject) -> None:
+def test_cycles_end_within_their_limits(plan: Plan, data: st.DataObject) -> None:
     """Whatever leads round, however it is joined: the bounds hold, and visits never mix."""
     assert graphs.faults_of(graph_of(plan), "a") == []
     walk, progress = play(plan, data)

@@ -30,7 +30,7 @@ def names(steps: WorkflowSteps, job_id: str) -> list[str]:
     return sorted(step.name for step in steps.steps() if step.workflow_job_id == job_id)
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_repeated_events_start_nothing_twice(steps: WorkflowSteps) -> None:
     """The reaction again and again, to every event: nothing is started twice."""
     job = steps.run(steps.flow(DIAMOND, joins="e"))
     for name in "abcdef":
@@ -127,7 +127,7 @@ def test_a_cancel_and_an_end_leave_no_open_step(steps: WorkflowSteps) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_of_many_that_start_at_once_one_has_the_turn(steps: WorkflowSteps) -> None:
+def test_one_of_many_concurrent_workflows_gets_the_turn(steps: WorkflowSteps) -> None:
     flow = steps.flow("a", multitasking=False)
     steps.connect()
     started = at_once([partial(steps.run, flow)] * 8)

@@ -25,7 +25,7 @@ def make_graph(nodes: list[Any], *edges: tuple[Any, ...]) -> Graph:
     )
 
 
-def test_it_works() -> None:
+def test_a_valid_graph_has_no_faults() -> None:
     graph = make_graph(["a", "b", "c"], ("a", "b"), ("a", "c", "failure"), ("b", "c", "always"))
     assert faults_of(graph, "a") == []
     assert start_of(graph, "") == "a"
@@ -96,7 +96,7 @@ def test_a_long_chain_is_no_trouble() -> None:
     assert len(faults_of(ring, "n0")) == 1
 
 
-def test_a_circle_with_a_bound_is_right() -> None:
+def test_a_cycle_with_a_limit_is_valid() -> None:
     graph = make_graph(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "a", "failure", 3))
     assert faults_of(graph, "a") == []
     # What leads back does not hide where it begins.

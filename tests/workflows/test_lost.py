@@ -15,7 +15,7 @@ def lose(steps: WorkflowSteps) -> int:
     return step.fence
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_a_lost_step_waits_for_its_outcome(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b a-c:always"))
     fence = lose(steps)
     assert steps.status(job.id) == "started/in_progress"
@@ -26,7 +26,7 @@ def test_it_works(steps: WorkflowSteps) -> None:
     assert steps.names() == ["b", "c"]
 
 
-def test_a_person_says_how_it_ended(steps: WorkflowSteps) -> None:
+def test_a_person_sets_the_outcome(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b:failure"))
     lose(steps)
     steps.db.write_blocking(
@@ -38,7 +38,7 @@ def test_a_person_says_how_it_ended(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "finished/normal"
 
 
-def test_it_gives_up_after_the_workflows_own_time(steps: WorkflowSteps) -> None:
+def test_a_lost_step_fails_after_the_timeout_of_the_workflow(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b", expires=DAY))
     steps.clock.move(3_600)
     fence = lose(steps)

@@ -49,7 +49,7 @@ def text_of(plan: Plan) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_it_works(steps: WorkflowSteps, seed: int) -> None:
+def test_random_workflows_are_consistent(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(2):
         job, _ = play(steps, random_plan(chance), chance)
@@ -59,7 +59,7 @@ def test_it_works(steps: WorkflowSteps, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_circles(steps: WorkflowSteps, seed: int) -> None:
+def test_workflows_with_cycles_are_consistent(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
     job, walk = play(steps, with_circles(chance), chance)
     reason = steps.job(job.id).reason or ""

@@ -15,7 +15,7 @@ REQUIRED = {"type": "input", "label": "r", "required": True}
 ASK = {"type": "approval", "approvers": ["max@acme.test"]}
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_arguments_come_from_mapped_sources(steps: WorkflowSteps) -> None:
     """Outputs of two steps, a member of one, an argument of the job, and a fixed value."""
     sources = [
         {"node": "b", "index": 1},

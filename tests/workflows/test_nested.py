@@ -39,7 +39,7 @@ def change(steps: WorkflowSteps, flow: WorkflowRow, **body: Any) -> None:
     )
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_a_nested_workflow_gets_and_returns_values(steps: WorkflowSteps) -> None:
     """Values go in and come out, and each knows of the other."""
     inner, outer = create_nested(steps)
     job = steps.run(outer)
@@ -60,7 +60,7 @@ def test_it_works(steps: WorkflowSteps) -> None:
     assert steps.db.write_blocking(consistency.check, "", 100) == []
 
 
-def test_its_failure_is_followed_like_that_of_a_task(steps: WorkflowSteps) -> None:
+def test_a_failed_nested_workflow_follows_the_failure_edge(steps: WorkflowSteps) -> None:
     _, outer = create_nested(steps)
     job = steps.run(outer)
     steps.ends("a", '["in"]')
@@ -88,7 +88,7 @@ def test_a_workflow_as_the_first_step_takes_the_arguments(steps: WorkflowSteps) 
     assert steps.db.write_blocking(nesting.first_task, outer.customer_id, outer.id) == step.task_id
 
 
-def test_a_cancel_reaches_what_runs_deep_inside(steps: WorkflowSteps) -> None:
+def test_canceling_stops_scripts_of_deeply_nested_workflows(steps: WorkflowSteps) -> None:
     deep = steps.flow("p-q:always")
     outer = steps.flow("a", flows={"a": steps.flow("b", flows={"b": deep})})
     job = steps.run(outer)
@@ -104,7 +104,7 @@ def test_a_cancel_reaches_what_runs_deep_inside(steps: WorkflowSteps) -> None:
     assert len(steps.steps()) == 3
 
 
-def test_a_cancel_of_the_inner_one_is_an_end_of_its_node(steps: WorkflowSteps) -> None:
+def test_canceling_the_inner_workflow_ends_its_node(steps: WorkflowSteps) -> None:
     inner = steps.flow("p")
     job = steps.run(steps.flow("a-b:canceled", flows={"a": inner}))
     (run,) = inner_of(steps, job)
@@ -140,7 +140,7 @@ def without_d(flow: WorkflowRow) -> Graph:
     )
 
 
-def test_restarting_the_inner_one_alone_leaves_the_outer_one(steps: WorkflowSteps) -> None:
+def test_restarting_the_inner_workflow_leaves_the_outer_one(steps: WorkflowSteps) -> None:
     inner = steps.flow("p")
     job = steps.run(steps.flow("a", flows={"a": inner}))
     steps.ends("p", code=1)
@@ -167,7 +167,7 @@ def test_a_node_tries_its_workflow_again(steps: WorkflowSteps) -> None:
     assert second.restarted_from == first.id
 
 
-def test_it_waits_for_its_turn(steps: WorkflowSteps) -> None:
+def test_a_nested_workflow_waits_for_its_turn(steps: WorkflowSteps) -> None:
     inner = steps.flow("p", multitasking=False)
     stored_job = steps.run(inner)
     job = steps.run(steps.flow("a-b", flows={"b": inner}))
@@ -182,7 +182,7 @@ def test_it_waits_for_its_turn(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "finished/normal"
 
 
-def test_who_may_not_run_it_alone_may_not_run_it_within(steps: WorkflowSteps) -> None:
+def test_running_inside_a_workflow_needs_the_same_permission(steps: WorkflowSteps) -> None:
     inner = steps.flow("p")
     outer = steps.flow("a-b b-c:failure", flows={"b": inner})
     steps.db.write_blocking(replace_acl, steps.actors.ada, "workflow", outer.id, ["uma@acme.test"])
@@ -213,7 +213,7 @@ def test_cancelling_the_outer_workflow_cancels_the_inner_one(steps: WorkflowStep
     assert steps.status(run.id) == steps.status(job.id) == "terminated/canceled"
 
 
-def test_what_changed_since_then_ends_in_error(steps: WorkflowSteps) -> None:
+def test_a_nested_workflow_disabled_meanwhile_ends_in_error(steps: WorkflowSteps) -> None:
     inner, outer = create_nested(steps)
     job = steps.run(outer)
     change(steps, inner, enable=False)
@@ -223,7 +223,7 @@ def test_what_changed_since_then_ends_in_error(steps: WorkflowSteps) -> None:
     assert "disabled" in (steps.job(run.id).reason or "")
 
 
-def test_circles_of_workflows_are_refused(steps: WorkflowSteps) -> None:
+def test_cycles_of_workflows_are_refused(steps: WorkflowSteps) -> None:
     inner, outer = create_nested(steps)
     above = steps.flow("a", flows={"a": outer})
     for flow in (inner, outer, above):
@@ -234,7 +234,7 @@ def test_circles_of_workflows_are_refused(steps: WorkflowSteps) -> None:
         assert "run itself" in fault.message
 
 
-def test_they_nest_only_so_deep(steps: WorkflowSteps) -> None:
+def test_the_depth_of_nesting_is_limited(steps: WorkflowSteps) -> None:
     bottom = flow = steps.flow("z")
     for _ in range(nesting.MAX_DEPTH - 1):
         flow = steps.flow("a", flows={"a": flow})
@@ -254,7 +254,7 @@ def test_they_nest_only_so_deep(steps: WorkflowSteps) -> None:
     assert "deep" in (steps.steps()[-1].reason or "")
 
 
-def test_one_that_another_runs_cannot_be_deleted(steps: WorkflowSteps) -> None:
+def test_a_workflow_that_another_runs_cannot_be_deleted(steps: WorkflowSteps) -> None:
     inner, outer = create_nested(steps)
     with pytest.raises(Conflict) as refused:
         steps.db.write_blocking(workflows.delete, steps.actors.ada, inner.id)
@@ -280,7 +280,7 @@ def test_a_lost_job_inside_is_waited_for_outside(steps: WorkflowSteps) -> None:
     assert steps.names() == ["b"]
 
 
-def test_it_waits_only_where_nothing_inside_runs(steps: WorkflowSteps) -> None:
+def test_a_workflow_waits_only_if_none_of_its_nested_jobs_run(steps: WorkflowSteps) -> None:
     fields = {"type": "approval", "approvers": ["max@acme.test"]}
     inner = {"b": steps.flow("p"), "c": steps.flow("q", tasks={"q": fields})}
     job = steps.run(steps.flow("a-b a-c", flows=inner))
@@ -295,7 +295,7 @@ def test_it_waits_only_where_nothing_inside_runs(steps: WorkflowSteps) -> None:
     assert (stored_job.waiting_detail or {})["job_id"] == text
 
 
-def test_steps_name_the_job_of_the_inner_one(steps: WorkflowSteps) -> None:
+def test_steps_name_the_job_of_the_inner_workflow(steps: WorkflowSteps) -> None:
     inner, outer = create_nested(steps)
     job = steps.run(outer)
     steps.ends("a", '["in"]')

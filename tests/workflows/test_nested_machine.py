@@ -75,7 +75,7 @@ def tasks_run(steps: WorkflowSteps) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_works(steps: WorkflowSteps, seed: int) -> None:
+def test_random_nested_workflows_are_consistent(steps: WorkflowSteps, seed: int) -> None:
     chance = random.Random(seed)
     plan, inner = random_nested(chance)
     nest = NestedReference(plan, inner)

@@ -93,7 +93,7 @@ def flow(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_it_works() -> None:
+def test_a_recipe_is_read() -> None:
     text = format.read(flow())
     assert text.workflow is not None
     assert (text.workflow["name"], text.workflow["start"]) == ("Scan", "pull")
@@ -109,7 +109,7 @@ def test_it_works() -> None:
     assert text.report.notes == []
 
 
-def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
+def test_an_imported_task_omits_references_to_the_source() -> None:
     u1 = format.read(flow()).tasks["u1"]
     for name in ("host_id", "script_id", "customer_id", "acl", "assigned_users", "id"):
         assert name not in u1
@@ -247,7 +247,7 @@ def test_tasks_of_the_same_name_are_distinguished() -> None:
         flow(graph={"nodes": [node("u1", "pull")], "edges": [{"v": "u1"}]}),
     ],
 )
-def test_what_is_no_recipe_is_refused(item: Any) -> None:
+def test_an_invalid_recipe_is_refused(item: Any) -> None:
     with pytest.raises(Invalid) as refused:
         format.read(item)
     assert refused.value.code == "invalid_recipe"

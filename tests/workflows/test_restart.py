@@ -8,7 +8,7 @@ from workflows.workflow_steps import WorkflowSteps
 ONE = [{"type": "input", "label": "x"}]
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_a_restart_continues_at_the_failed_step(steps: WorkflowSteps) -> None:
     tasks = {"b": {"task_arguments": ONE}}
     old = steps.run(steps.flow("a-b b-c", tasks=tasks))
     steps.ends("a", '["kept"]')
@@ -60,7 +60,7 @@ def test_a_handled_failure_that_keeps_a_join_waiting_is_run_again(steps: Workflo
     assert steps.status(new.id) == "finished/normal"
 
 
-def test_a_canceled_one_goes_on_where_it_was(steps: WorkflowSteps) -> None:
+def test_a_canceled_workflow_resumes_where_it_stopped(steps: WorkflowSteps) -> None:
     old = steps.run(steps.flow("a-b"))
     steps.ends("a")
     steps.cancel(old)
@@ -81,7 +81,7 @@ def test_a_restart_can_be_restarted(steps: WorkflowSteps) -> None:
     assert [step.name for step in steps.steps()] == ["a", "b", "b", "b", "b"]
 
 
-def test_what_went_well_or_goes_on_is_refused(steps: WorkflowSteps) -> None:
+def test_a_succeeded_or_running_workflow_is_not_restarted(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a"))
     with pytest.raises(Conflict) as refused:
         steps.restart(job)

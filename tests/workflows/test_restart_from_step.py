@@ -45,7 +45,7 @@ def test_other_branches_keep_their_results(steps: WorkflowSteps) -> None:
     assert steps.status(new.id) == "finished/normal"
 
 
-def test_what_a_failure_started_is_run_again_only_after_another_failure(
+def test_steps_after_a_failure_run_again_only_after_another_failure(
     steps: WorkflowSteps,
 ) -> None:
     old = steps.run(steps.flow("a-b b-c b-e:failure"))
@@ -59,7 +59,7 @@ def test_what_a_failure_started_is_run_again_only_after_another_failure(
     assert steps.status(new.id) == "finished/normal"
 
 
-def test_in_a_cycle_the_latest_visit_is_run_again(steps: WorkflowSteps) -> None:
+def test_in_a_cycle_the_latest_visit_runs_again(steps: WorkflowSteps) -> None:
     old = steps.run(steps.flow("a-b b-a:again*3 b-c"))
     steps.ends("a")
     steps.ends("b", '{"state": "success", "event_name": "again"}')

@@ -15,7 +15,7 @@ def count(steps: WorkflowSteps, table: str) -> int:
     return number
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_a_workflow_is_purged_with_its_steps(steps: WorkflowSteps) -> None:
     steps.run(steps.flow("a-b"))
     steps.ends("a")
     steps.ends("b")
@@ -25,7 +25,7 @@ def test_it_works(steps: WorkflowSteps) -> None:
         assert count(steps, table) == 0
 
 
-def test_a_step_of_one_under_way_stays_however_old(steps: WorkflowSteps) -> None:
+def test_a_step_of_a_running_workflow_stays_however_old(steps: WorkflowSteps) -> None:
     tasks = {"a": {"history": {"count": 0, "days": 0}}, "b": {"expires": 365 * 86_400_000}}
     job = steps.run(steps.flow("a-b", tasks=tasks))
     steps.ends("a", '["x"]')

@@ -7,7 +7,7 @@ ONE = [{"type": "input", "label": "x"}]
 TWICE = {"b": {"times": 2, "delay": 1_000, "backoff": 3.0}}
 
 
-def test_it_works(steps: WorkflowSteps) -> None:
+def test_a_failed_step_is_tried_again(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b b-c", retry=TWICE, tasks={"b": {"task_arguments": ONE}}))
     steps.ends("a", '["v"]')
     first = steps.ends("b", code=1)
