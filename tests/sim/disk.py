@@ -7,8 +7,12 @@ import errno
 import os
 from collections.abc import Callable
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from sim.world import World
+
+if TYPE_CHECKING:
+    from sim.spools import SpooledOutput
 
 
 class File:
@@ -39,7 +43,9 @@ class Disk:
         # Called before each step: here a crash may happen between any two of them.
         self.before: Callable[[], None] = lambda: None
         # Output that scripts wrote, by fence.
-        self.spooled: dict[int, bytes] = {}
+        self.spooled: dict[int, SpooledOutput] = {}
+        # Ranges of it that were dropped because the disk was full.
+        self.dropped: dict[int, list[tuple[int, int]]] = {}
 
     # What the journal calls.
 

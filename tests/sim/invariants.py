@@ -10,7 +10,9 @@ from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.jobs.history import consistency
 from belvedere.jobs.model import FINAL, JobRow
 from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output.log_stream import LogSource
 from sim.scripts import SimProcess, true_state
+from sim.shown_logs import is_shown_as_complete, mark_gaps, read_shown_text
 from sim.world import EPOCH_MS, MS, SECOND, Micros, World
 
 if TYPE_CHECKING:
@@ -247,14 +249,25 @@ class Invariants:
         value = row[1].encode() if row[1] is not None else _stored_output(logs, job.fence)
         if job.lifecycle == "canceled" or value == run.output_so_far():
             return
-        # The agent has deleted what the server acknowledged, or its output is gone with its old
-        # journal: then the log must be shown as incomplete.
-        is_excused = {"server_restored", "rolled_back"} & self._mishaps(job, run.started_at)
-        log = joblog.find(logs, job.fence)
-        if not is_excused or row[1] is not None or log is None or log.is_complete:
+        # The agent has deleted what the server acknowledged, its output is gone with its old
+        # journal, or its disk was full: then the log must be shown as incomplete.
+        is_excused = bool({"server_restored", "rolled_back"} & self._mishaps(job, run.started_at))
+        dropped = run.host.disk.dropped.get(run.fence)
+        source = LogSource(job, job.fence, 1, row[1] and row[1].encode(), json.loads(row[0]))
+        if not (is_excused or dropped) or row[1] is not None:
             self.world.accuse(
                 f"the log of job {job.id} has {len(value)} bytes of {len(run.output_so_far())}"
             )
+        elif joblog.find(logs, job.fence) is None or is_shown_as_complete(logs, source):
+            self.world.accuse(f"the log of job {job.id} is shown as complete, but it is not")
+        elif dropped and not is_excused:
+            self._judge_marks(job, run, read_shown_text(logs, source), dropped)
+
+    def _judge_marks(
+        self, job: JobRow, run: SimProcess, text: bytes, dropped: list[tuple[int, int]]
+    ) -> None:
+        if text != mark_gaps(run.output_so_far(), dropped):
+            self.world.accuse(f"the log of job {job.id} does not mark what was dropped: {text!r}")
 
     def _judge_hosts(self, jobs: dict[str, JobRow]) -> None:
         for host in self.hosts:

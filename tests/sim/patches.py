@@ -12,44 +12,13 @@ from belvedere.agent.disk_space import DiskSpace
 from belvedere.agent.journal import journal
 from belvedere.agent.keeper import program, recovery
 from belvedere.agent.monitoring.sample_journal import SampleJournal
-from belvedere.agent.output import capture, spool, upload
+from belvedere.agent.output import capture, upload
 from belvedere.db.backup import copy
 from belvedere.jobs.lifecycle import create
-from sim import agent, upgrades
+from sim import agent, spools, upgrades
 from sim import current_actor as stage
 from sim.agent import SimCache
-
-
-class SimSpool:
-    """In the place of agent/output/spool.py's writing end."""
-
-    def __init__(self, _: str, fence: int, **__: Any) -> None:
-        self._fence = fence
-        self._spooled = stage.keeper_host().disk.spooled
-        self._spooled[fence] = b""
-
-    def write(self, data: bytes, *_: int) -> None:
-        self._spooled[self._fence] += data
-
-    def close(self) -> None:
-        pass
-
-
-def _read_spool(_: str, fence: int, place: Any, end: int, size: int, *__: Any) -> bytes:
-    response = stage.agent_host().disk.spooled.get(fence, b"")
-    data = response[place.offset : min(end, place.offset + size)]
-    if not data:
-        place.offset = end
-    place.line = response[: place.offset].count(b"\n")
-    return data
-
-
-def _spool_sizes(_: str) -> dict[int, int]:
-    return {fence: len(data) for fence, data in stage.keeper_host().disk.spooled.items()}
-
-
-def _forget(_: str, fence: int) -> None:
-    stage.keeper_host().disk.spooled.pop(fence, None)
+from sim.spools import SimSpool
 
 
 class SimSpace(DiskSpace):
@@ -162,7 +131,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (
         upload,
         "spool",
-        SimpleNamespace(SpoolPosition=spool.SpoolPosition, segment=spool.segment, read=_read_spool),
+        SimpleNamespace(**spools.READING),
     ),
     (capture, "spool", SimpleNamespace(Spool=SimSpool)),
     (journal, "os", _Disk()),
@@ -180,7 +149,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
     (recovery, "cookie", lambda _: "cookie"),
     (recovery, "discovery", SimDescendants),
-    (recovery, "spool", SimpleNamespace(list_spools=_spool_sizes, clear=_forget)),
+    (recovery, "spool", SimpleNamespace(**spools.RECOVERY)),
     (recovery, "time", _Stopwatch()),
     (create, "new_id", _numbered_id),
     (copy, "migrations", upgrades.list_migrations),

@@ -11,6 +11,7 @@ from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.lifecycle import actions, claim, create, finish, timeouts, verdict
 from belvedere.jobs.model import JobState, Lifecycle
+from belvedere.jobs.output import log_store, log_stream
 from belvedere.jobs.recovery import hold, restore, resync
 from belvedere.server import clock as server_clock
 
@@ -70,6 +71,33 @@ def cancel_is_taken_for_certain() -> Patch:
 
 def a_full_disk_fails_the_job() -> Patch:
     return finish, "is_returned", lambda report: False
+
+
+def a_log_without_its_end_is_complete() -> Patch:
+    """As it was: output that a full disk dropped does not count."""
+    return log_store.Log, "is_complete", property(lambda log: bool(log.sha256))
+
+
+def dropped_output_has_no_marker() -> Patch:
+    return log_store, "gap_text", lambda start, end: b""
+
+
+def a_dropped_end_has_no_marker() -> Patch:
+    async def nothing(*_: object) -> None:
+        return None
+
+    return log_stream, "_missing_end", nothing
+
+
+def dropped_output_closes_up() -> Patch:
+    """What follows a gap is stored in its place, and the gap at the end."""
+    add = log_store._add
+
+    def append(tx: Any, log: Any, piece: Any) -> None:
+        piece.at_byte = min(piece.at_byte, log.bytes_seen)
+        add(tx, log, piece)
+
+    return log_store, "_add", append
 
 
 def changes_leave_no_event() -> Patch:
