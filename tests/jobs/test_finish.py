@@ -120,8 +120,9 @@ def test_the_agent_of_another_host_changes_nothing(steps: JobSteps) -> None:
     assert steps.status(job.id) == "assigned/in_progress"
 
 
-def test_a_finished_job_frees_a_slot_of_its_host(steps: JobSteps) -> None:
+def test_the_end_of_a_job_frees_a_slot_for_a_ready_job(steps: JobSteps) -> None:
     job = steps.assign()
+    steps.create()
     signals: list[set[Signal]] = []
     steps.db.on_signals = lambda emitted: signals.append(set(emitted))
     steps.end(job.fence)

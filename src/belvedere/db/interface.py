@@ -140,6 +140,17 @@ class Tx(Protocol):
         so a later statement runs even if the caller stops reading after an earlier one."""
         ...
 
+    def prefetch(self, *queries: Query) -> None:
+        """Send statements that this transaction is likely to need, in one round trip; SQLite has no
+        round trips and ignores it. Each result is used once, by the same statement with the same
+        parameters, so nothing that is written before may change it."""
+        ...
+
+    def signal_if(self, signal: Signal, query: Query) -> None:
+        """Send the signal if the statement returns a row right after the commit, whose round trip
+        it shares. Without round trips the signal is sent anyway."""
+        ...
+
     def after_commit(self, call: AfterCommit) -> None:
         """Called on the server's loop once the commit is durable, and only then."""
         ...

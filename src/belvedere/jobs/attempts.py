@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -38,7 +38,7 @@ def attempts_by_fence(tx: Tx, fences: Sequence[int]) -> dict[int, Attempt]:
 
 
 @cache
-def _lock_statements(dialect: Dialect, is_single: bool) -> tuple[str, str, str]:
+def _lock_statements(dialect: Dialect, is_single: bool) -> tuple[str, str, str, str]:
     """The statements of `lock_reported`. Usually there is one fence; a list as a parameter costs
     twice as much."""
     equals, in_subquery = (
@@ -50,24 +50,46 @@ def _lock_statements(dialect: Dialect, is_single: bool) -> tuple[str, str, str]:
         f"select {JOB_COLUMNS} from jobs where id {of_fences} order by id{dialect.lock_rows}",
         f"select {columns(Attempt)} from attempts where fence {equals}",
         store.active_triggers_query(of_jobs),
+        ready_job_of(f"(select host_id from attempts where fence {equals})"),
     )
 
 
-def lock_reported(
-    tx: Tx, fences: Sequence[int]
-) -> tuple[dict[str, JobRow], dict[int, Attempt], ActiveTriggers]:
+def ready_job_of(host: str) -> str:
+    """A row if the host, an expression, has a ready job. PostgreSQL turns `exists` into a join that
+    reads all ready jobs of the host."""
+    return f"select 1 from jobs where lifecycle = 'ready' and host_id = {host} limit 1"
+
+
+class LockedReports(NamedTuple):
+    """The rows that reports refer to."""
+
+    jobs: dict[str, JobRow]
+    attempts: dict[int, Attempt]
+    # The active triggers of their tasks.
+    triggers: ActiveTriggers
+    # Whether another job may be ready on their hosts; certain only for one report.
+    has_ready_jobs: bool = True
+
+
+def lock_reported(tx: Tx, fences: Sequence[int]) -> LockedReports:
     """The jobs of these fences, locked as by `lock_many`; their attempts, read after the lock
     because another transaction may have ended them before; and the triggers of their tasks."""
     is_single = len(fences) == 1
     parameter = fences[0] if is_single else json_array(fences)
-    of_jobs, of_attempts, of_triggers = _lock_statements(tx.dialect, is_single)
-    jobs, attempts, triggers = tx.pipeline(
-        (of_jobs, (parameter,)), (of_attempts, (parameter,)), (of_triggers, ("task", parameter))
+    of_jobs, of_attempts, of_triggers, of_ready_jobs = _lock_statements(tx.dialect, is_single)
+    # Without round trips, the claim at the end of the transaction costs no more than this question.
+    asks_ready = is_single and bool(tx.dialect.lock_rows)
+    jobs, attempts, triggers, *ready = tx.pipeline(
+        (of_jobs, (parameter,)),
+        (of_attempts, (parameter,)),
+        (of_triggers, ("task", parameter)),
+        *([(of_ready_jobs, (parameter,))] if asks_ready else []),
     )
-    return (
+    return LockedReports(
         {job.id: job for job in (JobRow(*row) for row in jobs)},
         {attempt.fence: attempt for attempt in (Attempt(*row) for row in attempts)},
         {(source_id, event_name) for source_id, event_name in triggers},
+        not asks_ready or bool(ready[0]),
     )
 
 

@@ -9,7 +9,7 @@ from belvedere.access.crypto import sealed_values
 from belvedere.access.customers.history_limits import HistoryLimits
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
-from belvedere.db import Tx, columns
+from belvedere.db import Query, Tx, columns
 from belvedere.db.ports import Port
 from belvedere.files.usage import FileUse
 from belvedere.hosts.model import HostRow
@@ -150,18 +150,22 @@ def with_host(
     tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
 ) -> tuple[Runnable, HostRow | None] | None:
     """The task and its host, unless the host was deleted."""
-    row = tx.row(
-        f"select {_RUNNABLE}, {columns(HostRow, 'h.')} from tasks t {_JOINS}"
-        " where t.id = ? and t.customer_id = ?"
-        f"{'' if also_deleted else ' and t.deleted_at is null'}",
-        task_id,
-        customer_id,
-    )
+    sql, params = with_host_query(customer_id, task_id, also_deleted=also_deleted)
+    row = tx.row(sql, *params)
     if row is None:
         return None
     width = len(Runnable.__struct_fields__)
     task, host = (*row[: width - 1], decode(_unseal(tx, row[0], row[width - 1]))), row[width:]
     return Runnable(*task), None if host[0] is None else HostRow(*host)
+
+
+def with_host_query(customer_id: str, task_id: str, *, also_deleted: bool = False) -> Query:
+    return (
+        f"select {_RUNNABLE}, {columns(HostRow, 'h.')} from tasks t {_JOINS}"
+        " where t.id = ? and t.customer_id = ?"
+        f"{'' if also_deleted else ' and t.deleted_at is null'}",
+        (task_id, customer_id),
+    )
 
 
 def takes_file(tx: Tx, task_id: str, customer_id: str | None = None) -> bool:

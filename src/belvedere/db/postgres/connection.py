@@ -120,10 +120,16 @@ class PostgresConnection:
     def begin(self) -> None:
         self.enqueue("begin")
 
-    def commit(self) -> None:
+    def commit(self, queries: Sequence[Query] = ()) -> list[list[Row]]:
+        """Commit, and return the rows of these statements, which run after the commit in the same
+        round trip. One that fails has no rows: the commit is done."""
+        statements = [self._bind(sql, params) for sql, params in (("commit", ()), *queries)]
+        results = self._execute_all(statements, checked=len(self._queued) + 1)
         # The commit of a failed transaction rolls it back without raising an error.
-        if self.execute("commit").command_status != b"COMMIT":
+        committed, *answers = results[-len(statements) :]
+        if committed.command_status != b"COMMIT":
             raise psycopg.InternalError("an error was ignored; the transaction was rolled back")
+        return [self._load_rows(answer) if answer.status in GOOD else [] for answer in answers]
 
     def enqueue(self, sql: str, params: Sequence[Any] = ()) -> None:
         """Queue a statement; it is sent with the next one that is executed and raises there."""
@@ -176,8 +182,11 @@ class PostgresConnection:
         self._prepared[sql, types] = name
         return name
 
-    def _execute_all(self, statements: list[BoundStatement]) -> list[Result]:
-        """Execute the queued statements, then these."""
+    def _execute_all(
+        self, statements: list[BoundStatement], checked: int | None = None
+    ) -> list[Result]:
+        """Execute the queued statements, then these; an error in the first `checked` results, or in
+        any, is raised."""
         queued, self._queued = self._queued, []
         self._deadline.begin(self._pg)
         try:
@@ -188,7 +197,9 @@ class PostgresConnection:
             raise
         finally:
             self._deadline.end(self._pg)
-        return [self._check(result) for result in results]
+        for result in results[:checked]:
+            self._check(result)
+        return results
 
     def _call(self, send: Callable[..., None], *args: object) -> Result:
         """The result of one statement."""

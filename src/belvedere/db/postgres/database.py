@@ -184,7 +184,10 @@ class Postgres:
         tries = 0
         while True:
             try:
-                return self._transact_once(work, before_commit=before_commit)
+                result, tx, due_signals = self._transact_once(work, before_commit=before_commit)
+                if due_signals:
+                    self._handle_signals(tx, due_signals)
+                return result, tx
             except RETRYABLE as fault:
                 # Another transaction inserted the row first: the next attempt sees and reports it.
                 # Or two deadlocked, which may repeat while many change the same host.
@@ -197,9 +200,23 @@ class Postgres:
                 log.exception("before_commit failed; the operations are run again without it")
                 before_commit = False
 
+    def _handle_signals(self, tx: PostgresTx, signals: set[Signal]) -> None:
+        """Signals that turned out to be due after the commit have a transaction of their own, whose
+        `before_commit` acts on them."""
+        try:
+            _, later = self._transact(
+                lambda later: later.signals.update(signals), before_commit=True
+            )
+        except Exception as fault:
+            # Whatever waits for a signal also polls.
+            log.warning("signals after a commit were not handled error=%s", fault)
+            return
+        tx.calls += later.calls
+        tx.signals |= later.signals
+
     def _transact_once(
         self, work: Callable[[PostgresTx], R], *, before_commit: bool
-    ) -> tuple[R, PostgresTx]:
+    ) -> tuple[R, PostgresTx, set[Signal]]:
         began = time.monotonic()
         connection = self._acquire()
         try:
@@ -210,11 +227,13 @@ class Postgres:
             if before_commit and tx.signals:
                 self._run_before_commit(tx)
             commits_at = time.monotonic()
-            commit(connection)
+            conditional = tx.conditional_signals
+            answers = commit(connection, [query for _, query in conditional])
             ended = time.monotonic()
             self.commit_times.observe(ended - commits_at)
             self.transaction_times.observe(ended - began)
-            return result, tx
+            due = {signal for (signal, _), rows in zip(conditional, answers, strict=True) if rows}
+            return result, tx, due
         except BaseException as fault:
             connection.rollback()
             # It may contain versions that only this transaction had written.

@@ -1,8 +1,11 @@
 """Errors of PostgreSQL: which ones a transaction repeats, and what the others mean to a caller."""
 
+from collections.abc import Sequence
+
 import psycopg
 
 from belvedere.base.errors import StatementTimeout, Unavailable
+from belvedere.db.interface import Query, Row
 from belvedere.db.postgres.connection import STATEMENT_S, PostgresConnection
 
 # Depend on what other transactions do at the same time, never on one alone.
@@ -26,11 +29,12 @@ def unavailable(fault: psycopg.OperationalError) -> Unavailable:
     return Unavailable(NO_RESPONSE)
 
 
-def commit(connection: PostgresConnection) -> None:
-    """A commit whose response was lost may be durable. It is never repeated here: the caller has to
-    check, or to repeat the request with the same key."""
+def commit(connection: PostgresConnection, queries: Sequence[Query]) -> list[list[Row]]:
+    """Commit, and return the rows of statements that run after it. A commit whose response was lost
+    may be durable. It is never repeated here: the caller has to check, or to repeat the request
+    with the same key."""
     try:
-        connection.commit()
+        return connection.commit(queries)
     except psycopg.OperationalError as fault:
         if isinstance(fault, (*RETRYABLE, psycopg.errors.QueryCanceled)):
             raise

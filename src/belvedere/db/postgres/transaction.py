@@ -60,12 +60,18 @@ class PostgresTx:
         self.signals: set[Signal] = set()
         self.fence = 0
         self.calls: list[AfterCommit] = []
+        # Signals with the statements that decide, after the commit, whether they are sent.
+        self.conditional_signals: list[tuple[Signal, Query]] = []
+        # Rows by statement and parameters.
+        self._prefetched: dict[tuple[str, tuple[object, ...]], list[Row]] = {}
 
     def rows(self, sql: str, *params: object) -> list[Row]:
+        if self._prefetched and (sql, params) in self._prefetched:
+            return self._prefetched.pop((sql, params))
         return self.connection.rows(sql, params)
 
     def row(self, sql: str, *params: object) -> Row | None:
-        rows = self.connection.rows(sql, params)
+        rows = self.rows(sql, *params)
         return rows[0] if rows else None
 
     def execute(self, sql: str, *params: object) -> int:
@@ -100,7 +106,19 @@ class PostgresTx:
         return None if row is None else row[0]
 
     def pipeline(self, *queries: Query) -> Iterator[list[Row]]:
+        if self._prefetched:
+            keys = [(sql, tuple(params)) for sql, params in queries]
+            if all(key in self._prefetched for key in keys):
+                return iter([self._prefetched.pop(key) for key in keys])
         return iter(self.connection.pipeline(queries))
+
+    def prefetch(self, *queries: Query) -> None:
+        results = self.connection.pipeline(queries)
+        for (sql, params), rows in zip(queries, results, strict=True):
+            self._prefetched[sql, tuple(params)] = rows
+
+    def signal_if(self, signal: Signal, query: Query) -> None:
+        self.conditional_signals.append((signal, query))
 
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)

@@ -121,6 +121,12 @@ class SqliteTx:
     def pipeline(self, *queries: Query) -> Iterator[list[Row]]:
         return (list(self.connection.execute(sql, tuple(params))) for sql, params in queries)
 
+    def prefetch(self, *queries: Query) -> None:
+        pass
+
+    def signal_if(self, signal: Signal, query: Query) -> None:
+        self.signals.add(signal)
+
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)
 

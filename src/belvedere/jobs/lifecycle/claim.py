@@ -112,9 +112,8 @@ def claim_unwritten(
 ) -> tuple[list[Claimed], ClaimResult]:
     """The same for jobs that are not written yet. If other jobs wait already, nothing is claimed
     here: the claim at the end of the transaction chooses the oldest."""
-    lock = [_host_query(tx, host_id)] if tx.dialect.lock_rows else []
-    answers = tx.pipeline(*lock, _free_slots_query(tx, host_id), fences_query(tx, len(ready)))
-    is_locked = not lock or bool(next(answers))
+    answers = tx.pipeline(*unwritten_queries(tx, host_id, len(ready)))
+    is_locked = not tx.dialect.lock_rows or bool(next(answers))
     host_rows = next(answers)
     if not host_rows or not is_locked:
         return [], ClaimResult()
@@ -130,6 +129,12 @@ def claim_unwritten(
     claimed, result = _assign_all(tx, host, jobs, fences[: len(jobs)])
     result.claimed_hosts.add(host_id)
     return claimed, result
+
+
+def unwritten_queries(tx: Tx, host_id: str, count: int) -> list[Query]:
+    """The statements of `claim_unwritten`."""
+    lock = [_host_query(tx, host_id)] if tx.dialect.lock_rows else []
+    return [*lock, _free_slots_query(tx, host_id), fences_query(tx, count)]
 
 
 def _assign_all(

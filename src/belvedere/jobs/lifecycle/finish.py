@@ -10,7 +10,7 @@ from belvedere.db import Tx
 from belvedere.db.commit_hooks import around_commit
 from belvedere.db.signals import host_ready
 from belvedere.jobs import events, specs, store
-from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
+from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported, ready_job_of
 from belvedere.jobs.lifecycle import late_reports
 from belvedere.jobs.lifecycle.verdict import (
     ParsedLastLine,
@@ -50,6 +50,7 @@ class ReportOutcome(msgspec.Struct):
 MAX_RETRY_DELAY: Millis = DAY
 
 
+READY_JOB_OF_HOST = ready_job_of("?")
 # A job that needs more disk space than its host has must not be assigned again and again.
 MAX_RETURNS = 10
 
@@ -74,7 +75,8 @@ def finish(
     tx: Tx, reported: list[ReceivedReport], announce: Announce | None = None
 ) -> Sequence[ReportOutcome | Exception]:
     """Process a set of reports; safe to repeat, since a fence counts once."""
-    jobs, attempts, triggers = lock_reported(tx, [item.fence for item in reported])
+    locked = lock_reported(tx, [item.fence for item in reported])
+    jobs, attempts, triggers, has_ready_jobs = locked
     specs_by_job = specs.for_jobs(tx, list(jobs.values())) if jobs else {}
     outcomes: list[ReportOutcome | Exception] = []
     ends: list[_AttemptEnd] = []
@@ -97,6 +99,9 @@ def finish(
             )
             outcomes.append(ReportOutcome(item.fence, job, "counted"))
     _write(tx, ends, triggers, announce)
+    for end in ends:
+        if end.event:
+            _signal_host(tx, end.job, has_ready_jobs)
     late_reports.store_new(tx, late)
     return outcomes
 
@@ -247,13 +252,20 @@ def _write(
     close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
     for event in dict.fromkeys([end.event for end in changed]):
         events.publish(tx, event, [end.job for end in changed if end.event == event], triggers)
-    for end in changed:
-        # A slot is free again, and a task at its limit may run another job.
-        tx.signals.add(host_ready(end.job.host_id))
     around_commit(tx, "finish")
     if announce is not None:
         for end, columns in with_result:
             announce(tx, end.job, end.attempt, columns)
+
+
+def _signal_host(tx: Tx, job: JobRow, has_ready_jobs: bool) -> None:
+    """A slot is free again, and a task at its limit may run another job. Most ends leave nothing to
+    claim: then the host is not locked, and the commit need not wait for a claim."""
+    signal = host_ready(job.host_id)
+    if has_ready_jobs or job.lifecycle == Lifecycle.READY:
+        tx.signals.add(signal)
+    else:
+        tx.signal_if(signal, (READY_JOB_OF_HOST, (job.host_id,)))
 
 
 def _end_columns(end: _AttemptEnd) -> store.EndColumns:

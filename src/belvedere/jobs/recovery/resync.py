@@ -164,7 +164,7 @@ def _may_be_reported(tx: Tx, attempt: Attempt | None) -> bool:
 
 def record_started(tx: Tx, starts: list[tuple[str, int, int]]) -> list[None]:
     """(host, fence, milliseconds ago) of started processes; the deadline counts from the start."""
-    jobs, attempts, _ = lock_reported(tx, [fence for _, fence, _ in starts])
+    jobs, attempts, *_ = lock_reported(tx, [fence for _, fence, _ in starts])
     specs_by_job = specs.for_jobs(tx, list(jobs.values())) if jobs else {}
     changed = []
     for host_id, fence, ago_ms in starts:

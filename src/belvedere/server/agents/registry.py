@@ -18,6 +18,7 @@ from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome
 from belvedere.jobs.lifecycle.order import order_of
 from belvedere.jobs.queries.ended_jobs import EndedJobs
 from belvedere.protocol import FromServer, Order
+from belvedere.tasks.store import with_host_query
 
 log = logging.getLogger("belvedere.agents")
 
@@ -70,6 +71,9 @@ SILENCE_S = 30.0
 UNCONFIRMED_AFTER: Millis = 5 * SECOND
 
 
+MAX_TASK_HOSTS = 10_000
+
+
 class AgentRegistry:
     """At most one connection per host; the newest replaces the others."""
 
@@ -86,6 +90,8 @@ class AgentRegistry:
         # Orders that wait for the commit of their transaction.
         self._pending: set[PendingOrders] = set()
         self.ended_jobs = EndedJobs()
+        # The host of the last job of a task, by organization and task. It may have changed since.
+        self._task_hosts: dict[tuple[str, str], str] = {}
 
     def __len__(self) -> int:
         return len(self._by_host)
@@ -136,11 +142,31 @@ class AgentRegistry:
 
     def create(self, tx: Tx, requests: list[JobRequest]) -> Sequence[CreatedJob | Exception]:
         """Create jobs; a job that a connected agent can run at once is inserted as assigned."""
+        self._prefetch(tx, requests)
         claimed_orders: ClaimedOrders = []
         answers = create.create(tx, requests, partial(self._claim_new, claimed_orders))
         for connection, orders in claimed_orders:
             self._send_after_commit(tx, connection, orders)
         return answers
+
+    def _prefetch(self, tx: Tx, requests: Sequence[JobRequest]) -> None:
+        """Read the task and lock its host in one round trip, if all requests are for one task whose
+        last jobs were claimed here. Not with a key: its insert may wait for another server, which
+        may need the host."""
+        actor, task_id = requests[0].actor, requests[0].task_id
+        host_id = self._task_hosts.get((actor.customer_id, task_id))
+        is_plain = host_id is not None and all(
+            request.task_id == task_id
+            and request.actor.customer_id == actor.customer_id
+            and request.idempotency_key is None
+            and request.secret is None
+            for request in requests
+        )
+        if host_id is not None and is_plain and self._taker(host_id) is not None:
+            tx.prefetch(
+                with_host_query(actor.customer_id, task_id),
+                *claim.unwritten_queries(tx, host_id, len(requests)),
+            )
 
     def finish(self, tx: Tx, reported: list[ReceivedReport]) -> Sequence[ReportOutcome | Exception]:
         """Process reports of agents that are connected here."""
@@ -172,7 +198,14 @@ class AgentRegistry:
             return ClaimResult()
         if orders:
             claimed_orders.append((connection, orders))
+            self._note_tasks(claimed)
         return claims
+
+    def _note_tasks(self, claimed: Sequence[Claimed]) -> None:
+        if len(self._task_hosts) > MAX_TASK_HOSTS:
+            self._task_hosts.clear()
+        for job in [item.job for item in claimed]:
+            self._task_hosts[job.customer_id, job.task_id or ""] = job.host_id or ""
 
     def _orders(self, connection: ConnectedAgent, claimed: Sequence[Claimed]) -> list[Order]:
         return [order_of(item, connection.session, self.base_url, self._keys) for item in claimed]
