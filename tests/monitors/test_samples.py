@@ -53,6 +53,34 @@ def test_a_monitor_that_never_succeeded_is_down_from_its_first_check_on(
     assert steps.event_list() == [("failure", shop), ("recovered", shop)]
 
 
+@pytest.mark.parametrize("checks", [(), ("normal",), ("failure",)])
+def test_a_resumed_monitor_is_down_from_its_first_failed_check_on(
+    steps: MonitorSteps, checks: tuple[str, ...]
+) -> None:
+    """Also if it was paused before its first check. The alert waits for the threshold."""
+    shop = steps.make()
+    steps.sample(shop, *checks)
+    steps.clock.move(5)
+    steps.edit(shop, enable=False)
+    steps.edit(shop, enable=True)
+    assert steps.state(shop) == "unknown"
+    steps.sample(shop, "failure")
+    assert (steps.state(shop), steps.event_list("monitor.failure")) == ("failure", [])
+    steps.sample(shop, "failure", "failure")
+    assert steps.event_list("monitor.failure") == [("failure", shop)]
+
+
+def test_a_monitor_without_results_is_down_from_its_first_failed_check_on(
+    steps: MonitorSteps,
+) -> None:
+    shop = steps.make()
+    steps.sample(shop, "normal")
+    steps.turn(600)
+    assert steps.state(shop) == "updates_stopped"
+    steps.sample(shop, "failure")
+    assert steps.state(shop) == "failure"
+
+
 def test_a_first_failure_that_was_no_outage_sends_no_alert(steps: MonitorSteps) -> None:
     shop = steps.make()
     steps.sample(shop, "failure", "normal", "failure")

@@ -16,7 +16,7 @@ from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import rollups, state_changes, transitions
 from belvedere.monitors.evaluation.observations import Observation, separate_processes
 from belvedere.monitors.evaluation.state_changes import StateChange
-from belvedere.monitors.model import MonitorRow, MonitorState, MonitorType
+from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.protocol import Sample, Samples
 
 MAX_AGE: Millis = 1 * DAY
@@ -126,11 +126,7 @@ def evaluate(row: MonitorRow, observation: Observation) -> StateChange:
             row, transitions.after_excused_failure(before), (), observation.at
         )
     status, names = transitions.after_sample(
-        before,
-        observation.state,
-        row.fail_threshold,
-        observation.at,
-        is_new=row.state_at == row.created_at and before.state is MonitorState.UNKNOWN,
+        before, observation.state, row.fail_threshold, observation.at
     )
     names += _file_events(row, observation)
     return state_changes.apply_status(row, status, names, observation.at)

@@ -38,27 +38,23 @@ Transition = tuple[MonitorStatus, tuple[str, ...]]
 replace = msgspec.structs.replace
 
 
-def after_sample(
-    status: MonitorStatus, outcome: Outcome, threshold: int, at: Millis, *, is_new: bool = False
-) -> Transition:
-    """The transition after a check with this outcome. `is_new`: the monitor never had a state."""
+def after_sample(status: MonitorStatus, outcome: Outcome, threshold: int, at: Millis) -> Transition:
+    """The transition after a check with this outcome."""
     restart_names = (STARTED,) if status.state is MonitorState.UPDATES_STOPPED else ()
     if outcome == "failure":
-        after = _after_failure(status, threshold, is_new=is_new)
+        after = _after_failure(status, threshold)
     else:
         after = replace(status, state=MonitorState.NORMAL, fails=0)
     after, alert_names = _alert(_record_flip(status, after, at), threshold, at)
     return after, (*restart_names, *alert_names, *((CHANGED,) if outcome == "changed" else ()))
 
 
-def _after_failure(status: MonitorStatus, threshold: int, *, is_new: bool) -> MonitorStatus:
+def _after_failure(status: MonitorStatus, threshold: int) -> MonitorStatus:
     fails = status.fails + 1
-    # What has never worked is down from its first check on; the alert waits for the threshold.
-    is_down = is_new or status.state is MonitorState.FAILURE
-    if fails >= threshold or status.is_failing or is_down:
-        return replace(status, state=MonitorState.FAILURE, fails=fails)
-    # A failure below the threshold changes nothing, except that there are results again.
-    state = MonitorState.UNKNOWN if status.state is not MonitorState.NORMAL else MonitorState.NORMAL
+    # Only what worked at its last check stays normal below the threshold. What is new, was resumed
+    # or had no results is down from its first failed check on; the alert waits for the threshold.
+    is_up = status.state is MonitorState.NORMAL and fails < threshold and not status.is_failing
+    state = MonitorState.NORMAL if is_up else MonitorState.FAILURE
     return replace(status, state=state, fails=fails)
 
 
