@@ -442,3 +442,27 @@ async def test_another_organization_is_not_notified(
     assert pool.sent == []
     assert (await eve.get("/notify/message")).json == []
     assert (await eve.get("/notification")).json == []
+
+
+async def test_a_manager_sees_the_names_of_who_is_notified(world: World) -> None:
+    ada, max = world.client("ada"), world.client("max")
+    path = "/acme/notify/recipients"
+    assert (await max.get(path)).json == []
+    ops = (await channel(ada, SECRET))["id"]
+    await rule(ada, ops, tags=["Web"], severity="HIGH")
+    await rule(ada, (await channel(ada, name="nights"))["id"], objects=[MISSING], kinds=["job.*"])
+    await rule(ada, (await channel(ada, name="off", enable=False))["id"])
+    assert (await max.get(f"{path}?tag=web")).json == [{"name": "ops"}]
+    assert (await max.get(f"{path}?tag=web&severity=LOW")).json == []
+    task = f"{path}?kind=task&tag=db&object={MISSING}"
+    assert (await max.get(task)).json == [{"name": "nights"}]
+
+
+async def test_a_user_does_not_see_who_is_notified(world: World) -> None:
+    assert (await world.client("uma").get("/acme/notify/recipients")).status == 403
+
+
+@pytest.mark.parametrize("query", ["kind=host", "severity=low"])
+async def test_an_unknown_kind_or_severity_is_refused(world: World, query: str) -> None:
+    answer = await world.client("ada").get(f"/acme/notify/recipients?{query}")
+    assert (answer.status, answer.json["code"]) == (400, "bad_query")

@@ -1,5 +1,5 @@
-"""Operations on channels, rules and messages. Only admins may call them; every change is written
-to the audit log and the event log."""
+"""Operations on channels, rules and messages. Only admins may call them, except that managers see
+who is notified; every change is written to the audit log and the event log."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +23,7 @@ from belvedere.notifications.delivery.messages import Message
 from belvedere.notifications.model import (
     GROUPING_WINDOW,
     WEBHOOK,
+    AddressedNotice,
     ChannelRow,
     NoticeSeverity,
     RuleRow,
@@ -196,6 +197,14 @@ def _lock_channel(tx: Tx, customer_id: str, channel_id: str) -> bool:
 def delete_rule(tx: Tx, actor: Actor, rule_id: str) -> RuleRow:
     """Delete a rule; its waiting messages are still sent."""
     return _delete(tx, actor, _locked_row(tx, actor, RuleRow, rule_id, None))
+
+
+def recipient_names(tx: Tx, actor: Actor, failure: AddressedNotice) -> list[str]:
+    """Names of the enabled channels that this failure would be sent to."""
+    require(actor, Level.MANAGER)
+    rules = store.active_rules(tx, [actor.customer_id])
+    ids = {id_ for rule in rules if rule.matches(failure) for id_ in rule.channels}
+    return store.active_channel_names(tx, actor.customer_id, ids)
 
 
 # Messages

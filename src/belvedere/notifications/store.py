@@ -120,6 +120,16 @@ def active_channels(tx: Tx, channel_ids: Iterable[str]) -> frozenset[str]:
     return frozenset(channel_id for (channel_id,) in rows)
 
 
+def active_channel_names(tx: Tx, customer_id: str, channel_ids: Iterable[str]) -> list[str]:
+    rows = tx.rows(
+        "select name from channels where customer_id = ? and enabled = 1"
+        f" and id in {tx.dialect.in_texts} order by name",
+        customer_id,
+        msgspec.json.encode(sorted(channel_ids)).decode(),
+    )
+    return [name for (name,) in rows]
+
+
 def rules_using(tx: Tx, customer_id: str, channel_id: str) -> list[str]:
     """Names of the rules that use a channel."""
     rows = tx.all(

@@ -23,6 +23,7 @@ from belvedere.monitors.api.monitors import ROUTES as MONITORS
 from belvedere.monitors.api.nested import ROUTES as NESTED
 from belvedere.notifications.api.channels import ROUTES as NOTIFY
 from belvedere.notifications.api.inbox import ROUTES as INBOX
+from belvedere.notifications.api.recipients import ROUTES as RECIPIENTS
 from belvedere.overview.access_report import ROUTES as EXPLAIN
 from belvedere.overview.api import ROUTES as OVERVIEW
 from belvedere.overview.event_sources import ROUTES as EVENTS
@@ -96,6 +97,7 @@ ROUTES: tuple[Route, ...] = (
     *DEFINITIONS,
     *HOST_GROUPS,
     *NOTIFY,
+    *RECIPIENTS,
     *INBOX,
     *WORKFLOWS,
     *WORKFLOW_JOBS,

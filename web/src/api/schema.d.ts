@@ -3916,6 +3916,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/notify/recipients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the channels that a failure is sent to, by name
+         * @description Level: manager.
+         */
+        get: operations["get_notify_recipients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/notify/rule": {
         parameters: {
             query?: never;
@@ -8244,6 +8264,13 @@ export interface components {
             tasks?: Record<string, unknown>[] | null;
             /** @default null */
             workflows?: Record<string, unknown>[] | null;
+        };
+        /**
+         * RecipientRecord
+         * @description A channel that a failure is sent to.
+         */
+        RecipientRecord: {
+            name: string;
         };
         /**
          * RecoveryCodes
@@ -18539,6 +18566,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_notify_recipients: {
+        parameters: {
+            query?: {
+                /** @description monitor (default) or task */
+                kind?: string;
+                /** @description id of the monitor or task, and of its host; may be repeated */
+                object?: string;
+                /** @description a tag of it; may be repeated */
+                tag?: string;
+                /** @description LOW, HIGH (default) or CRITICAL */
+                severity?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipientRecord"][];
                 };
             };
             /** @description Refused. */

@@ -1,2 +1,3 @@
-"""Endpoints of notifications: `channels` (with rules and messages), `inbox`, and their records.
+"""Endpoints of notifications: `channels` (with rules and messages), `inbox`, `recipients`, and
+their records.
 Each file has its own `ROUTES`."""

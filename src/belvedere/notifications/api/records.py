@@ -26,6 +26,12 @@ class ChannelRecord(msgspec.Struct):
     last_update: str
 
 
+class RecipientRecord(msgspec.Struct):
+    """A channel that a failure is sent to."""
+
+    name: str
+
+
 class QuietRecord(msgspec.Struct, rename={"start": "from", "end": "to"}):
     start: str
     end: str

@@ -12,6 +12,31 @@ export const rulesQuery = queryOptions({
   queryFn: () => ok<Shape<'RuleRecord'>[]>(api.GET('/notify/rule')),
 })
 
+/** What decides who is notified of a failure. */
+export interface FailureFilter {
+  kind: 'monitor.failure' | 'job.finished'
+  objectIds: string[]
+  tags: string[]
+  severity?: string | undefined
+}
+
+/** The names of the channels that a failure is sent to; for managers, who may not read rules. */
+export const recipientsQuery = ({ kind, objectIds, tags, severity }: FailureFilter) => {
+  const query = {
+    kind: kind === 'job.finished' ? 'task' : 'monitor',
+    object: objectIds,
+    tag: tags,
+    severity: severity?.toUpperCase(),
+  }
+  return queryOptions({
+    queryKey: ['rule', 'recipients', query],
+    queryFn: () =>
+      ok<Shape<'RecipientRecord'>[]>(
+        api.GET('/notify/recipients', { params: { query: untypedQuery(query) } }),
+      ),
+  })
+}
+
 const PAGE = 50
 // What becomes of a message makes no events.
 const TRIES_MS = 10_000

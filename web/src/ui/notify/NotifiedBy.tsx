@@ -1,7 +1,8 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { BellOff, BellRing } from 'lucide-react'
-import { channelsQuery, rulesQuery } from '../../api/queries/notifications'
+import type { ReactNode } from 'react'
+import { channelsQuery, recipientsQuery, rulesQuery } from '../../api/queries/notifications'
 import { useHasLevel } from '../../app/session'
 import { catalogue } from '../../lib/i18n'
 import { AppLink } from '../AppLink'
@@ -25,26 +26,49 @@ const useText = catalogue(
   },
 )
 
-/** Who is notified of a failure of this monitor or task. Only admins may see channels and rules. */
+/** Who is notified of a failure. Only admins may see channels and rules; managers see the names. */
 export function NotifiedBy({ failure, own }: { failure: Failure; own?: OwnChannels }) {
   const t = useText()
   const isAdmin = useHasLevel('admin')
-  const rules = useQuery({ ...rulesQuery, enabled: isAdmin })
-  const channels = useQuery({ ...channelsQuery, enabled: isAdmin })
-  if (!isAdmin)
-    return (
-      <Text size="sm" c="dimmed">
-        {t.byAdmin}
-      </Text>
-    )
+  const isManager = useHasLevel('manager')
+  if (isAdmin) return <ByRules failure={failure} own={own} />
+  if (isManager) return <ByServer failure={failure} />
+  return (
+    <Text size="sm" c="dimmed">
+      {t.byAdmin}
+    </Text>
+  )
+}
+
+function ByRules({ failure, own }: { failure: Failure; own: OwnChannels | undefined }) {
+  const t = useText()
+  const rules = useQuery(rulesQuery)
+  const channels = useQuery(channelsQuery)
   if (!rules.data || !channels.data) return null
   const names = notifiedChannels(failure, rules.data, channels.data, own?.ids)
+  return (
+    <Recipients names={names}>
+      <AppLink to="/settings/notifications">{names.length ? t.change : t.setUp}</AppLink>
+    </Recipients>
+  )
+}
+
+function ByServer({ failure }: { failure: Failure }) {
+  const t = useText()
+  const { data } = useQuery(recipientsQuery(failure))
+  if (!data) return null
+  return (
+    <Recipients names={data.map(({ name }) => name)}>{data.length ? null : t.byAdmin}</Recipients>
+  )
+}
+
+function Recipients({ names, children }: { names: string[]; children: ReactNode }) {
+  const t = useText()
   const Icon = names.length ? BellRing : BellOff
   return (
     <Text size="sm" role="status">
       <Icon size={14} style={{ verticalAlign: -2, marginRight: 6 }} aria-hidden />
-      {names.length ? t.to(names.join(', ')) : t.noRecipients}{' '}
-      <AppLink to="/settings/notifications">{names.length ? t.change : t.setUp}</AppLink>
+      {names.length ? t.to(names.join(', ')) : t.noRecipients} {children}
     </Text>
   )
 }

@@ -1,4 +1,5 @@
 import type { Shape } from '../../api/client'
+import type { FailureFilter } from '../../api/queries/notifications'
 
 type Channel = Pick<Shape<'ChannelRecord'>, 'id' | 'name' | 'enable'>
 type Rule = Pick<
@@ -6,14 +7,8 @@ type Rule = Pick<
   'enable' | 'channels' | 'kinds' | 'objects' | 'states' | 'tags' | 'severity'
 >
 
-/** A failure of one monitor or task, as rules see it. */
-export interface Failure {
-  kind: 'monitor.failure' | 'job.finished'
-  /** Not known of what is still to be created. */
-  objectIds: string[]
-  tags: string[]
-  severity?: string | undefined
-}
+/** A failure of one monitor or task, as rules see it. What is still to be created has no id. */
+export type Failure = FailureFilter
 
 const SEVERITIES = ['LOW', 'HIGH', 'CRITICAL']
 const rank = (severity: string) => SEVERITIES.indexOf(severity.toUpperCase())
