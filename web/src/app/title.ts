@@ -1,4 +1,5 @@
 import { useEffect, useSyncExternalStore } from 'react'
+import { showProblems } from '../lib/tabIcon'
 
 let title = ''
 let heading = ''
@@ -20,11 +21,12 @@ export function usePageTitle(name: string, head = name): void {
   }, [name, head])
 }
 
-/** The number of problems: before the name in the tab, and short, for tabs are narrow. */
+/** The number of problems: in the tab's icon, and before its name, short, for tabs are narrow. */
 export function useTitleAlarm(failing: number): void {
   useEffect(() => {
     alarm = failing ? `(${failing}!)` : ''
     show()
+    showProblems(failing)
   }, [failing])
 }
 

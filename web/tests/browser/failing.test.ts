@@ -32,6 +32,11 @@ const row = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
 /** The first row below the heading. */
 const top = (page: Page) => page.locator('[role="row"][aria-rowindex="2"]')
+/** The icon of the browser's tab. */
+const icon = (page: Page) =>
+  page
+    .locator('link[rel="icon"]')
+    .evaluate((link: HTMLLinkElement) => decodeURIComponent(link.href))
 const badge = (page: Page) =>
   page.getByRole('navigation', { name: 'Observe' }).getByRole('link', { name: /^Monitors/ })
 
@@ -48,12 +53,14 @@ test('a monitor that fails moves to the top, is counted, and appears in the inbo
   await row(page, 'Shop').locator('svg g[fill="var(--st-fail)"] rect').nth(1).waitFor()
   await badge(page).getByText('1', { exact: true }).waitFor()
   await expect.poll(() => page.title()).toBe('(1!) · Monitors · Belvedere')
+  await expect.poll(() => icon(page)).toContain('>1</text>')
   await inbox.getByRole('link', { name: 'Shop fails' }).waitFor()
   await expect.poll(() => inbox.title()).toBe('(1!) · Inbox · Belvedere')
 
   isUp = true
   await top(page).getByRole('link', { name: 'Archive' }).waitFor()
   await expect.poll(() => page.title()).toBe('Monitors · Belvedere')
+  await expect.poll(() => icon(page)).toMatch(/favicon\.svg$/)
   await badge(page).getByText('1', { exact: true }).waitFor({ state: 'detached' })
   await inbox.getByRole('link', { name: 'Shop is normal again' }).waitFor()
 })
