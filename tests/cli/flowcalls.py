@@ -100,6 +100,16 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "ready",
     ),
     (
+        f"workflow restart release {FLOW_JOB_ID} --from-step deploy web-2 7",
+        (
+            "PUT",
+            f"{_JOB}/restart",
+            {"from": "step", "step": "deploy"},
+            {"task_arguments": ["web-2", "7"]},
+        ),
+        "ready",
+    ),
+    (
         "workflow credentials release",
         ("GET", f"{_FLOW}/credentials", {}, None),
         "/secret/5ec2e7/job?customer=acme",

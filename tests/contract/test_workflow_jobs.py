@@ -360,6 +360,26 @@ async def test_a_succeeded_job_runs_again_from_the_start(
     assert (wrong.status, wrong.code) == (400, "invalid_query")
 
 
+async def test_a_step_runs_again_with_other_arguments(
+    world: World, ada: Client, vic: Client, eve: Client
+) -> None:
+    flow = await taking_two(world, ada)
+    job = (await ada.post(f"/acme/workflows/{flow['id']}/job", ["x", "y"])).json
+    async with world.agent() as agent:
+        await step(world, agent)
+    target = f"/acme/workflows/{flow['id']}/job/{job['id']}/restart"
+    body = {"task_arguments": ["x", 7]}
+    node = f"{target}?from=step&step={flow['graph']['nodes'][0]['id']}"
+    assert (await vic.put(node, body)).status == 403
+    assert (await eve.put(node, body)).status == 403
+    for wrong in (await ada.put(target, body), await ada.put(f"{target}?from=start", body)):
+        assert (wrong.status, wrong.json["errors"][0]["field"]) == (400, "task_arguments")
+    again = await ada.put(node, body)
+    assert (again.status, again.json["restarted_from"]) == (200, job["id"])
+    (first,) = await steps(ada, flow, again.json, "?include[task_arguments_values]=1")
+    assert first["task_arguments_values"] == ["x", "7"]
+
+
 async def test_a_waiting_job_shows_the_reason(world: World, ada: Client) -> None:
     task = await world.task("ask", type="approval", approvers=["max"])
     flow = await create_workflow(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})

@@ -168,6 +168,7 @@ def bodies(fixtures: AllKinds, here: OrganizationIds) -> dict[str, Any]:
         "PUT /job/{id}/input": {"args": []},
         "PUT /job/{id}/resolve": {"outcome": "success"},
         "PUT /job/{id}/restart": {},
+        "PUT /workflows/{id}/job/{workflow_job_id}/restart": {},
         "PUT /job/{id}/assignee": [here.ids["member"]],
         "PUT /job/{id}/acl": [here.ids["member"]],
         "PUT /job/{id}": {"result": {"state": "success", "data": {"code": 0}}},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.base.errors import Conflict
+from belvedere.base.errors import Conflict, Invalid
 from belvedere.jobs.approvals import votes
 from workflows.workflow_steps import WorkflowSteps
 
@@ -107,3 +107,54 @@ def test_a_step_after_an_approval_needs_a_new_one(steps: WorkflowSteps) -> None:
         assert refusal.value.code == "approval_needed"
     steps.restart(old, "b")
     assert [job.name for job in steps.steps() if job.lifecycle == "onhold"] == ["b"]
+
+
+def test_a_step_runs_again_with_other_values(steps: WorkflowSteps) -> None:
+    old = steps.run(steps.flow("a-b b-c", tasks={"b": {"task_arguments": ONE}}))
+    steps.ends("a", '["kept"]')
+    steps.ends("b")
+    steps.ends("c")
+    new = steps.restart(old, "b", ["other"])
+    assert (steps.names(), steps.values("b")) == (["b"], ["other"])
+    steps.ends("b")
+    steps.ends("c")
+    assert steps.status(new.id) == "finished/normal"
+    assert [step.name for step in steps.steps()] == ["a", "b", "c", "b", "c"]
+
+
+def test_the_first_step_runs_again_with_other_values(steps: WorkflowSteps) -> None:
+    old = steps.run(steps.flow("a-b", tasks={"a": {"task_arguments": ONE}}), ["mine"])
+    steps.ends("a")
+    steps.ends("b")
+    steps.restart(old, "a", ["other"])
+    assert (steps.names(), steps.values("a")) == (["a"], ["other"])
+
+
+def test_a_workflow_as_a_step_runs_again_with_other_values(steps: WorkflowSteps) -> None:
+    inner = steps.flow("x-y", tasks={"x": {"task_arguments": ONE}})
+    old = steps.run(steps.flow("a-b", flows={"b": inner}))
+    for name in ("a", "x", "y"):
+        steps.ends(name, '["kept"]')
+    steps.restart(old, "b", ["other"])
+    assert steps.values("x") == ["other"]
+
+
+def test_values_that_do_not_fit_start_nothing(steps: WorkflowSteps) -> None:
+    old = steps.run(steps.flow("a-b", tasks={"b": {"task_arguments": ONE}}))
+    steps.ends("a", '["kept"]')
+    steps.ends("b")
+    with pytest.raises(Invalid):
+        steps.restart(old, "b", ["too", "many"])
+    assert steps.names() == []
+
+
+def test_other_values_do_not_skip_an_approval(steps: WorkflowSteps) -> None:
+    old = steps.run(steps.flow("a-b b-c", tasks={"b": ASK, "c": {"task_arguments": ONE}}))
+    steps.ends("a", '["kept"]')
+    (approval,) = [job for job in steps.steps() if job.lifecycle == "onhold"]
+    steps.db.write_blocking(votes.approve, steps.actors.max, approval.id)
+    steps.react()
+    steps.ends("c")
+    with pytest.raises(Conflict) as refusal:
+        steps.restart(old, "c", ["other"])
+    assert refusal.value.code == "approval_needed"

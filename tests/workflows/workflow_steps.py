@@ -128,9 +128,11 @@ class WorkflowSteps(JobSteps):
         who = actor or self.actors.ada
         self.db.write_blocking(control.cancel, who, job.workflow_id or "", job.id)
 
-    def restart(self, job: JobRow, step: str | None = None) -> JobRow:
-        """From the failed steps, or from this one."""
-        ids = (job.workflow_id or "", job.id, step)
+    def restart(
+        self, job: JobRow, step: str | None = None, values: list[Any] | None = None
+    ) -> JobRow:
+        """From the failed steps, or from this one, with other values if there are any."""
+        ids = (job.workflow_id or "", job.id, step, values)
         return self.job(self.db.write_blocking(control.restart, self.actors.ada, *ids))
 
     def run_again(self, job: JobRow) -> JobRow:

@@ -1,6 +1,7 @@
 """Operations on workflow jobs: show, list steps, cancel, restart from some steps."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, NotFound
@@ -57,9 +58,16 @@ def replace_acl(
     return assignment.replace_acl(tx, actor, job_id, entries)
 
 
-def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str, node_id: str | None = None) -> str:
-    """A new job that keeps the steps that succeeded and runs the failed ones again, or this node
-    and all that followed it."""
+def restart(
+    tx: Tx,
+    actor: Actor,
+    workflow_id: str,
+    job_id: str,
+    node_id: str | None = None,
+    values: list[Any] | None = None,
+) -> str:
+    """A new job that keeps the steps that succeeded and runs the failed ones again, or this node,
+    with the same or with other values, and all that followed it."""
     require_workflow_job(tx, actor, workflow_id, job_id)
     old = permissions.require_runnable(tx, actor, job_id)
     if not old.is_over:
@@ -71,4 +79,4 @@ def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str, node_id: str | 
         raise Conflict(
             "Another job of this workflow is running; wait until it ends.", code="workflow_busy"
         )
-    return restart_job(tx, actor, old, node_id=node_id).id
+    return restart_job(tx, actor, old, node_id=node_id, values=values).id

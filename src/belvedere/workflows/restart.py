@@ -1,6 +1,8 @@
 """Restarts a workflow job: a new job keeps the successful steps and runs the failed ones again, or
 a chosen step and all that followed it."""
 
+from typing import Any
+
 import msgspec
 
 from belvedere.access.actor import Actor
@@ -27,10 +29,15 @@ from belvedere.workflows.execution.visits import Visit, VisitKey, visits_from_st
 
 
 def restart_job(
-    tx: Tx, actor: Actor, old: JobRow, parent: JobRow | None = None, node_id: str | None = None
+    tx: Tx,
+    actor: Actor,
+    old: JobRow,
+    parent: JobRow | None = None,
+    node_id: str | None = None,
+    values: list[Any] | None = None,
 ) -> JobRow:
     """The new job; `parent` is the workflow job that it is a step of. With `node_id` it runs again
-    from this node, otherwise from the failed ones."""
+    from this node, with these values if there are any, otherwise from the failed ones."""
     workflow_job = workflow_jobs.find(tx, old.id)
     graph = store.version_of(tx, workflow_job.workflow_id, workflow_job.version).graph
     steps = {(step.node_id, step.visit): step for step in step_store.steps_of(tx, old.id)}
@@ -47,8 +54,9 @@ def restart_job(
     step_store.insert(
         tx, [msgspec.structs.replace(steps[visit.key], workflow_job_id=new.id) for visit in reused]
     )
-    has_started = _restart_nested(tx, actor, new, graph, workflow_job, steps, reused)
-    if not reused and not has_started:
+    if node_id is not None and values is not None:
+        _start_with(tx, new, graph.node(node_id), _first(graph, workflow_job, reused), values)
+    elif not _restart_nested(tx, actor, new, graph, workflow_job, steps, reused) and not reused:
         _start(
             tx,
             new,
@@ -58,6 +66,25 @@ def restart_job(
         )
     advance(tx, new.id)
     return new
+
+
+def _first(graph: Graph, workflow_job: WorkflowJobRow, reused: list[Visit]) -> list[NodeStart]:
+    """What starts after the reused visits."""
+    if not reused:
+        return [NodeStart(workflow_job.start, 1, ())]
+    return decision.decide(graph, workflow_job.start, reused).starts
+
+
+def _start_with(
+    tx: Tx, new: JobRow, node: Node, starts: list[NodeStart], values: list[Any]
+) -> None:
+    """Run the chosen step with these values. Values that do not fit are refused: nothing starts."""
+    start = next((start for start in starts if start.node_id == node.id), None)
+    if start is None:
+        message = f"The step {node.id!r} cannot start with the results of the steps before it."
+        raise Conflict(message, code="step_not_reached")
+    request = StepRequest(new, node, values, by_index=False, visit=start.visit, causes=start.causes)
+    step_jobs.write_steps(tx, [step_jobs.prepare_approved(tx, request, {})])
 
 
 def _restart_nested(
@@ -70,9 +97,8 @@ def _restart_nested(
     reused: list[Visit],
 ) -> bool:
     """Nodes that run a workflow which failed: it is restarted from its failed steps, too."""
-    first = [] if reused else [NodeStart(workflow_job.start, 1, ())]
     new_steps = []
-    for start in first or decision.decide(graph, workflow_job.start, reused).starts:
+    for start in _first(graph, workflow_job, reused):
         step = steps.get((start.node_id, start.visit))
         if step is not None and graph.node(start.node_id).workflow_id:
             inner = _restart_inner(tx, actor, new, graph.node(start.node_id), step)

@@ -22,7 +22,7 @@ from belvedere.jobs.queries import details, pages, records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.queries.result_form import is_set
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination
+from belvedere.rest import pagination, run_arguments, text_fields
 from belvedere.rest.listing import Condition
 from belvedere.rest.route import Handler, Reply, Route
 from belvedere.rest.run_arguments import RunArguments
@@ -48,6 +48,13 @@ class RunWorkflow(msgspec.Struct):
     wait_result: bool | None = None
     # Members to whom the job and its steps are assigned; not with a secret key.
     assignee: list[str] | None = None
+
+
+class RestartBody(msgspec.Struct):
+    """The body may be empty; earlier versions ignored it, so unknown fields are not refused."""
+
+    # Other arguments for the step of `from=step`; all of them, in their order.
+    task_arguments: list[Any] | None = None
 
 
 async def run(request: Request[None]) -> Reply:
@@ -204,7 +211,7 @@ async def replace_acl(request: Request[list[str] | JobAclBody]) -> list[str]:
     return acl
 
 
-async def restart(request: Request[None]) -> Reply:
+async def restart(request: Request[RestartBody]) -> Reply:
     path = (request.path["id"], request.path["workflow_job_id"])
     first = request.first("from") or RESTART_FROM[0]
     if first not in RESTART_FROM:
@@ -213,11 +220,21 @@ async def restart(request: Request[None]) -> Reply:
     node_id = request.first("step") if first == "step" else None
     if first == "step" and not node_id:
         raise Invalid("from=step needs step, the id of a step.", code="invalid_query")
+    values = request.body.task_arguments
+    if values is not None and node_id is None:
+        message = "task_arguments are only for from=step; run the workflow to choose them."
+        raise text_fields.invalid_field("task_arguments", message)
     if first == "start":
         once = await run_requests.idempotency_key(request)
         job_request = await request.services.db.read(rerun.request_for, request.actor, *path, once)
         return await _start(request, request.actor, job_request)
-    job_id = await request.services.db.write(control.restart, request.actor, *path, node_id)
+    job_id = await request.services.db.write(
+        control.restart,
+        request.actor,
+        *path,
+        node_id,
+        None if values is None else run_arguments.unwrap(values),
+    )
     return Reply(await _job_record(request, job_id))
 
 
@@ -311,6 +328,8 @@ ROUTES: tuple[Route, ...] = (
         "user",
         restart,
         "Resume from the failed steps, or run again from the start or from one step, as a new job",
+        body=RestartBody,
+        exact_numbers=True,
         answer=JobRecord,
         codes=(
             *("wrong_lifecycle", "nothing_failed", "workflow_busy", "invalid_query"),

@@ -8424,6 +8424,14 @@ export interface components {
             task_arguments?: unknown[] | null;
         };
         /**
+         * RestartBody
+         * @description The body may be empty; earlier versions ignored it, so unknown fields are not refused.
+         */
+        RestartBody: {
+            /** @default null */
+            task_arguments?: unknown[] | null;
+        };
+        /**
          * Retry
          * @description Retries after a failure: how many, after how many milliseconds, and the factor of the
          *         delay.
@@ -22822,7 +22830,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestartBody"];
+            };
+        };
         responses: {
             /** @description Done. */
             200: {

@@ -161,7 +161,7 @@ test('a graph is built by keyboard alone, and its run is shown live', async () =
   for (const node of ['fetch', 'build', 'ship'])
     await page.locator(`.react-flow__node[data-id="${node}"] .flow-node[data-look="ok"]`).waitFor()
   await page.locator('.react-flow__node[data-id="build"]').click()
-  await page.getByRole('link', { name: 'Open job' }).click()
+  await page.getByRole('link', { name: 'Open', exact: true }).click()
   await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
 })
 
@@ -207,7 +207,7 @@ test('a run that waits for a person is marked, in the graph and in the table', a
   await world.api('POST', `/workflows/${workflow.id}/job`, {})
   await page.locator('.flow-node[data-look="wait"]').waitFor()
   await page.getByText('Table', { exact: true }).click()
-  await page.getByRole('row').nth(2).getByRole('link', { name: 'Open job' }).waitFor()
+  await page.getByRole('row').nth(2).getByRole('link', { name: 'Open', exact: true }).waitFor()
   await until(async () => (await world.api('GET', '/-/needs')).length === 1, 'a need')
 })
 
@@ -239,7 +239,7 @@ test('a step runs another workflow, and their jobs link to each other', async ()
   const innerNode = page.locator('.react-flow__node[data-id="inner"] .flow-node[data-look="ok"]')
   await innerNode.waitFor()
   await innerNode.click()
-  await page.getByRole('link', { name: 'Open job' }).click()
+  await page.getByRole('link', { name: 'Open', exact: true }).click()
   await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
   // The job of the inner workflow links back to the job of the outer one.
   await page.getByRole('link', { name: 'of a workflow' }).click()
@@ -319,6 +319,35 @@ test('a finished run is run again from a step, and the steps before it keep thei
     names.filter((name) => name === 'Count'),
     names.filter((name) => name === 'Use'),
   ]).toEqual([['Count'], ['Use', 'Use']])
+})
+
+test('a step is run again with other arguments', async () => {
+  const task = await world.script('Greet', '#!/bin/bash\necho "hello $1"\n', {
+    task_arguments: [{ type: 'input', label: 'who', order: 0 }],
+  })
+  const workflow = await world.api('POST', '/workflows', {
+    name: 'other arguments',
+    start: 'greet',
+    graph: { nodes: [{ id: 'greet', task_id: task.id }], edges: [] },
+  })
+  const path = `/workflows/${workflow.id}/job`
+  const run = await world.api('POST', path, { task_arguments: ['Ada'] })
+  const isOver = async () => (await world.api('GET', `/job/${run.id}`)).lifecycle === 'finished'
+  await until(isOver, 'the end of the run')
+  const page = await world.page(`/workflows/${workflow.id}/graph?step=greet`)
+  await page.getByRole('button', { name: 'Run with other arguments' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Run from greet with other arguments' })
+  const who = dialog.getByLabel('who')
+  await who.waitFor()
+  expect(await who.inputValue()).toBe('Ada')
+  await who.fill('Grace')
+  await dialog.getByRole('button', { name: /^Run/ }).click()
+  await dialog.getByRole('link', { name: 'Open', exact: true }).waitFor()
+  const inputs = async () => {
+    const rows = await world.api<{ task_arguments_values: string[] }[]>('GET', `${path}s/input`)
+    return rows.map((row) => row.task_arguments_values)
+  }
+  expect(await inputs()).toEqual([['Grace'], ['Ada']])
 })
 
 test('a step opens beside the newest run, and the editor maps its arguments', async () => {

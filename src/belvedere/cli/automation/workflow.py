@@ -88,9 +88,12 @@ def cancel(args: Args) -> object:
 def restart(args: Args) -> object:
     client = lookup.connect_to_job(args)
     path = f"{_path(client, args)}/job/{args.job}/restart"
+    if args.values and not args.from_step:
+        raise CommandError("Arguments need --from-step: the step that they are for.", 2)
     if args.from_step:
         query = {"from": "step", "step": args.from_step}
-        return client.request("PUT", path, query=query).body
+        body = {"task_arguments": args.values} if args.values else None
+        return client.request("PUT", path, body, query=query).body
     if not args.from_start:
         return client.put(path)
     headers = {"Idempotency-Key": new_id()}
@@ -289,6 +292,12 @@ COMMANDS = (
                 "--from-step",
                 metavar="STEP",
                 help="run this step and those after it again; earlier steps keep their output",
+            ),
+            option(
+                "values",
+                metavar="VALUE",
+                nargs="*",
+                help="with --from-step: all arguments of the step (default: the same as before)",
             ),
         ),
     ),

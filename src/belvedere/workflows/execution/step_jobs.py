@@ -140,17 +140,20 @@ def prepare_or_fail(tx: Tx, request: StepRequest, tasks: TaskCache) -> StepJob:
     """The same for a workflow job under way: a step that cannot start has the state error, with the
     reason."""
     try:
-        step_job = prepare(tx, request, tasks)
-        if step_job.task_job is not None:
-            approval_scope.check_step(
-                tx, request.parent.id, request.node.id, step_job.task_job[1].task
-            )
-        else:
-            workflow = (request.parent.customer_id, request.node.workflow_id)
-            approval_scope.check_workflow(tx, request.parent.id, request.node.id, *workflow)
-        return step_job
+        return prepare_approved(tx, request, tasks)
     except Refused as refusal:
         return failed_step(tx, request, refusal)
+
+
+def prepare_approved(tx: Tx, request: StepRequest, tasks: TaskCache) -> StepJob:
+    """A step of a workflow job under way; refused if it differs from what was approved."""
+    step_job = prepare(tx, request, tasks)
+    if step_job.task_job is not None:
+        approval_scope.check_step(tx, request.parent.id, request.node.id, step_job.task_job[1].task)
+    else:
+        workflow = (request.parent.customer_id, request.node.workflow_id)
+        approval_scope.check_workflow(tx, request.parent.id, request.node.id, *workflow)
+    return step_job
 
 
 def failed_step(tx: Tx, request: StepRequest, refusal: Refused) -> StepJob:

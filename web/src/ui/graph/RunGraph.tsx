@@ -94,7 +94,14 @@ export function RunPicture({ workflow, jobId, step, onStep }: PictureProps) {
           hasRun={!!jobId}
           onClose={() => onStep(null)}
         >
-          {jobId ? <RunFromStep workflow={workflow} jobId={jobId} nodeId={node.id} /> : null}
+          {jobId ? (
+            <RunFromStep
+              workflow={workflow}
+              jobId={jobId}
+              node={node}
+              stepJobId={jobsOf.get(node.id)?.at(-1) ?? ''}
+            />
+          ) : null}
         </StepDetails>
       ) : null}
     </div>

@@ -2,7 +2,6 @@ import { Button, CloseButton, Group, SegmentedControl, Select, Text, Title } fro
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { StepForward } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { api, ok } from '../../api/client'
 import type { Workflow } from '../../api/queries/automation/workflow'
 import { type Job, jobQuery } from '../../api/queries/job'
 import { isOver, jobLook, jobStateText } from '../../lib/state'
@@ -13,7 +12,8 @@ import { reasonText } from '../job/reasons'
 import { QueryResult } from '../layout/QueryResult'
 import { useLastLines } from '../run/lastLines'
 import '../run/run.css'
-import { useMayRun } from '../run/target'
+import { RunDialog } from '../run/RunDialog'
+import { startStep, useMayRun } from '../run/target'
 import { StateIcon } from '../state/StateIcon'
 import { Duration } from '../state/Time'
 import { useWords } from '../text'
@@ -165,44 +165,55 @@ interface RunFromProps {
   workflow: Workflow
   /** The run whose earlier steps are kept. */
   jobId: string
-  nodeId: string
+  node: Node
+  /** The job of the step's latest visit. */
+  stepJobId: string
 }
 
-/** Runs a step of a finished run again, with the same values, and all that follows it. */
-export function RunFromStep({ workflow, jobId, nodeId }: RunFromProps) {
+/** Runs a step of a finished run again, with the same or other values, and all that follows it. */
+export function RunFromStep({ workflow, jobId, node, stepJobId }: RunFromProps) {
   const t = useText()
   const go = useAppNavigate()
   const client = useQueryClient()
+  const [asks, setAsks] = useState(false)
   const mayRun = useMayRun()(workflow.acl) && workflow.enable
   const { data: run } = useQuery(jobQuery(jobId))
+  const { data: job } = useQuery(jobQuery(stepJobId))
+  const step = { workflowId: workflow.id, runId: jobId, nodeId: node.id, acl: workflow.acl }
   const start = useMutation({
-    mutationFn: () =>
-      ok(
-        api.PUT('/workflows/{id}/job/{workflow_job_id}/restart', {
-          params: {
-            path: { id: workflow.id, workflow_job_id: jobId },
-            query: { from: 'step', step: nodeId },
-          },
-        }),
-      ),
-    onSuccess: (job) => {
-      showSuccess(t.startedFrom(nodeId))
+    mutationFn: () => startStep(step, {}),
+    onSuccess: (next) => {
+      showSuccess(t.startedFrom(node.id))
       void client.invalidateQueries({ queryKey: ['job'] })
-      go(`/workflows/${workflow.id}/graph`, { job: job.id, step: nodeId })
+      go(`/workflows/${workflow.id}/graph`, { job: next.id, step: node.id })
     },
     onError: showError,
   })
   if (!run || !isOver(run) || !mayRun) return null
+  const values = job?.task_arguments_values ?? []
+  const icon = <StepForward size={12} />
+  const button = { size: 'compact-sm', variant: 'default', leftSection: icon } as const
   return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      leftSection={<StepForward size={12} />}
-      title={t.runFromHelp}
-      loading={start.isPending}
-      onClick={() => start.mutate()}
-    >
-      {t.runFrom}
-    </Button>
+    <>
+      <Button
+        {...button}
+        title={t.runFromHelp}
+        loading={start.isPending}
+        onClick={() => start.mutate()}
+      >
+        {t.runFrom}
+      </Button>
+      {job?.task?.task_arguments?.length ? (
+        <Button {...button} onClick={() => setAsks(true)}>
+          {t.runWith}
+        </Button>
+      ) : null}
+      <RunDialog
+        target={{ kind: 'task', id: node.task_id ?? '', name: node.id }}
+        from={{ id: stepJobId, values, step }}
+        opened={asks}
+        onClose={() => setAsks(false)}
+      />
+    </>
   )
 }

@@ -32,6 +32,7 @@ export const useText = catalogue(
     runFrom: 'Run from this step',
     runFromHelp:
       'As a new run: the steps before keep their output, this step gets the same values.',
+    runWith: 'Run with other arguments',
     startedFrom: (name: string) => `Started from ${name}`,
     openJob: 'Open job',
     openTask: 'Open task',
@@ -71,6 +72,7 @@ export const useText = catalogue(
     runFrom: 'Ejecutar desde este paso',
     runFromHelp:
       'Como ejecución nueva: los pasos anteriores conservan su salida y este recibe los mismos valores.',
+    runWith: 'Ejecutar con otros argumentos',
     startedFrom: (name: string) => `Iniciado desde ${name}`,
     openJob: 'Abrir trabajo',
     openTask: 'Abrir tarea',

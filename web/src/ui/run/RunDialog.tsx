@@ -25,15 +25,15 @@ interface Props {
 export function RunDialog({ target, from, opened, onClose }: Props) {
   const t = useText()
   return (
-    <Dialog
-      opened={opened}
-      onClose={onClose}
-      title={from ? t.sameTitle(target.name, shortId(from.id)) : t.title(target.name)}
-      size="lg"
-    >
+    <Dialog opened={opened} onClose={onClose} title={titleOf(t, target, from)} size="lg">
       {opened ? <Inside target={target} from={from} onClose={onClose} /> : null}
     </Dialog>
   )
+}
+
+function titleOf(t: ReturnType<typeof useText>, target: Target, from: JobValues | undefined) {
+  if (from?.step) return t.stepTitle(from.step.nodeId)
+  return from ? t.sameTitle(target.name, shortId(from.id)) : t.title(target.name)
 }
 
 function Inside({ target, from, onClose }: Omit<Props, 'opened'>) {
@@ -45,7 +45,7 @@ function Inside({ target, from, onClose }: Omit<Props, 'opened'>) {
       {(runnable) => (
         <RunForm
           target={target}
-          runnable={runnable}
+          runnable={from?.step ? { ...runnable, acl: from.step.acl } : runnable}
           from={from}
           onStarted={setJob}
           onClose={onClose}

@@ -48,7 +48,7 @@ export function RunForm({ target, runnable, from, onStarted, onClose }: Props) {
           {run.refusal}
         </Alert>
       ) : null}
-      <Call target={target} run={run} runnable={runnable} />
+      {from?.step ? null : <Call target={target} run={run} runnable={runnable} />}
       <Group justify="flex-end" gap={8}>
         <Button variant="default" onClick={onClose}>
           {w.cancel}

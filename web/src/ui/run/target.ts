@@ -13,10 +13,19 @@ export interface Target {
   name: string
 }
 
+/** A step of an ended workflow run: the run is repeated from it, under the ACL of the workflow. */
+export interface RunStep {
+  workflowId: string
+  runId: string
+  nodeId: string
+  acl: string[]
+}
+
 /** The values of an earlier job, to begin with. */
 export interface JobValues {
   id: string
   values: unknown[]
+  step?: RunStep
 }
 
 export interface Runnable {
@@ -80,6 +89,7 @@ export async function start(
   from?: JobValues,
 ): Promise<Shape<'JobRecord'>> {
   const body = values ? { task_arguments: values } : {}
+  if (from?.step) return startStep(from.step, body)
   if (from) {
     // The new job says which one it repeats.
     const request = { params: { path: { id: from.id } }, body, headers: { 'idempotency-key': key } }
@@ -89,6 +99,19 @@ export async function start(
   return kind === 'task'
     ? ok<Shape<'JobRecord'>>(api.POST('/task/{id}/job', request) as never)
     : ok<Shape<'JobRecord'>>(api.POST('/workflows/{id}/job', request) as never)
+}
+
+/** Runs the workflow again from this step, with other arguments for it. */
+export function startStep(
+  { workflowId, runId, nodeId }: RunStep,
+  body: { task_arguments?: unknown[] },
+) {
+  const params = {
+    path: { id: workflowId, workflow_job_id: runId },
+    query: { from: 'step', step: nodeId },
+  }
+  const path = '/workflows/{id}/job/{workflow_job_id}/restart'
+  return ok<Shape<'JobRecord'>>(api.PUT(path, { params, body }) as never)
 }
 
 /** A key for one try; randomUUID is missing on plain http. */
