@@ -86,6 +86,22 @@ def test_several_jobs_of_a_task_take_the_same_two_round_trips(
     check_consistent(steps)
 
 
+def test_several_ends_on_a_host_take_two_round_trips(
+    steps: JobSteps, round_trips: mock.Mock
+) -> None:
+    claim_server, task_id = ClaimServer(steps, steps.db, slots=2), steps.task()
+    for _ in range(3):
+        claim_server.request(task_id, task_id)
+        reports = [
+            ReceivedReport(steps.host_id, order.fence, Report("exit"))
+            for order in claim_server.link.given[-2:]
+        ]
+        round_trips.reset_mock()
+        steps.db.write_blocking(claim_server.links.finish, reports)
+    assert round_trips.call_count == 2
+    check_consistent(steps)
+
+
 @pytest.fixture
 def second_db(steps: JobSteps, database_url: str) -> Iterator[Database]:
     database = open_database(database_url)

@@ -50,14 +50,14 @@ def _lock_statements(dialect: Dialect, is_single: bool) -> tuple[str, str, str, 
         f"select {JOB_COLUMNS} from jobs where id {of_fences} order by id{dialect.lock_rows}",
         f"select {columns(Attempt)} from attempts where fence {equals}",
         store.active_triggers_query(of_jobs),
-        ready_job_of(f"(select host_id from attempts where fence {equals})"),
+        ready_job_of(in_subquery.format(f"select host_id from attempts where fence {equals}")),
     )
 
 
-def ready_job_of(host: str) -> str:
-    """A row if the host, an expression, has a ready job. PostgreSQL turns `exists` into a join that
-    reads all ready jobs of the host."""
-    return f"select 1 from jobs where lifecycle = 'ready' and host_id = {host} limit 1"
+def ready_job_of(hosts: str) -> str:
+    """A row if a host that fulfils the condition has a ready job. PostgreSQL turns `exists` into a
+    join that reads all ready jobs of the host."""
+    return f"select 1 from jobs where lifecycle = 'ready' and host_id {hosts} limit 1"
 
 
 class LockedReports(NamedTuple):
@@ -67,8 +67,8 @@ class LockedReports(NamedTuple):
     attempts: dict[int, Attempt]
     # The active triggers of their tasks.
     triggers: ActiveTriggers
-    # Whether another job may be ready on their hosts; certain only for one report.
-    has_ready_jobs: bool = True
+    # Whether jobs are ready on their hosts; True without having asked if that would save nothing.
+    has_ready_jobs: bool
 
 
 def lock_reported(tx: Tx, fences: Sequence[int]) -> LockedReports:
@@ -78,7 +78,7 @@ def lock_reported(tx: Tx, fences: Sequence[int]) -> LockedReports:
     parameter = fences[0] if is_single else json_array(fences)
     of_jobs, of_attempts, of_triggers, of_ready_jobs = _lock_statements(tx.dialect, is_single)
     # Without round trips, the claim at the end of the transaction costs no more than this question.
-    asks_ready = is_single and bool(tx.dialect.lock_rows)
+    asks_ready = bool(tx.dialect.lock_rows)
     jobs, attempts, triggers, *ready = tx.pipeline(
         (of_jobs, (parameter,)),
         (of_attempts, (parameter,)),

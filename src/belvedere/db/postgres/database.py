@@ -228,11 +228,11 @@ class Postgres:
                 self._run_before_commit(tx)
             commits_at = time.monotonic()
             conditional = tx.conditional_signals
-            answers = commit(connection, [query for _, query in conditional])
+            answers = commit(connection, list(conditional.values()))
             ended = time.monotonic()
             self.commit_times.observe(ended - commits_at)
             self.transaction_times.observe(ended - began)
-            due = {signal for (signal, _), rows in zip(conditional, answers, strict=True) if rows}
+            due = {signal for signal, rows in zip(conditional, answers, strict=True) if rows}
             return result, tx, due
         except BaseException as fault:
             connection.rollback()

@@ -61,7 +61,7 @@ class PostgresTx:
         self.fence = 0
         self.calls: list[AfterCommit] = []
         # Signals with the statements that decide, after the commit, whether they are sent.
-        self.conditional_signals: list[tuple[Signal, Query]] = []
+        self.conditional_signals: dict[Signal, Query] = {}
         # Rows by statement and parameters.
         self._prefetched: dict[tuple[str, tuple[object, ...]], list[Row]] = {}
 
@@ -118,7 +118,7 @@ class PostgresTx:
             self._prefetched[sql, tuple(params)] = rows
 
     def signal_if(self, signal: Signal, query: Query) -> None:
-        self.conditional_signals.append((signal, query))
+        self.conditional_signals[signal] = query
 
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)

@@ -50,7 +50,7 @@ class ReportOutcome(msgspec.Struct):
 MAX_RETRY_DELAY: Millis = DAY
 
 
-READY_JOB_OF_HOST = ready_job_of("?")
+READY_JOB_OF_HOST = ready_job_of("= ?")
 # A job that needs more disk space than its host has must not be assigned again and again.
 MAX_RETURNS = 10
 
