@@ -63,13 +63,26 @@ class Installation:
         while self.databases:
             engines.close(self.databases.pop())
 
-    def move(self, steps: list[str] | None = None, **options: bool) -> TransferRecord:
+    def move(
+        self,
+        steps: list[str] | None = None,
+        *,
+        is_copy_only: bool = False,
+        before_stop: Callable[[], object] | None = None,
+    ) -> TransferRecord:
+        """`before_stop`: what the server still does when it is asked to stop."""
+
+        def stop() -> None:
+            if before_stop is not None:
+                before_stop()
+            self.stop()
+
         return moves.move(
             self.settings,
             self.to,
             lambda step, done, total: None if steps is None else steps.append(step),
-            self.stop,
-            is_copy_only=options.get("is_copy_only", False),
+            stop,
+            is_copy_only=is_copy_only,
         )
 
 
@@ -245,7 +258,7 @@ def test_changes_during_the_copy_are_moved(site: Installation) -> None:
     assert not site.move(is_copy_only=True).is_complete
     site.db.write_blocking(change, site.place)
     # A server runs until it is asked to stop.
-    record = site.move()
+    record = site.move(before_stop=lambda: site.db.write_blocking(change, site.place))
     assert record.is_complete
     assert record.changed > 0
     check_moved(site)

@@ -15,7 +15,7 @@ from belvedere.db import Database, installation
 from belvedere.db.backup.copy import Location, check_complete
 from belvedere.db.migrate import list_applied, migrate, open_database, pending_names
 from belvedere.db.signals import ACCESS_CHANGED, ANY_EVENT, Signal, SignalBus, Topic
-from belvedere.db.transfer import marks
+from belvedere.db.transfer import changes, marks
 from belvedere.egress.pool import EgressPool
 from belvedere.events.feed import EventFeed
 from belvedere.files.api_check import SyntaxChecks
@@ -70,10 +70,12 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
     try:
         db = open_database(settings.database_url)
         _check_usable(db)
+        changes.drop_leftovers(db.write_blocking)
         if db.dialect.is_shared:
             _migrate_shared(db)
             return db, db
         logs = open_database(str(folder / "logs.db"))
+        changes.drop_leftovers(logs.write_blocking)
         db.clock = logs.clock = SharedClock(wall)
         _migrate_files(db, logs, settings)
         return db, logs

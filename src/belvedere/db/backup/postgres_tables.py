@@ -57,8 +57,9 @@ KEYS = (
 )
 
 
-# Not in a backup: the server fills them again after the restore.
-REBUILT = frozenset({"job_search", "job_search_progress"})
+# Not in a backup: the server fills them again after the restore, and a transfer to another engine
+# begins again.
+REBUILT = frozenset({"job_search", "job_search_progress", "migration_changes"})
 
 
 @contextmanager

@@ -2,17 +2,22 @@
 
 1. While servers use the source, its rows are copied table by table, in batches by primary key. Each
    batch is one transaction of the target, which also stores how far the copy has come.
-2. The servers are stopped and the source is marked as closed, so that none starts again. Then every
-   row is compared: for each batch of the source, a checksum of the rows with the same keys in the
-   target. Batches that differ are copied again, and rows that the source no longer has are deleted.
-3. The number of rows and a checksum of each table are compared, in an independent read of the
-   target. Keys, triggers and sequences are created, the source is marked as moved, and only then
-   the mark of the target is deleted.
+2. Triggers of the source record the keys of rows that change from now on. Then every row is
+   compared: for each batch of the source, a checksum of the rows with the same keys in the target.
+   Batches that differ are copied again and read again. Recorded rows are compared again, while the
+   servers run, until few remain.
+3. The servers are stopped and the source is marked as closed, so that none starts again. The rows
+   that were recorded since are compared in the same way, and the rows of each table are counted:
+   the target has every row of the source, so with as many rows it has no others. If changes may not
+   have been recorded, if there were too many of them, or if no server was running, everything is
+   compared now, and then a checksum of each table, in an independent read of the target.
+4. Keys, triggers and sequences are created, the source is marked as moved, and only then the mark
+   of the target is deleted.
 
 The rows of the target are the state of a transfer. One that was killed is started again: it
 continues, because rows that are already equal are not copied. Until the last step no server starts
-with the target, and from step 2 on none with the source, so that no job can run in both.
+with the target, and from step 3 on none with the source, so that no job can run in both.
 
-Unique indexes, foreign keys and triggers do not exist in the target until step 3: while the source
+Unique indexes, foreign keys and triggers do not exist in the target until step 4: while the source
 changes, its rows arrive from different moments.
 """

@@ -1,9 +1,10 @@
 """A PostgreSQL database before and after a transfer: locks, marks and the schema."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from time import sleep
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -15,8 +16,15 @@ from belvedere.db.interface import Row, Tx
 from belvedere.db.migrate import apply, migrations
 from belvedere.db.postgres.connection import LIVENESS, SERVER_NAME
 from belvedere.db.transfer import marks
+from belvedere.db.transfer.changes import ChangeLog, SourcePart
 from belvedere.db.transfer.marks import Mark
-from belvedere.db.transfer.postgres_side import PostgresSide
+from belvedere.db.transfer.postgres_side import (
+    CREATE_CHANGES,
+    NEWEST_CHANGE,
+    PostgresSide,
+    create_triggers,
+    drop_triggers,
+)
 from belvedere.db.transfer.side import (
     Expressions,
     FullDisk,
@@ -25,7 +33,9 @@ from belvedere.db.transfer.side import (
     check_target_version,
     no_copy,
 )
+from belvedere.db.transfer.tables import Table
 
+P = ParamSpec("P")
 R = TypeVar("R")
 OPTIONS = (
     f"{postgres_tables.OPTIONS} -c synchronous_commit=on"
@@ -38,6 +48,8 @@ SERVERS = (
 )
 # How often `change` looks for servers: one that has just stopped may still be listed.
 LOOKS, PAUSE_S = 10, 0.3
+# How long a table may be locked while its triggers are created, and how often that is tried.
+LOCK_WAIT_S, LOCK_TRIES = 2, 100
 
 
 def _address(options: dict[str, str | int | None]) -> str:
@@ -111,6 +123,19 @@ class PostgresSource:
                 marks.clear(side.tx) if before is None else marks.write(side.tx, before)
             return False
 
+    @contextmanager
+    def record_changes(self, tables: Sequence[Table], transfer_id: str) -> Iterator[ChangeLog]:
+        with _connect(self._url, {}) as (side, _):
+            part = SourcePart(
+                partial(_run, side),
+                tables,
+                CREATE_CHANGES,
+                create_triggers,
+                drop_triggers,
+                NEWEST_CHANGE,
+            )
+            yield ChangeLog([part], transfer_id)
+
     def change(self, operation: Callable[[Tx], R]) -> R:
         """One transaction; no server may be running."""
         with _connect(self._url, {}) as (side, address):
@@ -118,6 +143,21 @@ class PostgresSource:
                 raise Conflict(f"A server is running with {address}; stop it first.")
             with side.transaction():
                 return operation(side.tx)
+
+
+def _run(
+    side: PostgresSide, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+) -> R:
+    """A statement that waits for the lock of a table lets others wait: it gives up soon, and tries
+    again. One table at a time, so that no server can wait for this one and the other way round."""
+    for _ in range(LOCK_TRIES):
+        try:
+            with side.transaction():
+                side.tx.execute(f"set local lock_timeout = '{LOCK_WAIT_S}s'")
+                return operation(side.tx, *a, **k)
+        except psycopg.errors.LockNotAvailable:
+            sleep(PAUSE_S)
+    raise Conflict(f"The tables of {side.address} are locked by others. Run it again later.")
 
 
 def _is_unused(side: PostgresSide) -> bool:

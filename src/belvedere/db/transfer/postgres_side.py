@@ -12,6 +12,7 @@ from belvedere.db.interface import Row
 from belvedere.db.postgres.connection import PostgresConnection
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.transaction import PostgresTx
+from belvedere.db.transfer.changes import MAX_CHANGES, TABLE
 from belvedere.db.transfer.marks import Later
 from belvedere.db.transfer.side import OWN_VALUES, Expressions
 from belvedere.db.transfer.tables import Checksum, Key, Table, checksum_expression
@@ -159,3 +160,37 @@ def _join_keys(table: Table) -> str:
 
 def _arrays(table: Table, keys: Sequence[Key]) -> list[list[object]]:
     return [[key[number] for key in keys] for number in range(len(table.key))]
+
+
+# Changes of the source
+
+CREATE_CHANGES = f"create table {TABLE} (id bigserial primary key, name text, key text)"
+NEWEST_CHANGE = f"select last_value from {TABLE}_id_seq"
+
+
+def create_triggers(table: Table) -> list[str]:
+    """A key that changes is recorded as it was and as it is."""
+    name = f"{TABLE}_{table.name}"
+    old, new = (_key_json(table, row) for row in ("old", "new"))
+    return [
+        f"create or replace function {name}() returns trigger language plpgsql as $$ begin"
+        f" if (select last_value from {TABLE}_id_seq) < {MAX_CHANGES} then"
+        f" if tg_op <> 'INSERT' then {_record(table, old)} end if;"
+        f" if tg_op <> 'DELETE' then {_record(table, new)} end if;"
+        " end if; return null; end $$",
+        f"create trigger {name} after insert or update or delete on {table.name}"
+        f" for each row execute function {name}()",
+    ]
+
+
+def drop_triggers(table: Table) -> list[str]:
+    name = f"{TABLE}_{table.name}"
+    return [f"drop trigger if exists {name} on {table.name}", f"drop function if exists {name}()"]
+
+
+def _key_json(table: Table, row: str) -> str:
+    return f"json_build_array({', '.join(f'{row}.{name}' for name in table.key)})::text"
+
+
+def _record(table: Table, key: str) -> str:
+    return f"insert into {TABLE} (name, key) values ('{table.name}', {key});"

@@ -12,14 +12,13 @@ from belvedere.base.clock import wall
 from belvedere.base.errors import Conflict
 from belvedere.db import installation
 from belvedere.db.backup.copy import POSTGRES, Location
-from belvedere.db.interface import Row, Tx
+from belvedere.db.interface import Tx
 from belvedere.db.transfer import marks
+from belvedere.db.transfer.changes import ChangeLog
+from belvedere.db.transfer.comparison import Comparison, Report
 from belvedere.db.transfer.marks import COMPARED, COPYING, CopyPosition, Later, Mark
 from belvedere.db.transfer.side import Expressions, Side, TransferSource, TransferTarget
-from belvedere.db.transfer.tables import Checksum, Key, Table
-
-# The step, and how many rows of how many are done.
-Report = Callable[[str, int, int], None]
+from belvedere.db.transfer.tables import Key, Table
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class _Transfer:
         self._plan = plan
         # One of the two is SQLite, whose declarations name the types of both.
         self._tables = source_side.list_tables() or target.list_tables()
-        self._changed = 0
+        self._comparison = Comparison(source_side, target, self._tables, plan.report)
 
     def run(self, source_mark: Mark | None, key_check: str) -> TransferRecord:
         mark = marks.read(self._to.tx)
@@ -107,14 +106,17 @@ class _Transfer:
             self._create_indexes()
             if self._plan.is_copy_only:
                 return self._record(self._count(self._to))
+        with self._source.record_changes(self._tables, mark.id) as changes:
             if source_mark is None and self._source.is_used():
-                # What has changed since the copy need not be copied during the stop.
-                self._compare_all("update", with_deletions=False)
-        return self._move(mark, is_compared=is_compared)
+                return self._move_recorded(mark, changes)
+            record = self._move(mark, None, is_compared=is_compared)
+            # Those of a process that was killed.
+            changes.drop()
+            return record
 
     def _record(self, rows: int) -> TransferRecord:
         addresses = self._from.address, self._to.address
-        return TransferRecord(*addresses, len(self._tables), rows, self._changed)
+        return TransferRecord(*addresses, len(self._tables), rows, self._comparison.changed)
 
     # While servers use the source
 
@@ -133,7 +135,7 @@ class _Transfer:
         if position.is_complete:
             if self._plan.is_copy_only:
                 # Of an earlier run.
-                self._compare_all("update", with_deletions=False)
+                self._comparison.compare_all("update", with_deletions=False)
             return
         total, done = self._count(self._from), 0
         for table in self._tables:
@@ -174,16 +176,33 @@ class _Transfer:
                 self._plan.report("create indexes", number, len(later.indexes))
             marks.write_later(self._to.tx, Later([], later.constraints))
 
+    def _move_recorded(self, mark: Mark, changes: ChangeLog) -> TransferRecord:
+        """Compare everything while servers run, so that the stop compares only what changes then.
+        A killed process leaves the triggers."""
+        try:
+            changes.start()
+            failpoints.reach("migrate recording")
+            self._comparison.compare_all("update", with_deletions=False)
+            self._comparison.delete_surplus()
+            record = self._move(mark, changes, is_compared=False)
+        except (Exception, KeyboardInterrupt, SystemExit):
+            changes.drop()
+            raise
+        changes.drop()
+        return record
+
     # While the servers are stopped
 
-    def _move(self, mark: Mark, *, is_compared: bool) -> TransferRecord:
+    def _move(self, mark: Mark, changes: ChangeLog | None, *, is_compared: bool) -> TransferRecord:
         closed = Mark(mark.id, marks.CLOSED, self._to.address, wall(), mark.key_check)
         while not self._source.try_stop(closed):
+            if changes is not None:
+                self._comparison.copy_changes(changes, is_last=False)
             self._plan.wait()
-        began, self._changed = time.monotonic(), 0
+        began, self._comparison.changed = time.monotonic(), 0
         failpoints.reach("migrate stopped")
         if not is_compared:
-            self._compare_or_reopen(mark)
+            self._compare_or_reopen(mark, changes)
         moved = msgspec.structs.replace(closed, state=marks.MOVED)
         self._source.change(lambda tx: marks.mark_source(tx, moved))
         failpoints.reach("migrate moved")
@@ -194,22 +213,35 @@ class _Transfer:
         record.stopped_s, record.is_complete = round(time.monotonic() - began, 1), True
         return record
 
-    def _compare_or_reopen(self, mark: Mark) -> None:
+    def _compare_or_reopen(self, mark: Mark, changes: ChangeLog | None) -> None:
         """After an error the source can be used again; a killed process leaves it closed."""
         try:
-            self._complete(mark, self._compare_all("compare", with_deletions=True))
+            if changes is not None and changes.is_complete():
+                self._compare_changes(changes)
+            else:
+                self._compare_all()
+            self._complete(mark)
         except (Exception, KeyboardInterrupt, SystemExit):
             self._source.change(marks.clear)
             raise
 
-    def _complete(self, mark: Mark, checksums: dict[str, Checksum]) -> None:
+    def _compare_changes(self, changes: ChangeLog) -> None:
+        self._comparison.copy_changes(changes, is_last=True)
+        failpoints.reach("migrate compared")
+        self._comparison.count_again()
+        failpoints.reach("migrate verified")
+
+    def _compare_all(self) -> None:
+        checksums = self._comparison.compare_all("compare", with_deletions=True)
         failpoints.reach("migrate compared")
         total, done = sum(checksum.rows for checksum in checksums.values()), 0
         for table in self._tables:
             self._plan.report(f"verify {table.name}", done, total)
-            self._verify(table, checksums[table.name])
+            self._comparison.verify(table, checksums[table.name])
             done += checksums[table.name].rows
         failpoints.reach("migrate verified")
+
+    def _complete(self, mark: Mark) -> None:
         later = marks.read_later(self._to.tx)
         with self._to.transaction():
             for number in self._to.create(later.constraints):
@@ -220,60 +252,3 @@ class _Transfer:
             marks.write_later(self._to.tx, Later())
             marks.write(self._to.tx, msgspec.structs.replace(mark, state=COMPARED))
         failpoints.reach("migrate completed")
-
-    def _verify(self, table: Table, checksum: Checksum) -> None:
-        copy = self._to.checksum_all(table)
-        if copy != checksum:
-            raise Conflict(
-                f"The table {table.name} differs after the copy: {checksum.rows} rows in"
-                f" {self._from.address}, {copy.rows} in {self._to.address}"
-                f"{'' if copy.rows != checksum.rows else ', with another checksum'}."
-                " The source can still be used. Run `belvedere migrate` again to copy the"
-                " difference.",
-            )
-
-    # Comparing
-
-    def _compare_all(self, step: str, *, with_deletions: bool) -> dict[str, Checksum]:
-        total, done = self._count(self._from), 0
-        checksums = {}
-        for table in self._tables:
-            self._plan.report(f"{step} {table.name}", min(done, total), total)
-            checksum = self._compare(table, step, done, total)
-            if with_deletions and self._to.count(table) != checksum.rows:
-                self._delete_surplus(table)
-            checksums[table.name] = checksum
-            done += checksum.rows
-        return checksums
-
-    def _compare(self, table: Table, step: str, done: int, total: int) -> Checksum:
-        """Copy rows that differ; returns the checksum of the source."""
-        result, key = Checksum(), None
-        while rows := self._from.read(table, key):
-            key = table.key_of(rows[-1])
-            keys = [table.key_of(row) for row in rows]
-            checksum = table.checksum(rows)
-            if self._to.checksum(table, keys) != checksum:
-                self._update(table, rows, keys)
-            result += checksum
-            self._plan.report(f"{step} {table.name}", min(done + result.rows, total), total)
-        return result
-
-    def _update(self, table: Table, rows: list[Row], keys: list[Key]) -> None:
-        copies = {table.key_of(row): row for row in self._to.fetch(table, keys)}
-        different = [row for key, row in zip(keys, rows, strict=True) if copies.get(key) != row]
-        with self._to.transaction():
-            self._to.replace(table, different)
-        self._changed += len(different)
-
-    def _delete_surplus(self, table: Table) -> None:
-        """Rows that the source no longer has."""
-        last: Key | None = None
-        while keys := self._to.list_keys(table, last):
-            last = keys[-1]
-            existing = {table.key_of(row) for row in self._from.fetch(table, keys)}
-            surplus = [key for key in keys if key not in existing]
-            if surplus:
-                with self._to.transaction():
-                    self._to.delete(table, surplus)
-            self._changed += len(surplus)

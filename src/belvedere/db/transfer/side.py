@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from belvedere.base.errors import Conflict, Refused, Unavailable
 from belvedere.db.interface import Row, Tx
 from belvedere.db.migrate import list_applied, migrations
+from belvedere.db.transfer.changes import ChangeLog
 from belvedere.db.transfer.marks import Later, Mark
 from belvedere.db.transfer.tables import Checksum, Key, Table
 
@@ -24,6 +25,13 @@ OWN_TABLES = frozenset({"migrations", "counters", "job_moves"}) | {
 OWN_VALUES = "name not in ('timeline', 'database_mark') and name not like 'migration%'"
 
 
+def is_own_value(table: Table, key: Key) -> bool:
+    """The same for the key of a row."""
+    name = str(key[0])
+    is_own = name in ("timeline", "database_mark") or name.startswith("migration")
+    return table.name == "meta" and is_own
+
+
 class TransferSource(Protocol):
     def open(self, expressions: Expressions) -> AbstractContextManager["Side"]: ...
 
@@ -33,6 +41,12 @@ class TransferSource(Protocol):
 
     def try_stop(self, mark: Mark) -> bool:
         """Mark the source, and let no server start; False while a server is running."""
+        ...
+
+    def record_changes(
+        self, tables: Sequence[Table], transfer_id: str
+    ) -> AbstractContextManager[ChangeLog]:
+        """For triggers beside running servers; they are not created yet."""
         ...
 
     def change(self, operation: Callable[[Tx], R]) -> R:

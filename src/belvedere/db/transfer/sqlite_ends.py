@@ -1,10 +1,10 @@
 """The files of SQLite before and after a transfer: locks, marks and the schema."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import apsw
 
@@ -17,6 +17,7 @@ from belvedere.db.migrate import apply, migrations
 from belvedere.db.sqlite.database import connect, lock_file
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.db.transfer import marks
+from belvedere.db.transfer.changes import ChangeLog, SourcePart
 from belvedere.db.transfer.marks import Mark
 from belvedere.db.transfer.side import (
     Expressions,
@@ -25,8 +26,18 @@ from belvedere.db.transfer.side import (
     check_target_version,
     no_copy,
 )
-from belvedere.db.transfer.sqlite_side import SqliteSide, open_side, report_errors
+from belvedere.db.transfer.sqlite_side import (
+    CREATE_CHANGES,
+    NEWEST_CHANGE,
+    SqliteSide,
+    create_triggers,
+    drop_triggers,
+    open_side,
+    report_errors,
+)
+from belvedere.db.transfer.tables import Table
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -83,6 +94,17 @@ class SqliteSource:
             os.close(self._lock)
             self._lock = None
 
+    @contextmanager
+    def record_changes(self, tables: Sequence[Table], transfer_id: str) -> Iterator[ChangeLog]:
+        with report_errors(self._location), ExitStack() as stack:
+            parts = []
+            for path in self._files:
+                connection = stack.enter_context(closing(connect(str(path))))
+                names = {name for (name,) in connection.execute(sqlite_files.TABLES)}
+                own_tables = [table for table in tables if table.name in names]
+                parts.append(_part(connection, own_tables))
+            yield ChangeLog(parts, transfer_id)
+
     def change(self, operation: Callable[[Tx], R]) -> R:
         """One transaction; no server may be running."""
         self._check_exists()
@@ -98,15 +120,31 @@ class SqliteSource:
                 os.close(own_lock)
 
 
-def _run(connection: apsw.Connection, operation: Callable[[Tx], R]) -> R:
+def _run(
+    connection: apsw.Connection,
+    operation: Callable[Concatenate[Tx, P], R],
+    *a: P.args,
+    **k: P.kwargs,
+) -> R:
     connection.execute("begin immediate")
     try:
-        result = operation(SqliteTx(connection, wall()))
+        result = operation(SqliteTx(connection, wall()), *a, **k)
         connection.execute("commit")
         return result
     finally:
         if not connection.get_autocommit():
             connection.execute("rollback")
+
+
+def _part(connection: apsw.Connection, tables: Sequence[Table]) -> SourcePart:
+    return SourcePart(
+        partial(_run, connection),
+        tables,
+        CREATE_CHANGES,
+        create_triggers,
+        drop_triggers,
+        NEWEST_CHANGE,
+    )
 
 
 class SqliteTarget:

@@ -14,6 +14,7 @@ from belvedere.db.interface import Row
 from belvedere.db.migrate import apply, migrations
 from belvedere.db.sqlite.database import connect
 from belvedere.db.sqlite.transaction import SqliteTx
+from belvedere.db.transfer.changes import MAX_CHANGES, TABLE
 from belvedere.db.transfer.marks import Later
 from belvedere.db.transfer.side import OWN_TABLES, OWN_VALUES, Expressions, FullDisk
 from belvedere.db.transfer.tables import TYPES, Checksum, Key, Table
@@ -159,3 +160,35 @@ def report_errors(location: Location) -> Iterator[None]:
         raise Unavailable(f"This is not a database of Belvedere: {fault}.") from fault
     except apsw.Error as fault:
         raise Unavailable(f"SQLite reports: {fault}.") from fault
+
+
+# Changes of the source
+
+CREATE_CHANGES = f"create table {TABLE} (id integer primary key, name text, key text)"
+NEWEST_CHANGE = f"select max(id) from {TABLE}"
+
+
+def create_triggers(table: Table) -> list[str]:
+    old, new = (_key_json(table, row) for row in ("old", "new"))
+    events = {"insert": [new], "update": [old, new], "delete": [old]}
+    return [
+        f"create trigger {TABLE}_{event}_{table.name} after {event} on {table.name} begin"
+        f" {' '.join(_record(table, key) for key in keys)} end"
+        for event, keys in events.items()
+    ]
+
+
+def drop_triggers(table: Table) -> list[str]:
+    events = ("insert", "update", "delete")
+    return [f"drop trigger if exists {TABLE}_{event}_{table.name}" for event in events]
+
+
+def _key_json(table: Table, row: str) -> str:
+    return f"json_array({', '.join(f'{row}.{name}' for name in table.key)})"
+
+
+def _record(table: Table, key: str) -> str:
+    return (
+        f"insert into {TABLE} (name, key) select '{table.name}', {key}"
+        f" where (select max(id) from {TABLE}) < {MAX_CHANGES};"
+    )

@@ -13,7 +13,8 @@ from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Tx
 from belvedere.db.backup.copy import SQLITE, Location, check_complete
 from belvedere.db.transfer import marks
-from belvedere.db.transfer.run import Plan, Report, TransferRecord, source_of, transfer
+from belvedere.db.transfer.comparison import Report
+from belvedere.db.transfer.run import Plan, TransferRecord, source_of, transfer
 from belvedere.db.transfer.side import FullDisk
 from belvedere.events import engine_change
 from belvedere.jobs.recovery import restore
