@@ -92,6 +92,8 @@ class PostgresConnection:
         self.connection = connection
         # How many connections had failed when this one was opened.
         self.failures = failures
+        # For `HangCheck`, once it is known.
+        self.process = ""
         # None on threads.
         self._loop_wait: SocketWait | None = None
         self._pg = connection.pgconn
@@ -188,7 +190,7 @@ class PostgresConnection:
         """Execute the queued statements, then these; an error in the first `checked` results, or in
         any, is raised."""
         queued, self._queued = self._queued, []
-        self._deadline.begin(self._pg)
+        self._deadline.begin(self._pg, self.process)
         try:
             results = self._exchange([*queued, *statements])
         except BaseException:
@@ -203,7 +205,7 @@ class PostgresConnection:
 
     def _call(self, send: Callable[..., None], *args: object) -> Result:
         """The result of one statement."""
-        self._deadline.begin(self._pg)
+        self._deadline.begin(self._pg, self.process)
         try:
             send(*args)
             self._flush()

@@ -20,6 +20,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
 from belvedere.db.postgres import connection as connections
+from belvedere.db.postgres import hang_check
 from belvedere.db.postgres.connection import ANSWER_S, PostgresConnection, open_connection
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.faults import (
@@ -32,9 +33,10 @@ from belvedere.db.postgres.faults import (
     commit,
     unavailable,
 )
+from belvedere.db.postgres.hang_check import HangCheck
 from belvedere.db.postgres.loop_waits import Completion, LoopRunner, on_loop, run_in_thread
 from belvedere.db.postgres.timeline import Record, Timeline, check_connection
-from belvedere.db.postgres.transaction import DIALECT, PostgresTx
+from belvedere.db.postgres.transaction import DIALECT, PostgresTx, synchronize_clock
 from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
 from belvedere.db.signals import Signal
 
@@ -57,11 +59,6 @@ PAUSE_S = 1.0
 log = logging.getLogger("belvedere.db")
 
 
-# A time that took longer to read is not used.
-MAX_TIME_ANSWER_S = 1.0
-TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
-
-
 class _Batcher(Generic[Item, R]):
     """Items of one batch operation that wait to share a transaction."""
 
@@ -82,6 +79,7 @@ class Postgres:
         self.url = url
         self.application_name = connections.SERVER_NAME
         self.deadline = Deadline(answer_s, self._pause)
+        self._hang_check = HangCheck(self.deadline, self._list_busy, answer_s)
         self._retry_at = 0.0
         # Called in any thread after a failover; no connection is opened until `resume`.
         self.on_failover: Callable[[], None] | None = None
@@ -131,16 +129,21 @@ class Postgres:
             connection = PostgresConnection(self.connect(autocommit=True), self.deadline, failures)
             check_connection(connection, self.check_usable)
             self._check_timeline(connection)
+            connection.process = hang_check.own_process(connection)
             return connection
         except psycopg.OperationalError as fault:
             self._pause()
             raise Unavailable(NO_RESPONSE) from fault
 
+    def _list_busy(self) -> set[str]:
+        with contextlib.closing(self.connect(autocommit=True)) as connection:
+            return hang_check.busy_processes(PostgresConnection(connection, self.deadline))
+
     def follow_timeline(self, record: Record) -> None:
         """From now on, notice when another PostgreSQL takes over, also since the last start."""
         connection = self._acquire()
         try:
-            self._sync_clock(connection)
+            synchronize_clock(self.clock, connection)
             self._timeline = Timeline(record, self.clock)
             self._timeline.follow(connection)
         finally:
@@ -220,7 +223,7 @@ class Postgres:
         began = time.monotonic()
         connection = self._acquire()
         try:
-            self._sync_clock(connection)
+            synchronize_clock(self.clock, connection)
             connection.begin()
             tx = PostgresTx(connection, self.clock(), self._version_cache, self.sealer)
             result = work(tx)
@@ -243,17 +246,6 @@ class Postgres:
             raise
         finally:
             self._release(connection)
-
-    def _sync_clock(self, connection: PostgresConnection) -> None:
-        """Read the time of the database if the last reading is old."""
-        if not isinstance(self.clock, SharedClock) or not self.clock.is_due():
-            return
-        started_at = time.monotonic()
-        database_time: int = connection.rows(TIME)[0][0]
-        # A delayed response contains a past time, which would look like a clock that was set back.
-        # The next transaction reads it again.
-        if time.monotonic() - started_at <= MAX_TIME_ANSWER_S:
-            self.clock.synchronize(database_time)
 
     def _run_before_commit(self, tx: PostgresTx) -> None:
         if self.before_commit is None:
@@ -278,21 +270,25 @@ class Postgres:
     def _run_on_loop(
         self, work: Callable[[], R], publish: Callable[[R], None] | None = None
     ) -> asyncio.Future[R]:
+        self._limit_waits()
+        return self._runner.run(work, publish)
+
+    def _limit_waits(self) -> None:
         # Not in write_blocking: a migration may take long.
         self.deadline.start()
-        return self._runner.run(work, publish)
+        self._hang_check.start()
 
     async def read(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        self.deadline.start()
+        self._limit_waits()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: self._read(operation, *a, **k))
 
     async def search(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        self.deadline.start()
+        self._limit_waits()
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._searchers, lambda: self._read(operation, *a, **k))
         try:
@@ -321,7 +317,7 @@ class Postgres:
     ) -> R:
         connection = self._acquire()
         try:
-            self._sync_clock(connection)
+            synchronize_clock(self.clock, connection)
             tx = PostgresTx(connection, self.clock(), self._version_cache, self.sealer)
             return operation(tx, *a, **k)
         finally:
@@ -408,6 +404,7 @@ class Postgres:
     async def close(self) -> None:
         await self._runner.wait_until_idle()
         self.deadline.stop()
+        self._hang_check.stop()
         self._openers.shutdown()
         self._threads.shutdown()
         self._searchers.shutdown()

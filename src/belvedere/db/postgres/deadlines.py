@@ -11,12 +11,20 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from psycopg import pq
 
 Connection = pq.abc.PGconn
 # A response on another connection within this part of the limit shows that the database works.
 RECENT = 0.25
+
+
+class Wait(NamedTuple):
+    connection: Connection
+    since: float
+    # The process of PostgreSQL behind the connection; empty if it is not known.
+    process: str
 
 
 class Deadline:
@@ -26,14 +34,14 @@ class Deadline:
     def __init__(self, limit_s: float, on_cut: Callable[[], None]) -> None:
         self._limit_s = limit_s
         self._on_cut = on_cut
-        self._waits: dict[int, tuple[Connection, float]] = {}
+        self._waits: dict[int, Wait] = {}
         self._answered_at = 0.0
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def begin(self, connection: Connection) -> None:
+    def begin(self, connection: Connection, process: str = "") -> None:
         """This connection waits for a response from now on."""
-        self._waits[id(connection)] = (connection, time.monotonic())
+        self._waits[id(connection)] = Wait(connection, time.monotonic(), process)
 
     def end(self, connection: Connection) -> None:
         if self._waits.pop(id(connection), None) and connection.status == pq.ConnStatus.OK:
@@ -42,6 +50,11 @@ class Deadline:
     @property
     def is_waiting(self) -> bool:
         return bool(self._waits)
+
+    def list_waits(self, age_s: float) -> list[Wait]:
+        """Those of this age or older whose process is known."""
+        latest = time.monotonic() - age_s
+        return [wait for wait in list(self._waits.values()) if wait.process and wait.since < latest]
 
     def start(self) -> None:
         """Check waits until `stop`; a second call has no effect."""
@@ -55,15 +68,17 @@ class Deadline:
     def _run(self) -> None:
         while not self._stopped.wait(self._limit_s / 8):
             oldest = time.monotonic() - self._limit_s
-            late = [
-                connection for connection, since in list(self._waits.values()) if since < oldest
-            ]
+            late = [wait for wait in list(self._waits.values()) if wait.since < oldest]
             if late and time.monotonic() - self._answered_at > self._limit_s * RECENT:
                 self._on_cut()
-            for connection in late:
-                self._cut(connection)
+            for wait in late:
+                self.cut(wait)
 
-    def _cut(self, connection: Connection) -> None:
+    def cut(self, wait: Wait) -> None:
+        """End this wait, unless it has ended."""
+        connection = wait.connection
+        if self._waits.get(id(connection)) is not wait:
+            return
         self._waits.pop(id(connection), None)
         # It may be closed meanwhile; a copy of the descriptor cannot belong to another connection.
         with (

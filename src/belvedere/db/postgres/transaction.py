@@ -1,11 +1,12 @@
 """A transaction on PostgreSQL, and the pieces of SQL in which it differs."""
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
-from belvedere.base.clock import Millis
+from belvedere.base.clock import Clock, Millis, SharedClock
 from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
 from belvedere.db.postgres import row_batches, text_index
 from belvedere.db.postgres.connection import NUMBERS, TEXTS, PostgresConnection
@@ -39,6 +40,10 @@ DIALECT = Dialect(
     compares_pairs=True,
     text_index=text_index.INDEX,
 )
+
+# A time that took longer to read is not used.
+MAX_TIME_ANSWER_S = 1.0
+TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
 
 
 class PostgresTx:
@@ -122,3 +127,15 @@ class PostgresTx:
 
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)
+
+
+def synchronize_clock(clock: Clock, connection: PostgresConnection) -> None:
+    """Read the time of the database if the last reading is old."""
+    if not isinstance(clock, SharedClock) or not clock.is_due():
+        return
+    started_at = time.monotonic()
+    database_time: int = connection.rows(TIME)[0][0]
+    # A delayed response contains a past time, which would look like a clock that was set back.
+    # The next transaction reads it again.
+    if time.monotonic() - started_at <= MAX_TIME_ANSWER_S:
+        clock.synchronize(database_time)
