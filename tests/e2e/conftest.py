@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import engines
+import pgpair
 from e2e.site import Site
 from e2e.world import World
+from pgpair import PostgresPair
 
 
 @pytest.fixture
@@ -34,3 +36,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with World(tmp_path_factory.mktemp("site")) as world:
         world.start()
         yield Site(world, world.agent("web"))
+
+
+@pytest.fixture
+def postgres_pair() -> Iterator[PostgresPair]:
+    """A PostgreSQL with the database `belvedere`, and a standby that follows it."""
+    with pgpair.postgres_pair() as new_postgres_pair:
+        engines.create_migrated(new_postgres_pair.primary.url(), "belvedere")
+        new_postgres_pair.start_standby()
+        yield new_postgres_pair

@@ -36,6 +36,16 @@ def addresses() -> dict[str, str]:
     }
 
 
+def test_patroni_has_settings_that_it_accepts() -> None:
+    """Patroni replaces a time that is too short by its own default, without an error."""
+    content = yaml.safe_load((DEPLOY / "patroni.yml").read_text())
+    settings = content["bootstrap"]["dcs"]
+    assert settings["ttl"] >= 20
+    assert settings["loop_wait"] + 2 * settings["retry_timeout"] <= settings["ttl"]
+    assert settings["synchronous_mode"] is True
+    assert settings["postgresql"]["parameters"]["synchronous_commit"] == "on"
+
+
 def test_haproxy_accepts_its_file() -> None:
     command = [program("haproxy"), "-c", "-f", str(haproxy.CONFIG)]
     result = subprocess.run(command, capture_output=True, text=True)

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import engines
-import pgpair
-from belvedere.client.errors import Problem
-from e2e import ledger
+from e2e import failovers, ledger
 from e2e.programs import Agent
 from e2e.wait_until import until
 from e2e.watcher import Watcher
@@ -23,17 +20,8 @@ LOGGED_AHEAD = 32
 
 
 @pytest.fixture
-def postgres_pair() -> Iterator[PostgresPair]:
-    with pgpair.postgres_pair() as new_postgres_pair:
-        engines.create_migrated(new_postgres_pair.primary.url(), "belvedere")
-        new_postgres_pair.start_standby()
-        yield new_postgres_pair
-
-
-@pytest.fixture
 def world(postgres_pair: PostgresPair, tmp_path: Path) -> Iterator[World]:
-    with World(tmp_path, postgres_pair.url("belvedere")) as new_world:
-        new_world.start()
+    with failovers.open_world(postgres_pair, tmp_path) as new_world:
         yield new_world
 
 
@@ -66,14 +54,7 @@ def fall_behind(pair: PostgresPair) -> None:
 
 def fail_over(pair: PostgresPair, world: World) -> None:
     pair.fail_over()
-    until(lambda: is_ready(world), 30)
-
-
-def is_ready(world: World) -> bool:
-    try:
-        return bool(world.api.request("GET", "/-/ready").status == 200)
-    except Problem:
-        return False
+    until(lambda: failovers.is_ready(world), 30)
 
 
 def test_no_fence_is_used_twice_after_a_failover(postgres_pair: PostgresPair, world: World) -> None:
