@@ -277,6 +277,63 @@ async def test_a_journal_behind_its_accepted_fences_runs_nothing_again(
     assert (await show(ada, waiting["id"]))["state"] == "lost"
 
 
+@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "still open"])
+async def test_a_journal_without_the_last_accepted_fence_runs_nothing_again(
+    world: World, ada: Client, is_open: bool
+) -> None:
+    """It was rolled back before the accepted fence was recorded."""
+    task = await world.task()
+    agent = world.agent(greeting=5)
+    async with agent:
+        waiting = [await create(ada, task) for _ in range(2)][1]
+        first, _ = await agent.order(), await agent.order()
+        await agent.end(first)
+        if is_open:
+            async with world.agent(greeting=6, highest=first.fence - 1):
+                pass
+    async with world.agent(greeting=7, highest=first.fence - 1):
+        record = await show(ada, waiting["id"])
+    assert (record["state"], record["ran"]) == ("lost", "maybe")
+
+
+async def test_a_journal_that_lacks_a_start_runs_nothing_again(world: World, ada: Client) -> None:
+    """The server was killed with the accepted fences that it had not recorded."""
+    task = await world.task()
+    async with world.agent(greeting=5) as agent:
+        jobs = [await create(ada, task) for _ in range(2)]
+        first, _ = await agent.order(), await agent.order()
+        await agent.start(first)
+        await until_started(world, first.fence)
+    await world.runtime.db.write(lambda tx: tx.execute("update hosts set accepted_fence = 0"))
+    async with world.agent(greeting=6, highest=first.fence - 1) as agent:
+        assert not agent.has_heard(Order)
+    for job in jobs:
+        assert (await show(ada, job["id"]))["state"] == "lost"
+    [host] = (await ada.get("/-/board/hosts?where[hostname]=web-1")).json
+    assert [warning["code"] for warning in host["warnings"]] == ["journal_rolled_back"]
+
+
+async def test_a_start_in_the_journal_is_no_rollback(world: World, ada: Client) -> None:
+    """An agent of an earlier version does not send its highest fence."""
+    task = await world.task()
+    async with world.agent(greeting=5) as agent:
+        started, waiting = await create(ada, task), await create(ada, task)
+        first, _ = await agent.order(), await agent.order()
+        await agent.start(first)
+        await until_started(world, first.fence)
+    await world.runtime.db.write(lambda tx: tx.execute("update hosts set accepted_fence = 0"))
+    entries = [JournaledAttempt(first.fence, "live")]
+    async with world.agent(greeting=6, entries=entries) as agent:
+        assert (await agent.order()).job_id == waiting["id"]
+    assert (await show(ada, started["id"]))["lifecycle"] == "assigned"
+
+
+async def until_started(world: World, fence: int) -> None:
+    query = "select started_at from attempts where fence = ?"
+    while await world.runtime.db.read(lambda tx: tx.value(query, fence)) is None:
+        await asyncio.sleep(0)
+
+
 def _frame(message: Any) -> str:
     return json.dumps([asdict(message)])
 

@@ -17,7 +17,7 @@ from belvedere.db.signals import checks_changed, jobs_canceled
 from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import FromServer, Hello, Refusal
 from belvedere.rest.request import Receive, Scope, Send
-from belvedere.server.agents import updates
+from belvedere.server.agents import queries, updates
 from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.message_limits import CloseConnection, messages_in
 from belvedere.server.http import authentication
@@ -182,6 +182,7 @@ async def _run_connection(
     runtime.handshakes.check_rate(connection.host_id)
     _check_admission(runtime)
     async with runtime.handshakes.opening:
+        await _record_accepted(runtime, connection.host_id)
         await connection.open_session(hello)
     for call in on_hello:
         call()
@@ -215,8 +216,18 @@ async def _run_connection(
         connection.is_closing = True
         connection.cancel_tasks()
         if runtime.agents.remove(connection):
-            await runtime.db.write(hosts.end_session, connection.host_id, connection.session)
+            await runtime.db.write(
+                queries.close_session, connection.host_id, connection.session, connection.accepted
+            )
         log.info("agent disconnected host=%s session=%s", connection.host_id, connection.session)
+
+
+async def _record_accepted(runtime: ServerRuntime, host_id: str) -> None:
+    """Of an older connection of the agent that has not ended yet, before its next hello is read."""
+    older = runtime.agents.for_host(host_id)
+    if older is not None and older.accepted > older.accepted_recorded:
+        older.accepted_recorded = older.accepted
+        await runtime.db.write(hosts.note_accepted, [(host_id, older.session, older.accepted)])
 
 
 def _handle_frame(connection: AgentConnection, frame: str | bytes) -> None:

@@ -3,10 +3,12 @@
 import re
 
 from belvedere import files, hosts
+from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import journal_warnings, restored
-from belvedere.jobs.attempts import Attempt, attempts_by_fence
+from belvedere.hosts.presence import highest_fence
+from belvedere.jobs.attempts import Attempt, attempts_by_fence, live_attempts
 from belvedere.jobs.lifecycle import order
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.recovery import restore, resync
@@ -22,7 +24,7 @@ def open_session(
     """Open a session. Returns its number, what to stop and cancel, the jobs of the open attempts,
     and the jobs of all attempts of this host that the hello names. A refusal is returned, not
     raised, where the transaction must be committed."""
-    doubtful_until = hosts.doubtful_until(tx, host_id, hello)
+    doubtful_until = _doubtful_until(tx, host_id, hello)
     is_rolled_back = doubtful_until > 0 or journal_warnings.is_renewed(tx, host_id, hello)
     before = restored.last_hello(tx, host_id)
     try:
@@ -56,6 +58,32 @@ def open_session(
         resync_result,
         ready,
         {fence: attempt.job_id for fence, attempt in own_attempts.items()},
+    )
+
+
+def close_session(tx: Tx, host_id: str, session: int, accepted_fence: int) -> None:
+    """With the fences that the agent has accepted since they were last recorded: if its disk is
+    rolled back now, its next hello must not count as evidence."""
+    hosts.note_accepted(tx, [(host_id, session, accepted_fence)])
+    hosts.end_session(tx, host_id, session)
+
+
+def _doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
+    """As `hosts.doubtful_until`. Accepted fences are recorded every few seconds; a start that was
+    reported since proves the same."""
+    recorded = hosts.doubtful_until(tx, host_id, hello)
+    return recorded or (tx.now if _lacks_start(tx, host_id, hello) else 0)
+
+
+def _lacks_start(tx: Tx, host_id: str, hello: Hello) -> bool:
+    """Whether an attempt has started from this journal that is above all fences in it."""
+    highest, fences = highest_fence(hello), {entry.fence for entry in hello.entries}
+    return any(
+        attempt.started_at is not None
+        and attempt.journal_id == hello.journal_id
+        and attempt.fence > highest
+        and attempt.fence not in fences
+        for attempt in live_attempts(tx, host_id)
     )
 
 
