@@ -183,3 +183,18 @@ async def test_a_job_that_never_fits_on_the_disk_ends(world: World, uma: Client)
         await agent.end(await agent.order(), **report)
     ended = await job_of(uma, job)
     assert (ended["lifecycle"], ended["state"], ended["ran"]) == ("finished", "error", "no")
+
+
+async def test_lost_connections_are_not_returns_of_a_full_disk(world: World, uma: Client) -> None:
+    report = {"ending": "error", "reason": "disk_full", "message": LACK, "log": None}
+    job = await create(uma, await world.task())
+    for greeting in range(1, MAX_RETURNS + 2):
+        # The connection ends before the agent accepts the order; its next hello does not name it.
+        async with world.agent(greeting=greeting) as agent:
+            await agent.order()
+    async with world.agent(greeting=MAX_RETURNS + 2) as agent:
+        await agent.end(await agent.order(), **report)
+        assert (await job_of(uma, job))["lifecycle"] in ("ready", "assigned")
+        await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+        await agent.end(await agent.order())
+    assert (await job_of(uma, job))["state"] == "normal"

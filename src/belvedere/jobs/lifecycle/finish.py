@@ -142,8 +142,11 @@ def _end(
 def _may_return(tx: Tx, job: JobRow, report: Report) -> bool:
     if not is_returned(report) or job.is_lost:
         return False
+    # An order that did not reach its agent, because the connection was lost, has no report.
     count = tx.value(
-        "select count(*) from attempts where job_id = ? and state = 'returned'", job.id
+        "select count(*) from attempts where job_id = ? and state = 'returned'"
+        " and report is not null",
+        job.id,
     )
     return int(count) < MAX_RETURNS
 
