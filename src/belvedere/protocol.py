@@ -101,7 +101,7 @@ class Report:
     log: str | None = None
     bytes_total: int = 0
     lines_total: int = 0
-    # Of the complete output (after masking), in hex.
+    # The hash of the complete output (after masking), in hex.
     sha256: str = ""
     # Processes that could not be killed.
     survivors: list[int] = field(default_factory=list)
@@ -172,7 +172,7 @@ class Samples:
 class MonitorConfigRequest:
     """A part of the list of monitors, or a difference, is missing: requests the complete list."""
 
-    # Of the list that the agent has; -1: none on this connection.
+    # The number of the list that the agent has; -1: none on this connection.
     number: int
     kind: Literal["watch_again"] = "watch_again"
 

@@ -49,7 +49,7 @@ def as_the_library_reads(written: str) -> Any:
 @example("[] ]")
 @example(' {"a":\n1 x}')
 def test_the_parser_agrees_with_the_library(written: str) -> None:
-    # Of a key that occurs twice the library says nothing, and of a mark of order something else.
+    # The library accepts a key that occurs twice, and reports a byte order mark differently.
     message = parse_or_message(written)
     if "occurs twice" not in str(message) and not written.startswith("\ufeff"):
         assert message == as_the_library_reads(written)

@@ -68,7 +68,7 @@ class BrowserJourney:
 
     @property
     def token(self) -> str:
-        """Of the session, if there is one."""
+        """The token of the session, if there is one."""
         return self.cookies.get("belvedere", "")
 
     async def _follow(self, address: str) -> str:

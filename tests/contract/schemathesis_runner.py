@@ -105,7 +105,7 @@ class SchemathesisRun:
         return response
 
     def _trace(self, answer: ApiResponse) -> str:
-        """Of our own fault, from the log."""
+        """The traceback of an internal error, from the log."""
         if answer.status < 500:
             return ""
         traces = [line for line in self._watch.lines if "Traceback" in line]

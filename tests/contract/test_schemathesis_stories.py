@@ -45,7 +45,7 @@ class StoryRunner:
 
     swarm: SchemathesisRun
     world: World
-    # Of the main database and the log store.
+    # Files of the main database and the log store.
     copies: Callable[[], AbstractContextManager[list[str]]]
     settings: Settings
     keys: Keyring

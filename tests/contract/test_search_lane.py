@@ -17,7 +17,7 @@ from contract.running import create, run
 from contract.world import SOURCE, World
 
 PATIENCE_S = 30.0
-# Of each organization: together more than either engine has threads for other reads.
+# Searches of each organization: together more than either engine has threads for other reads.
 MANY = 8
 
 

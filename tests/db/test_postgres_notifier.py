@@ -150,7 +150,7 @@ def proxy(database_url: str) -> Iterator[ResettingProxy]:
 def test_notifications_continue_after_a_reset_at_any_byte(
     proxy: ResettingProxy, listener: NotifyListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a response, of a notification, and while the next connection is opened."""
+    """In a response, in a notification, and while the next connection is opened."""
     monkeypatch.setattr(notify, "RETRY_S", 0.0)
     db = Postgres(proxy.url)
     with run_notifier(db) as (notifier, signals):

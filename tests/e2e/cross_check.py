@@ -73,7 +73,7 @@ def _check(
         case "terminated", "canceled":
             assert requests.wants_cancel, pair
         case "terminated", "lost":
-            # Of a job with several attempts an earlier one may have run for certain.
+            # An earlier attempt of a job with several attempts may have run for certain.
             assert job["ran"] == "maybe" or (requests.retries and job["ran"] == "yes"), pair
             assert job["reason"] == "keeper_lost" and evidence.explains(job), pair
         case _:

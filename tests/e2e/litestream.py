@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "howto" / "litestream.md"
 PROGRAMS = Path(sys.executable).parent
 LITESTREAM, RCLONE = str(PROGRAMS / "litestream"), str(PROGRAMS / "rclone")
 ACCESS_KEY, SECRET_KEY = "key", "secret-of-the-test"
-# Of the page.
+# Values on the page.
 DATA, ENDPOINT, BUCKET = "/var/lib/belvedere", "https://s3.example.org", "backups"
 FILES = ("belvedere.db", "logs.db")
 

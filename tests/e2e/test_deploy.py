@@ -28,7 +28,7 @@ def compose() -> dict[str, Any]:
 
 
 def addresses() -> dict[str, str]:
-    """Of the services that have a fixed one."""
+    """The addresses of the services that have a fixed one."""
     return {
         name: service["networks"]["default"]["ipv4_address"]
         for name, service in compose()["services"].items()

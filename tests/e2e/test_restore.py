@@ -46,7 +46,7 @@ class Backup:
 
 
 class Copy:
-    """Of the files of SQLite while the server runs; a PostgreSQL database is copied while it is
+    """Copies the files of SQLite while the server runs; a PostgreSQL database is copied while it is
     stopped. Nobody marks it as restored."""
 
     is_marked = False

@@ -277,7 +277,7 @@ def test_a_step_costs_the_same_with_a_longer_history(
 
 
 def step_cost(tx: Tx) -> int:
-    """Of finding the jobs of a step; it deletes the same number of rows each time."""
+    """The cost of finding the jobs of a step; it deletes the same number of rows each time."""
     recording = RecordingTx(tx)
     assert deletion_steps.run_next(recording, {})
     [statement] = [item for item in recording.statements if "is_marked" in item[0]]

@@ -49,7 +49,7 @@ def fill(logs: Database, lines: int) -> Database:
 
 
 def highest_cost(logs: Database, read: str, lines: int) -> int:
-    """Of reading a part at the beginning, in the middle and at the end."""
+    """The cost of reading a part at the beginning, in the middle and at the end."""
 
     def cost_at(tx: Tx, line: int) -> int:
         recording = RecordingTx(tx)

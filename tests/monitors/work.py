@@ -18,7 +18,7 @@ def rows_read(db: Database, verb: Callable[..., Any], *arguments: Any) -> int:
 
 
 def _on_postgres(tx: Tx, verb: Callable[..., Any], *arguments: Any) -> int:
-    # Of the copied database's template nothing is known; a plan must not depend on that.
+    # The template has no statistics; a plan must not depend on that.
     tx.execute("set local enable_seqscan = off")
     before = tx.value(_READ)
     verb(tx, *arguments)

@@ -29,9 +29,9 @@ from security.cost_inputs import (
     with_secret,
 )
 
-# Of the event loop, in plain requests; the requests below measure a third of it or less.
+# Time of the event loop, in plain requests; the requests below measure a third of it or less.
 MAX_RATIO = 40
-# Of the server and its client together, which are one process here.
+# Memory of the server and its client, which are one process here.
 MAX_MEMORY = 16 << 20
 
 

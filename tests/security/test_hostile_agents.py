@@ -250,7 +250,7 @@ async def test_the_quota_is_measured_and_refuses_uploads(
     refused = await ada.post("/acme/file", body)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
     assert "quota" in refused.json["message"]
-    # Of one organization only.
+    # Only in one organization.
     assert (await eve.post("/globex/file", body)).status == 200
     assert not storage.take(world.actors.ada.customer_id, 1)
     assert storage.take(world.actors.eve.customer_id, 1)

@@ -25,7 +25,7 @@ from belvedere.tasks.definition import validation
 from contract.client import Client
 
 MARKS = "\u0323\u0301" * 250_000
-# Of four kilobytes of marks, which is what the longest address may have.
+# The cost of four kilobytes of marks, the longest address.
 MOST = 4_096**2
 
 

@@ -57,7 +57,7 @@ class Host:
         self.behaviours: dict[str, Behaviour] = {}
         # What befell it, with the time: the reasons for which a job may be lost.
         self.mishaps: list[tuple[Micros, str]] = []
-        # Of the keeper at each step on its disk, of the agent at each of its named points.
+        # Chance of a crash: keeper at each step on its disk, agent at each named point.
         self.crash_chance = 0.0
         self.agent_crash_chance = 0.0
         # How often a connection of it is a slow one.

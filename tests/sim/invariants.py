@@ -76,7 +76,7 @@ class Invariants:
         # After a restore that nobody announced, two hosts may get the same fence.
         self._by_fence: dict[tuple[str, int], SimProcess] = {}
         self._by_job: dict[str, list[SimProcess]] = {}
-        # Of each job, as its task says; filled when the job is first seen.
+        # How the script of each job behaves, as its task says; filled when the job is first seen.
         self.temper_of: dict[str, str] = {}
 
     # At every start

@@ -38,7 +38,7 @@ class Restores:
 
     @property
     def needs_journals(self) -> bool:
-        """Of files that were copied back, only a journal shows that they are older."""
+        """Only a journal shows that files that were copied back are older."""
         return not self._is_marked
 
     def back_up(self) -> None:

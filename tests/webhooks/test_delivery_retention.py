@@ -31,7 +31,7 @@ def trim(db: Database) -> None:
 def test_only_the_newest_deliveries_of_a_webhook_are_kept(
     db: Database, make: Make, make_call: Dial
 ) -> None:
-    """Of each webhook the newest so many stay."""
+    """The limit applies to each webhook."""
     busy, quiet = make(), make()
     db.write_blocking(
         trigger, [make_call(busy, f"[{n}]".encode()) for n in range(store.MAX_DELIVERIES + 20)]

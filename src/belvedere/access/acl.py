@@ -233,7 +233,7 @@ def _check_length(count: int) -> None:
 
 
 def _lock(tx: Tx, customer_id: str) -> None:
-    # Of two concurrent changes of one list, the second must start from what the first has saved.
+    # The second of two concurrent changes of one list must start from what the first has saved.
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", customer_id)
 
 

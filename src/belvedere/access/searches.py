@@ -19,7 +19,7 @@ from belvedere.rest.pagination import ListPage
 # Rows that one step examines, and one request; then the response says where to continue.
 STEP_ROWS = 5_000
 MAX_ROWS = 100_000
-# Of two rows: each may differ by an hour from the time in its id.
+# The tolerance for two rows: each may differ by an hour from the time in its id.
 MAX_CLOCK_DIFFERENCE: Millis = 2 * HOUR
 # No further step of a request begins after this time.
 MAX_STEPS_S = 2.0

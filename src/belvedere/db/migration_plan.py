@@ -55,7 +55,7 @@ def _describe(tx: Tx, name: str, text: str) -> PendingMigration:
 
 
 def _first_sentence(name: str, text: str) -> str:
-    """Of the comment at the beginning of the file; else what the name says."""
+    """The comment at the beginning of the file; else what the name says."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("--"):

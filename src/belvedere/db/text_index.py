@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 # A text must have this many characters to be found by the index.
 GRAM = 3
-# Of one query.
+# Limits of one query.
 MAX_GRAMS = 32
 # Rows are spread over this many samples by their id; the scope of one sample is `sample_scope`.
 SAMPLES = 64

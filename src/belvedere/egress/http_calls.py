@@ -16,7 +16,7 @@ from belvedere.egress.messages import EgressRequest, EgressResult
 TIMEOUT_S = 10.0
 MAX_URL = 2_048
 SCHEMES = ("http", "https")
-# Of a response that is needed: documents and lists of keys have a few kilobytes.
+# The size of a response: documents and lists of keys have a few kilobytes.
 MAX_ANSWER = 128 * 1024
 
 

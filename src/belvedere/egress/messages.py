@@ -38,10 +38,10 @@ class EgressResult(msgspec.Struct, omit_defaults=True):
 
     fault: str = ""
     for_good: bool = False
-    # Of a check: the kind of receiver, and the scheme of its URL.
+    # In a check: the kind of receiver, and the scheme of its URL.
     service: str = ""
     scheme: str = ""
-    # Of a request with a method: the response.
+    # After a request with a method: the response.
     status: int = 0
     text: str = ""
 

@@ -66,7 +66,7 @@ def _order_by_transaction(source: Tx, cursor: tuple[int, int]) -> dict[int, int]
 
 
 def _first_new_id(source: Tx, new_ids: dict[int, int], cursor: tuple[int, int]) -> int | None:
-    """Of the events after a cursor."""
+    """The new id of the first event after a cursor."""
     row = source.row(
         "select id from events where (xid, id) > (?, ?) order by xid, id limit 1", *cursor
     )

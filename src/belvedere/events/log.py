@@ -14,7 +14,7 @@ from belvedere.events.kinds import KINDS
 _encode = msgspec.json.Encoder().encode
 # The object of each kind: its first word.
 OBJECTS = {kind: kind.partition(".")[0] for kind in KINDS}
-# Of monitors, hosts, members and the like; those of a job go with the job.
+# For events of monitors, hosts, members and the like; those of a job are deleted with it.
 LIFE: Millis = 30 * DAY
 
 

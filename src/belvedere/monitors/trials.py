@@ -15,9 +15,9 @@ from belvedere.monitors.config.validation import invalid_fields
 from belvedere.monitors.model import MonitorType
 from belvedere.monitors.trial_store import TrialRow
 
-# Of one organization at the same time.
+# Open trials of one organization at the same time.
 MAX_OPEN = 5
-# Of the check, in milliseconds: a person waits for it.
+# Timeout of the check, in milliseconds: a person waits for it.
 MAX_TIMEOUT = 20_000
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from belvedere.base.errors import Invalid
 from belvedere.rest.listing import Listing
 
-# Of a page of history: jobs with their included parts, audit entries, messages.
+# A page of history: jobs with their included parts, audit entries, messages.
 MAX_PAGE_BYTES = 4 << 20
-# Of a list of definitions, which usually comes in one piece: tasks, workflows, indicators.
+# A list of definitions, which usually comes in one piece: tasks, workflows, indicators.
 MAX_LIST_BYTES = 8 << 20
 # The size of a record without the texts that are counted.
 RECORD_BYTES = 512

@@ -17,7 +17,7 @@ T = TypeVar("T")
 Query = Mapping[str, list[str]]
 
 MAX_FIELDS = fields.MAX_FIELDS
-# Of a content type: charset, boundary and a few more.
+# Parameters of a content type: charset, boundary and a few more.
 MAX_PARAMETERS = 16
 NAMES = ("task_arguments", "task_arguments[]")
 ASSIGNEE_NAMES = ("assignee", "assignee[]")

@@ -10,7 +10,7 @@ from belvedere.tasks.definition.validation import MAX_ARGUMENTS
 from belvedere.workflow_specs import graph_cycles, templates
 from belvedere.workflow_specs.model import ArgumentSource, Graph, Node, StepPart
 
-# Of a list of outputs.
+# The highest index in a list of outputs.
 MAX_INDEX = 999
 # Levels of members inside of a value, and characters of each name.
 MAX_KEYS = 16

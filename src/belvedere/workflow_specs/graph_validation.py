@@ -14,7 +14,7 @@ MAX_EDGES = 1_000
 MAX_NAME = 128
 # In one response.
 MAX_FAULTS = 100
-# Of one edge in one job: a loop that repeats more often belongs in a script or a schedule.
+# Repetitions of one edge in one job: a longer loop belongs in a script or a schedule.
 MAX_VISITS = 100
 # The workflow waits for a job that is lost, so no edge can follow it.
 UNFOLLOWABLE = "lost"

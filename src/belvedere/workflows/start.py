@@ -43,7 +43,7 @@ class WorkflowJobRequest(msgspec.Struct):
     assignees: Sequence[str] = ()
     # Start with this node, or with the node of this task or workflow.
     start: str | None = None
-    # Of a job that is run again: the task version that its arguments fit, and the stored arguments.
+    # If a job is run again: the task version that its arguments fit, and the stored arguments.
     stored_arguments: tuple[int | None, str] | None = None
     restarted_from: str | None = None
     # The trace context of the request.

@@ -66,7 +66,7 @@ class TokenRecord(msgspec.Struct, omit_defaults=True):
     last_use: str | None
     expires: str | None
     uses_left: int | None = None
-    # Of an enrolment token that was created for an existing host.
+    # Set for an enrolment token that was created for an existing host.
     host_id: str | None = None
     # Only in the response that created it.
     token: str | None = None

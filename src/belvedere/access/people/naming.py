@@ -16,7 +16,7 @@ _TAG = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}:[^\s,]{1,64}")
 
 MAX_TAGS = 64
 MAX_PERSON = 128
-# Of an e-mail address: what the pattern allows. A longer one is not normalized at all.
+# The longest e-mail address that the pattern allows. A longer one is not normalized at all.
 MAX_EMAIL = 64 + 1 + 189
 
 

@@ -88,7 +88,7 @@ class ServerSession:
         updates: AgentUpdates | None = None,
     ) -> None:
         self._updates = updates
-        # Of this connection, once the session is open.
+        # The update over this connection, once the session is open.
         self.transfer: UpdateTransfer | None = None
         self._keeper = keeper
         self._space = space or DiskSpace(())

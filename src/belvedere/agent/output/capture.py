@@ -71,7 +71,7 @@ class OutputCapture:
         # Bytes that the script wrote.
         self.received_total = 0
         self._buffer = bytearray()
-        # Of either SHA-256; the type of hash objects has no public name.
+        # One of two implementations of SHA-256; hash objects have no public type.
         self._hash: Any = None
         self._has_fast_digest = False
         self._last = b""
@@ -165,7 +165,7 @@ class OutputCapture:
 
 
 class LastLineCapture(OutputCapture):
-    """Of a check only the last line is used: nothing else is stored in memory or on disk."""
+    """Only the last line of a check is used: nothing else is stored in memory or on disk."""
 
     __slots__ = ()
 

@@ -26,7 +26,7 @@ class Credential:
     host_id: str
     customer: str
     hostname: str
-    # Of the enrolment token it came from: another token means another enrolment.
+    # A hash of the enrolment token: another token means another enrolment.
     enrolled_with: str = ""
 
 

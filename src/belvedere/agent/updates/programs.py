@@ -180,7 +180,7 @@ class Programs:
 
 
 def find(folder: StateFolder) -> Programs:
-    """Of this process. The variable is not for its children."""
+    """The programs of this process. The variable is not for its children."""
     archive = Path(belvedere.__file__).parent.parent
     base = os.environ.pop(BASE_VARIABLE, "")
     is_file = archive.is_file()

@@ -103,7 +103,7 @@ def write_private(path: Path, content: bytes, mode: int) -> None:
 
 
 def digest_of(path: Path) -> str:
-    """Of a regular file that nobody else can change; empty for anything else."""
+    """The hash of a regular file that nobody else can change; empty for anything else."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -22,7 +22,7 @@ from belvedere.base.errors import Invalid
 
 FORMAT = 1
 MANIFEST, SEAL = "manifest.json", "seal.json"
-# Of these two; they are read into memory.
+# The limit for these two; they are read into memory.
 MAX_MANIFEST = 16 * 1024 * 1024
 BLOCK = 1024 * 1024
 # Level 1 is several times as fast as the usual level and almost as small.
@@ -47,7 +47,7 @@ class BackupPart(msgspec.Struct):
 
 class Manifest(msgspec.Struct):
     format: int
-    # Of the product.
+    # The version of the product.
     version: str
     engine: str
     created_at: str
@@ -69,7 +69,7 @@ class Manifest(msgspec.Struct):
 
 
 class Seal(msgspec.Struct):
-    # Of the manifest, and therefore of everything.
+    # The hash of the manifest, and therefore of everything.
     sha256: str
     signature: str = ""
 

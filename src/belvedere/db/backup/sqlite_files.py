@@ -53,7 +53,7 @@ def _open(stack: ExitStack, path: Path) -> SqliteTx:
 
 
 def count_rows(snapshot: Mapping[str, SqliteTx]) -> dict[str, int]:
-    """Of every table in all files; both have a table of migrations."""
+    """The rows of every table in all files; both have a table of migrations."""
     counts: dict[str, int] = {}
     for tx in snapshot.values():
         for (table,) in tx.rows(TABLES):

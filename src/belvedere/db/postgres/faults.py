@@ -11,7 +11,7 @@ from belvedere.db.postgres.connection import STATEMENT_S, PostgresConnection
 # Depend on what other transactions do at the same time, never on one alone.
 CONFLICTS = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 RETRYABLE = (psycopg.errors.UniqueViolation, *CONFLICTS)
-# Of a transaction whose fault is retryable.
+# Attempts for a transaction whose fault is retryable.
 MAX_TRIES = 4
 CONFLICT = "The database had conflicting changes at the same time; try again shortly."
 NO_RESPONSE = "The database does not respond; try again shortly."

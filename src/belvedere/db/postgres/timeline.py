@@ -50,7 +50,7 @@ class Timeline:
 
 
 def check_connection(connection: PostgresConnection, check: Callable[[Tx], None] | None) -> None:
-    """Of every new connection: a server that was disconnected for long must not continue with a
+    """Check every new connection: a server that was disconnected for long must not continue with a
     database that was moved away meanwhile."""
     if check is None:
         return

@@ -140,7 +140,7 @@ class PendingWrite:
     def __init__(
         self,
         operation: Callable[..., Any],
-        # Of a batch operation: the item.
+        # In a batch operation: the item.
         args: Sequence[object],
         kwargs: Mapping[str, object],
         is_batched: bool,

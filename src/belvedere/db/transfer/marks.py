@@ -25,7 +25,7 @@ class Mark(msgspec.Struct):
     # The same in both databases.
     id: str
     state: str
-    # Of the source: where the data is moved to. Of the target: where it comes from.
+    # In the source: where the data is moved to. In the target: where it comes from.
     other: str
     at: Millis
     # What identifies the key of the installation.

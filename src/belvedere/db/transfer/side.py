@@ -21,7 +21,7 @@ OWN_TABLES = frozenset({"migrations", "counters", "job_moves"}) | {
     *("job_search", "job_search_config", "job_search_content", "job_search_data"),
     *("job_search_docsize", "job_search_idx", "job_search_progress"),
 }
-# Of the table `meta`: what belongs to one database only.
+# Names in the table `meta` that belong to one database only.
 OWN_VALUES = "name not in ('timeline', 'database_mark') and name not like 'migration%'"
 
 

@@ -91,7 +91,7 @@ class SqliteSide:
         self.tx.execute_many(f"delete from {table.name} where {condition}", keys)
 
     def postpone(self) -> Later:
-        """Of the main file: a transaction on both is not atomic if the machine loses power."""
+        """Only the main file: a transaction on both is not atomic if the machine loses power."""
         later = Later()
         rows = self.tx.rows(
             "select type, name, sql from main.sqlite_schema where sql is not null"

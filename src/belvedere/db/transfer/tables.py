@@ -15,7 +15,7 @@ from belvedere.base.errors import Invalid
 from belvedere.db.interface import Row
 
 NUMBER, TEXT, REAL, BYTES = "bigint", "text", "double precision", "bytea"
-# Of SQLite's declarations.
+# Types in SQLite's declarations.
 TYPES = {"integer": NUMBER, "bigint": NUMBER, "text": TEXT, "double precision": REAL, "blob": BYTES}
 # Rows of one batch; a row with binary content may have megabytes.
 ROWS, ROWS_WITH_BYTES = 2_000, 16

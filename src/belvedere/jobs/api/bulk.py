@@ -126,7 +126,7 @@ async def delete_of_task(request: Request[None]) -> DeletedHistory:
 async def delete_history(
     request: AnyRequest, kind: str | None, object_id: str | None
 ) -> DeletedHistory:
-    """Of all finished jobs, or of one task or workflow. Counted before, in steps that read."""
+    """Delete all finished jobs, or those of one task or workflow, counted before in steps."""
     scope = deletions.scope_of(request.actor, kind, object_id)
     count = HistoryCount()
     while not count.is_finished:

@@ -24,8 +24,8 @@ POLL_S = 2.0
 # and for a signal of another server that came before the subscription.
 FIRST_WAIT_S = 0.2
 
-# Of a job that was created, assigned and ended. One that was returned to the queue has an attempt
-# that does not count, and a higher version.
+# The version of a job that was created, assigned and ended. One that was returned to the queue has
+# an attempt that does not count, and a higher version.
 MAX_VERSION = 3
 
 Receive = Callable[[], Awaitable[Any]]

@@ -120,7 +120,7 @@ def delete(tx: Tx, deletion: HistoryDeletion) -> None:
 
 
 def progress(tx: Tx, customer_id: str, object_id: str = "") -> DeletionProgress | None:
-    """Of one task or workflow; without an id, of all deletions of the organization."""
+    """Deletions of one task or workflow; without an id, of the whole organization."""
     rows = tx.rows(
         "select deleted, total from history_deletions where customer_id = ?"
         + (" and object_id = ?" if object_id else ""),

@@ -37,7 +37,7 @@ def note(tx: Tx, ids: str) -> None:
 
 
 def show(tx: Tx, actor: Actor, kind: str, object_id: str) -> RemovedJobs:
-    """Of one task or workflow that the actor may see; without an id, of all that it may see."""
+    """For one task or workflow that the actor may see; without an id, for all of them."""
     if object_id and not is_id(object_id):
         return RemovedJobs(0, None)
     condition, params = _visible_filter(actor, kind)

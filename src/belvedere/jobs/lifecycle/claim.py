@@ -36,7 +36,7 @@ class Claimed(msgspec.Struct):
     arguments: str
     spec: TaskSpec
     customer_name: str
-    # Of the organization, still sealed; the order opens those of this task.
+    # Secrets of the organization, still sealed; the order opens those of this task.
     secrets: Sequence[SecretRow] = ()
     # Environment from the workflow that it is a step of.
     constants: dict[str, str] = {}

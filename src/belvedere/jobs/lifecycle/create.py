@@ -90,7 +90,7 @@ class CreatedJob(msgspec.Struct):
     replayed: bool = False
     # User ids.
     assignees: tuple[str, ...] = ()
-    # Of an approval.
+    # For an approval.
     plan: Plan | None = None
     # The values that no argument takes.
     ignored: tuple[str, ...] = ()

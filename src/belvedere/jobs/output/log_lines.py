@@ -271,7 +271,7 @@ async def times(services: Services, source: LogSource, first: int) -> LineTimes:
 
 
 def _times(tx: Tx, fence: int, first: int) -> LineTimes:
-    """Of chunks that begin on the same line, the first counts."""
+    """If several chunks begin on the same line, the first counts."""
     begin = log_store.find_line(tx, fence, first - 1)
     rows = tx.rows(
         "select at_line + 1, written_at from log_chunks where fence = ? and at_byte >= ?"

@@ -29,7 +29,7 @@ class LogSource(msgspec.Struct):
 
     job: JobRow
     fence: int
-    # Of the attempt, from 1; 0 while there is none.
+    # The number of the attempt, from 1; 0 while there is none.
     number: int
     # Small logs are stored with the job or its attempt; None: read the log store.
     small: bytes | None

@@ -20,7 +20,7 @@ from belvedere.tasks.definition.argument_values import mask_values
 # Jobs that are counted; the counts say if there are more.
 MAX_COUNTED = 20_000
 MAX_IDS = 100
-# Of one job.
+# Limits of one job.
 MAX_TEXTS, MAX_TEXT_LENGTH = 8, 60
 # Arguments that are longer as JSON are not read.
 MAX_STORED_LENGTH = 8_192
@@ -75,7 +75,7 @@ def _count_states(tx: Tx, actor: Actor, listing: Listing) -> StateCounts:
 
 
 def list_arguments(tx: Tx, actor: Actor, ids: Sequence[str]) -> list[JobArguments]:
-    """Of the jobs that the actor may see."""
+    """Only for jobs that the actor may see."""
     visible, params = permissions.visible_filter(actor, tx.dialect)
     rows = tx.rows(
         f"select {columns(JobRow, 'j.')}, case when length(j.arguments) <= ? then j.arguments end"

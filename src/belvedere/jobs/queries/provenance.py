@@ -28,7 +28,7 @@ class ScriptRun(msgspec.Struct):
     script_id: str | None
     filename: str | None
     sha256: str | None
-    # Of the file; null if that version was deleted.
+    # The version of the file; null if it was deleted.
     version: int | None
     task_version: int | None
     ended_at: str | None

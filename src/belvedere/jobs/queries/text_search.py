@@ -14,7 +14,7 @@ from belvedere.jobs.search.candidates import SearchStep
 from belvedere.rest.listing import Condition, Listing
 from belvedere.rest.listing_sql import clauses
 
-# Of one step, if the caller has no limit.
+# The limit of one step, if the caller has none.
 MAX_ROWS = 100_000
 
 

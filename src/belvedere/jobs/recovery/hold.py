@@ -25,7 +25,7 @@ from belvedere.jobs.queues import QUEUE
 BATCH_SIZE = 500
 # Jobs that one request releases.
 MAX_RELEASED = 1_000
-# Of the table `j`.
+# A condition on the table `j`.
 HELD_AFTER_RESTORE = f"j.{IS_OPEN} and j.lifecycle = 'onhold' and j.reason = '{RESTORED}'"
 _HELD = HELD_AFTER_RESTORE.replace("j.", "")
 

@@ -104,7 +104,7 @@ def _is_empty(part: IdRange) -> bool:
 
 
 def _intersection(part: IdRange, limits: IdRange) -> IdRange:
-    # Of two limits at the same id, the one that excludes it.
+    # If two limits have the same id, take the one that excludes it.
     low = max(part.low, limits.low, key=lambda limit: (limit[0], limit[1] == ">"))
     return IdRange(low, min(part.high, limits.high))
 

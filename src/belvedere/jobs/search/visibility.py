@@ -15,12 +15,12 @@ from belvedere.jobs.model import APPROVAL
 from belvedere.jobs.people.participants import Participants, Role
 from belvedere.jobs.search.texts import SearchRow
 
-# Of one query. A member who may see more tasks and workflows searches without the index.
+# Limits of one query. A member who may see more tasks and workflows searches without the index.
 MAX_SCOPES = 500
 
 
 def participants_of(tx: Tx, job_ids: Sequence[str]) -> dict[str, Participants]:
-    """Of those jobs that have any."""
+    """The participants of those jobs that have any."""
     rows = tx.rows(
         "select job_id, role, entry from job_participants"
         f" where job_id in {tx.dialect.in_texts} order by job_id, entry",

@@ -23,7 +23,7 @@ MAX_ARGUMENTS = 100
 MAX_ACCOUNT_NAME = 256
 # Bytes; the limit of common file systems.
 MAX_FILENAME = 255
-# Of a file that is maintained, unless the monitor has another.
+# The mode of a maintained file, unless the monitor has another.
 DEFAULT_MODE = "0644"
 
 Faults = Iterator[tuple[str, str]]

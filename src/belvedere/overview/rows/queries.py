@@ -21,7 +21,7 @@ class Series:
     table: str
     key: str
     order: str
-    # Of the alias `x`.
+    # Columns of the alias `x`.
     columns: str
     # Conditions on the alias `y`, beginning with `and`.
     where: str = ""

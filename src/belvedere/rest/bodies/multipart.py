@@ -19,9 +19,9 @@ MAX_NAME = 255
 # With the folders that some browsers add.
 MAX_PATH = 4_096
 MAX_BOUNDARY = 70
-# Of a content type or a content disposition.
+# Parameters of a content type or a content disposition.
 MAX_PARAMETERS = 16
-# Of one part: their number, and the bytes of each.
+# Headers of one part: their number, and the bytes of each.
 MAX_HEADERS, MAX_HEADER = 8, 4 * 1024
 
 

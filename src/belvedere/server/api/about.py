@@ -87,7 +87,7 @@ def _libraries() -> tuple[Library, ...]:
 
 
 def _is_needed(name: str, requirement: str) -> bool:
-    """Of all extras, only `belvedere[server]` counts."""
+    """Only the extra `belvedere[server]` counts."""
     marker = requirement.partition(";")[2]
     return "extra ==" not in marker or (name == "belvedere" and "server" in marker)
 

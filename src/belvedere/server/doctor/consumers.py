@@ -58,7 +58,7 @@ def _waiting_too_long(
 def _without_progress(installation: Installation, name: str, at: Millis) -> Finding:
     message = f"The consumer {name!r} has not processed an event of {iso(at)}."
     if not is_running(installation):
-        # Of the last moment before the server stopped, or before the backup.
+        # The event is from the last moment before the server stopped, or before the backup.
         return notice("consumers", message, "It continues when the server starts.")
     return problem(
         "consumers",

@@ -24,7 +24,7 @@ class _Node:
     by_id: "_Node | None" = None
     by_name: "_Node | None" = None
     rest: "_Node | None" = None
-    # Of a node `by_id` or `by_name`.
+    # Set in a node `by_id` or `by_name`.
     parent: "_Node | None" = None
     # method -> (route, names of the parameters on the path to this node)
     routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)

@@ -56,7 +56,7 @@ def set_up(
 ) -> LoginResult:
     """Create the first organization and sign in its owner. Only one request succeeds."""
     check(tx, runtime.keyring, body.code)
-    # Of two requests at once, the second one waits here and is refused.
+    # The second of two concurrent requests waits here and is refused.
     if not installation.insert(tx, "set_up", str(tx.now)):
         raise Conflict("This server is already set up; sign in.", code="already_set_up")
     created = first_start.create_first(tx, runtime, body.organization, body.email, password_hash)

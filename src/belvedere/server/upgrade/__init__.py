@@ -31,7 +31,7 @@ class UpgradeReport(msgspec.Struct):
     # Version of the program that runs the check.
     version: str
     engine: str
-    # Of the program that migrated the database; empty: older than the first that records it.
+    # The version that migrated the database; empty: older than the first that records it.
     database_version: str
     pending: list[PendingMigration]
     # Migrations of a newer version.

@@ -23,7 +23,7 @@ from belvedere.server.doctor.model import (
 from belvedere.settings import DEPRECATED, TABLE
 
 PREFIX = "BELVEDERE_"
-# Of the agent, the command line and the tests.
+# Variables of the agent, the command line and the tests.
 OTHERS = frozenset(
     PREFIX + name
     for name in (

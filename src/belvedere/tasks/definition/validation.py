@@ -20,7 +20,7 @@ from belvedere.tasks.model import Argument, ArgumentKind, Option, Retry, TaskSpe
 
 MAX_ARGUMENTS = 100
 MAX_OPTIONS = 1_000
-# Of all patterns of a task's arguments: characters, and their sizes (rest/patterns/matcher.py).
+# Limits for all patterns of a task's arguments: characters, and sizes (rest/patterns/matcher.py).
 MAX_PATTERN_TEXT = 10_000
 MAX_PATTERN_SIZE = 5_000
 MAX_JSON = 64 * 1024

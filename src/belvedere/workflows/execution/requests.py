@@ -42,7 +42,7 @@ class StepRequest(msgspec.Struct):
     by_index: bool = True
     # Values beyond the definitions are removed instead of refused.
     ignores_extra: bool = False
-    # Of a job that is repeated: the task version that its arguments fit, and the stored arguments.
+    # If a job is repeated: the task version that its arguments fit, and the stored arguments.
     stored_arguments: tuple[int | None, str] | None = None
     restarted_from: str | None = None
     delay: Millis = 0

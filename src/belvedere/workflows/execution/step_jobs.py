@@ -113,7 +113,7 @@ def _job_request(request: StepRequest) -> JobRequest:
         restarted_from=request.restarted_from,
         delay=request.delay,
         traceparent=trace_context.for_children(parent.traceparent, parent.id),
-        # Of a workflow job that is not written yet; later its rows say it.
+        # For a workflow job that is not written yet; later its rows contain it.
         assignee_ids=parent.assignees if isinstance(parent, RunContext) else (),
     )
 

@@ -31,10 +31,10 @@ class RecipeBody(msgspec.Struct):
     """A recipe as TheEye writes it; other fields are allowed, and listed in the response if they
     are not imported."""
 
-    # Of a task.
+    # For a task.
     task: dict[str, Any] | None = None
     file: dict[str, Any] | None = None
-    # Of a workflow.
+    # For a workflow.
     name: str | None = None
     graph: dict[str, Any] | None = None
     tasks: list[dict[str, Any]] | None = None

@@ -12,7 +12,7 @@ Fields = dict[str, Any]
 EXPORTER = "belvedere"
 # Entries of a list: tasks, workflows, nodes, edges. Older graphs have events as nodes.
 MAX_MEMBERS = 2_000
-# Of the fields that are not imported: how many are listed, and characters of a name or value.
+# Fields that are not imported: how many are listed, and characters of a name or value.
 MAX_SKIPPED = 1_000
 MAX_TEXT = 200
 

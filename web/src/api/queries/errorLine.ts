@@ -41,7 +41,7 @@ export async function findErrorLine(
   return lateError(page, read)
 }
 
-/** Of a log that is longer than what was searched. */
+/** For a log that is longer than what was searched. */
 async function lateError(
   page: Page,
   read: (from: number) => Promise<Page>,

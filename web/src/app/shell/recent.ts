@@ -13,7 +13,7 @@ const RECORD =
 
 type Stored = Record<string, RecentPage[]>
 
-/** Of this person in this organization, the last one first. */
+/** Pages of this person in this organization, the last one first. */
 export function recentPages(owner: string): RecentPage[] {
   return read()[owner] ?? []
 }

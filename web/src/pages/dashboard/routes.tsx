@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
 
 interface DashboardSearch {
-  /** Of the monitors, those that are not well. */
+  /** Only the monitors that have a problem. */
   show?: 'problems'
 }
 

@@ -13,7 +13,7 @@ interface Props {
   object: string
   id: string
   version: number
-  /** Of the last save: one that came second shows the difference at once. */
+  /** The error of the last save: after a conflict, the difference is shown at once. */
   error: Error | null
   onTake: () => void
   onKeep: () => void

@@ -22,7 +22,7 @@ import { HostRow } from './HostRow'
 import { isSortedHere, orderOf, sortHosts } from './hostsSearch'
 import '../hosts.css'
 
-/** Of 200 hosts each, for a grid and for orders that the server does not know. */
+/** Pages of 200 hosts, for a grid and for orders that the server does not have. */
 const MAX_PAGES = 10
 
 interface Pages {

@@ -13,7 +13,7 @@ interface Props {
 /** The value, as its kind wants it. */
 export function ValueInput({ values, errors, onChange }: Props) {
   const t = useText()
-  // Of a chart the server names the part that is wrong.
+  // The server names the invalid part of a chart.
   const wrong = Object.entries(errors).find(([field]) => field.startsWith('value'))
   const error = wrong && (wrong[0] === 'value' ? wrong[1] : `${wrong[0]}: ${wrong[1]}`)
   const text = { label: t.value, value: String(values.value), error }

@@ -8,7 +8,7 @@ interface RestartRequest {
   job: Job
   /** Other values than the last time. */
   values?: unknown[]
-  /** Of a workflow: all steps, or the failed ones. */
+  /** For a workflow: all steps, or the failed ones. */
   from?: 'start' | 'failed'
 }
 

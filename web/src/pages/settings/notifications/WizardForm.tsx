@@ -30,7 +30,7 @@ const SCOPES: Scope[] = ['all', 'monitors', 'jobs', 'none']
 
 interface Props {
   service: Service
-  /** Of the only field, where it is an address of any service. */
+  /** The label of the only field, if it is an address of any service. */
   label?: string | undefined
   help?: string | undefined
   wizard: ReturnType<typeof useWizard>
