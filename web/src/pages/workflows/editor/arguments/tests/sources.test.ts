@@ -7,7 +7,7 @@ import {
   type Sample,
   sourceOf,
   withSource,
-} from './sources'
+} from '../sources'
 
 const names = { output: (n: number) => `Output ${n}`, input: (name: string) => `Argument ${name}` }
 
