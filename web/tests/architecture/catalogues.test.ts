@@ -7,7 +7,7 @@ const paths = filesBelow('src').filter((path) => isScript(path) && !path.include
 const texts = new Map(paths.map((path) => [path, textOf(path)]))
 const catalogues = paths.flatMap((path) => cataloguesIn(path, texts.get(path)!))
 
-test('it works: keys of all levels are read, and those that a file uses', () => {
+test('keys of all levels are read, and those that a file uses', () => {
   const text = `
     const useText = catalogue(
       { title: 'T', tabs: { a: 'A' } as Record<string, string> },

@@ -90,7 +90,7 @@ function dialogsIn(path: string): Dialog[] {
 
 const dialogs = components.flatMap(dialogsIn)
 
-test('it works: dialogs and their labels are found', () => {
+test('dialogs and their labels are found', () => {
   expect(dialogs.length).toBeGreaterThan(25)
   const cancel = dialogs.find(({ path }) => path.endsWith('jobs/detail/JobActions.tsx'))
   expect(cancel).toMatchObject({ hasOwnDismiss: true })

@@ -5,7 +5,7 @@ import { PAGES } from '../../src/app/pages'
 
 const DOCS = new URL('../../../docs/', import.meta.url)
 
-test('it works', () => {
+test('each page of the console has its help page', () => {
   expect(helpPage('/acme/monitors/new')).toBe('howto/watch-a-website')
   expect(helpPage('/acme/monitors/0123/history')).toBe('reference/monitors')
   expect(helpPage('/acme')).toBe(DASHBOARD_HELP)

@@ -8,7 +8,7 @@ const MAX_LINES = 400
 const source = filesBelow('src')
 const scripts = source.filter(isScript)
 
-test('it works: a cycle is found through a lazy and a type-only import', () => {
+test('a cycle is found through a lazy and a type-only import', () => {
   const files = new Map([
     ['src/routes.tsx', "const page = () => import('./pages/Page')"],
     ['src/pages/Page.tsx', "import { words } from '../text'"],
@@ -20,7 +20,7 @@ test('it works: a cycle is found through a lazy and a type-only import', () => {
   ])
 })
 
-test('no files import each other in a circle', () => {
+test('no files import each other in a cycle', () => {
   const graph = importGraph(new Map(scripts.map((path) => [path, textOf(path)])))
   expect(graph.get('src/router.tsx')).toContain('src/pages/jobs/routes.tsx')
   expect(cycles(graph)).toEqual([])

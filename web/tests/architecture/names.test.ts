@@ -14,7 +14,7 @@ import { filesBelow, isScript, textOf } from './source'
 const paths = [...filesBelow('src'), ...filesBelow('tests')].filter(isScript)
 const bound = new Map(paths.map((path) => [path, bindings(path, textOf(path))]))
 
-test('it works: the words are read, and every kind of binding is looked at', () => {
+test('the words are read, and every kind of binding is examined', () => {
   expect(UNINFORMATIVE).toContain('found')
   expect(PARTICIPLES).toContain('told')
   const text = `

@@ -35,7 +35,7 @@ test('the list of hosts can be loaded to its end', async () => {
   expect(await page.getByRole('button', { name: /^Show .*more/ }).count()).toBe(0)
 })
 
-test('the dashboard and the wall show the worst, and say how many more there are with a link', async () => {
+test('the dashboard and the wall show the worst objects, and link to the others with their number', async () => {
   const broken = { title: 'Zz broken', type: 'counter', value: 1, state: 'failure' }
   await world.api('POST', '/indicator', broken)
   const page = await world.page('/')

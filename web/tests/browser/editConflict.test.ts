@@ -70,7 +70,7 @@ test('edits of a script are not lost when someone else saves it', async () => {
   await until(async () => (await source(id)) === 'echo one\necho mine and more', 'saving')
 })
 
-test('their version can be used, and a page without edits follows it', async () => {
+test('the version of the other person can be used, and a page without edits updates itself', async () => {
   const { page, id } = await scriptPage('followed.sh')
   await editor(page).click()
   await page.keyboard.insertText('# mine\n')

@@ -106,7 +106,7 @@ test('a failed job opens at its last lines, and its result says how it ended', a
   expect(download.suggestedFilename()).toBe('left.txt')
 })
 
-test('what changed in the script since the last good run is shown', async () => {
+test('changes in the script since the last good run are shown', async () => {
   const task = await world.script('Changed', '#!/bin/bash\necho fine\nexit 0')
   const good = await start(task.id)
   const page = await world.page(`/jobs/${good}`)

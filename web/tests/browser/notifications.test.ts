@@ -51,7 +51,7 @@ test('the wizard reports a failed test with the reason, then a sent one, and cre
   await picture(page, 'notifications')
 })
 
-test('a test from the list is red when it was not delivered', async () => {
+test('a test message from the list is red if it was not delivered', async () => {
   const page = await world.page('/settings/notifications')
   status = 500
   await page.getByRole('button', { name: 'Send a test' }).first().click()

@@ -71,7 +71,7 @@ test('a link from elsewhere asks before it leads to the provider', async () => {
   await page.getByRole('button', { name: /Account$/ }).waitFor()
 })
 
-test('other accounts are told why they cannot sign in', async () => {
+test('other accounts see why they cannot sign in', async () => {
   await provider.setAccount({ sub: 's-eve', email: 'eve@evil.test' })
   const page = await signInThroughProvider()
   await page.getByText('E-mail addresses of your domain are not allowed.').waitFor()

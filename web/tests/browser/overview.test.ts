@@ -233,7 +233,7 @@ test('the palette selects the first result, and finds actions, job ids and recen
   await page.waitForURL(world.at(`/jobs/${failedJob.id}`))
 })
 
-test('the inbox groups alerts, and an approval shows what it runs before it can be given', async () => {
+test('the inbox groups alerts, and an approval shows its plan before it can be approved', async () => {
   const gate = await world.api('POST', '/task', {
     name: 'Release gate',
     type: 'approval',

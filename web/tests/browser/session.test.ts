@@ -70,7 +70,7 @@ test('the navigation opens every page by mouse and by keys', async () => {
   await page.waitForURL(`${world.url}/ui/${CUSTOMER}`)
 })
 
-test('the first steps tick themselves off, and the demo is removed in one action', async () => {
+test('the first steps are checked off automatically, and the demo is removed in one action', async () => {
   const page = await world.page('/')
   const steps = page.getByRole('region', { name: 'First steps' })
   await steps.getByText('0 of 6 done').waitFor()

@@ -33,7 +33,7 @@ test.each([
   ],
 ])('%s', (agent, name) => expect(browserName(agent)).toBe(name))
 
-test('what is not known is shown as it was sent', () => {
+test('an unknown value is shown as it was sent', () => {
   for (const agent of ['curl/8.5.0', 'Mozilla/5.0 (something else)', '', '-'])
     expect(browserName(agent)).toBe(agent)
 })

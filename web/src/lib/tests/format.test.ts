@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { duration, interval } from '../format'
 
-test('a time that was set is told in its unit, one that was measured to the second', () => {
+test('a configured time keeps its unit, a measured time has seconds', () => {
   const times = [0, 500, 45_000, 60_000, 90_000, 600_000, 5_400_000, 3_600_000, 86_400_000]
   expect(times.map(interval)).toEqual([
     '0 ms',

@@ -42,7 +42,7 @@ test('a manager can remove the shared layout', async () => {
   expect(requestsTo(`DELETE ${LAYOUT}`)[0]!.query.shared).toBe('true')
 })
 
-test('without a shared layout, and below manager, only the own one can be reset', async () => {
+test('without a shared layout, users can reset only their own', async () => {
   answer(`GET ${LAYOUT}`, { own: null, shared: DEFAULT_LAYOUT })
   answer(`DELETE ${LAYOUT}`, { own: null, shared: DEFAULT_LAYOUT })
   await renderPage(<ArrangeDialog layout={DEFAULT_LAYOUT} onClose={() => {}} />, { level: 'user' })

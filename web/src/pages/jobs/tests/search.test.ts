@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { validFilter, validJobSearch } from '../search'
 
-test('it works: known filters are taken, numbers as text', () => {
+test('known filters are read, numbers as text', () => {
   expect(validFilter({ state: 'failure', q: 7, host: 'h1' })).toEqual({
     state: 'failure',
     q: '7',

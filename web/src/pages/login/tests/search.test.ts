@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { validLoginSearch } from '../search'
 
-test('it works: a path of this site is where the sign-in leads', () => {
+test('the sign-in leads to a path of this site', () => {
   expect(validLoginSearch({ to: '/acme/jobs?state=failure' })).toEqual({
     to: '/acme/jobs?state=failure',
   })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { viewersOf } from '../visibility'
 
-test('who sees a record follows level, name and tag', () => {
+test('visibility follows from level, name and tag', () => {
   const member = (credential: string, email: string, tags: { k: string; v: string }[] = []) =>
     ({
       id: email,

@@ -25,7 +25,7 @@ const argument = (more: Partial<Argument>): Argument => ({
 })
 
 describe('the values of a form', () => {
-  it('begin with what was given last time, where that still fits', () => {
+  it('begin with the values of the last run, if they still fit', () => {
     const definitions = [
       argument({}),
       argument({ type: 'select', options: [{ id: 'a', label: '', order: 0 }], value: 'a' }),
@@ -36,7 +36,7 @@ describe('the values of a form', () => {
     expect(firstValues(definitions)).toEqual(['', 'a', 'x', true])
   })
 
-  it('never take over or propose what is hidden', () => {
+  it('never copy or suggest hidden values', () => {
     const hidden = [argument({ masked: true, value: '***' })]
     expect(firstValues(hidden, ['p4ss'])).toEqual([''])
     expect(toRemember(hidden, ['p4ss'])).toEqual([''])

@@ -29,7 +29,7 @@ describe('series of a chart', () => {
     expect(metricsOf(points as unknown as Point[])).toEqual(['cpu', 'mem', 'disk /'])
   })
 
-  it('tells good, mixed, failed and unknown cells apart', () => {
+  it('distinguishes good, mixed, failed and unknown cells', () => {
     const points = [point(0, 1), point(1, 0.5), point(2, 0)]
     const looks = cellsOf(points, 0, 4 * MINUTE, 4).map((cell) => cell.look)
     expect(looks).toEqual(['ok', 'warn', 'fail', 'stop'])

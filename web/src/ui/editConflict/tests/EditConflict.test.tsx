@@ -90,7 +90,7 @@ test('without edits there is no notice', async () => {
   expect(form.values).toEqual({ name: 'web-1', port: 443 })
 })
 
-test('keeping one’s own edits puts them on top of the newer version', async () => {
+test('keeping the own edits applies them to the newer version', async () => {
   await conflict()
   await click('Keep mine')
   expect(form.values).toEqual({ name: 'db-1', port: 443 })

@@ -18,7 +18,7 @@ function edit(record: Task) {
   return renderHook((task: Task) => useHeldVersion(task, fieldsOf), { initialProps: record })
 }
 
-test('it works: an edit is kept apart from the record, and undone by typing it back', () => {
+test('an edit is kept apart from the record, and undone by typing the old value', () => {
   const { result } = edit(first)
   act(() => result.current.set({ name: 'Restore' }))
   expect(result.current.values).toEqual({ name: 'Restore', timeout: 60 })

@@ -35,7 +35,7 @@ async function open(props: Partial<EditorProps> = {}) {
   return { onChange }
 }
 
-test('an edit is reported as the whole text', async () => {
+test('an edit is reported with the complete text', async () => {
   const { onChange } = await open()
   await insert(0, '# ')
   expect(onChange).toHaveBeenLastCalledWith('# echo 1\n')

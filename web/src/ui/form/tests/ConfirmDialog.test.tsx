@@ -21,7 +21,7 @@ function open(word?: string) {
   return { onConfirm, onClose, button, form: button.closest('form')! }
 }
 
-test('it works: the button confirms, and the default text warns', () => {
+test('the button confirms, and the default text warns', () => {
   const { onConfirm, form } = open()
   expect(screen.getByText('This cannot be undone.')).toBeTruthy()
   fireEvent.submit(form)

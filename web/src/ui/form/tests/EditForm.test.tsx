@@ -63,7 +63,7 @@ test('a failed deletion is reported', async () => {
   await waitFor(() => expect(toasts()).toEqual(['It is in use.']))
 })
 
-test('what cannot be deleted says why', () => {
+test('an object that cannot be deleted says why', () => {
   renderInConsole(<DeleteButton name="x" refusal="A task uses it." onDelete={async () => {}} />)
   expect(button('Delete').disabled).toBe(true)
   expect(button('Delete').title).toBe('A task uses it.')

@@ -32,7 +32,7 @@ test('the first step is the start, and a second one of a task gets a number', ()
   expect(draft.nodes.map((node) => node.id)).toEqual(['a', 'a 2'])
 })
 
-test('a step runs a task or a whole workflow', () => {
+test('a step runs a task or a workflow', () => {
   const draft = withNode(withNode(empty, task('a')), { ...task('b'), isWorkflow: true })
   expect(draft.nodes).toEqual([
     { id: 'a', task_id: 'task of a' },
@@ -41,13 +41,13 @@ test('a step runs a task or a whole workflow', () => {
   expect(draft.nodes.map(runsOf)).toEqual(['task of a', 'task of b'])
 })
 
-test('a circle without a bound is refused however long it is', () => {
+test('a cycle without a limit is refused, however long it is', () => {
   expect(faultOf(line, { source: 'c', target: 'a', on: 'success' })).toBe('circle')
   expect(faultOf(line, { source: 'a', target: 'a', on: 'success' })).toBe('circle')
   expect(faultOf(line, { source: 'a', target: 'c', on: 'success' })).toBeNull()
 })
 
-test('a bound on one edge of each circle is enough', () => {
+test('a limit on one edge of each cycle is enough', () => {
   const back = { source: 'c', target: 'a', on: 'failure', max_visits: 3 }
   expect(faultOf(line, back)).toBeNull()
   const round = withEdge(line, back)
@@ -66,7 +66,7 @@ test('the same connection counts once, another event is another connection', () 
   expect(faultOf(line, { source: 'a', target: 'b', on: 'failure' })).toBeNull()
 })
 
-test('what the start does not lead to is named', () => {
+test('steps that cannot be reached from the start are named', () => {
   expect(unreachableNodes(three)).toEqual(['b', 'c'])
   expect(unreachableNodes(line)).toEqual([])
 })
@@ -83,7 +83,7 @@ test('the event of one connection changes, not of the others', () => {
   expect(draft.edges.map((edge) => edge.on ?? 'success')).toEqual(['always', 'success'])
 })
 
-test('another name of a step changes its connections, the start and the arguments from it', () => {
+test('renaming a step changes its connections, the start and the arguments from it', () => {
   const sources = [{ node: 'a', index: 0 }, { value: 'x' }]
   const draft = {
     ...line,

@@ -13,7 +13,7 @@ function history(...values: number[]) {
   return result
 }
 
-test('changes are taken back one by one, and made again', () => {
+test('changes are undone one by one, and redone', () => {
   const result = history(1, 2, 3)
   act(() => result.current.undo())
   expect(result.current.now).toBe(2)
@@ -24,7 +24,7 @@ test('changes are taken back one by one, and made again', () => {
   expect([result.current.now, result.current.canRedo]).toEqual([3, false])
 })
 
-test('a new change after an undo ends what could be made again', () => {
+test('a new change after an undo clears the redo history', () => {
   const result = history(1, 2)
   act(() => result.current.undo())
   act(() => result.current.set(9))
@@ -90,7 +90,7 @@ test('steps do not overlap, and follow the order of the chain', () => {
   expect(isApart).toBe(true)
 })
 
-test('a connection that leads back does not turn the order round', () => {
+test('a connection that leads back does not reverse the order', () => {
   const back = { source: 'd', target: 'a', on: 'failure', max_visits: 3 }
   const { places } = laidOut(nodes, [...chain, back], WIDE)
   expect(places.get('a')!.x).toBeLessThan(places.get('d')!.x)
@@ -101,7 +101,7 @@ test('steps that were placed by hand decide the direction', () => {
   expect(laidOut(placed, chain, WIDE).direction).toBe('TB')
 })
 
-test('the table marks the start, what follows, and how far a run is', () => {
+test('the table marks the start, the next steps and the progress of a run', () => {
   const steps = new Map([['a', { look: 'ok' as const, word: 'Succeeded', visits: 2 }]])
   renderInConsole(
     <FlowTable

@@ -9,7 +9,7 @@ const address = {
   options: OPTIONS,
 }
 
-test('it works', () => {
+test('the install command is built with and without sudo', () => {
   const { withSudo, plain } = installCommands('http://192.0.2.7:8420/', 'bve_x')
   // sudo removes a variable that is set before it.
   expect(withSudo).toBe(

@@ -91,7 +91,7 @@ test('c creates a record, if the reader may', async () => {
   await waitFor(() => expect(location().pathname).toBe('/acme/tasks/new'))
 })
 
-test('a reader who may not create has no button and no key', async () => {
+test('a reader without permission to create has no button and no shortcut', async () => {
   answer('GET /task', [])
   const { location } = await open(<Page mayCreate={false} />)
   await screen.findByText('No tasks yet')

@@ -20,7 +20,7 @@ function open(address = '/tasks') {
   return renderPage(page, { address, validateSearch: validListSearch })
 }
 
-test('what is typed filters the list and is kept in the address', async () => {
+test('the search text filters the list and is kept in the address', async () => {
   const { location } = await open()
   expect(screen.getByText('Backup, Restore, Clean up')).toBeTruthy()
   await act(async () => enter('Filter tasks', 'UP'))

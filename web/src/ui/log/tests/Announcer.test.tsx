@@ -20,7 +20,7 @@ test('a screen reader hears a summary every ten seconds, with the last line', ()
   expect(screen.getByRole('status').textContent).toBe('2 new lines. done')
 })
 
-test('a reader who does not follow hears nothing', () => {
+test('a reader who does not follow gets no announcements', () => {
   const store = logOf()
   renderInConsole(<Announcer store={store} isFollowing={false} />)
   store.append(numberedLines(5))

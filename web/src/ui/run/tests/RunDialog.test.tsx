@@ -61,7 +61,7 @@ test('a job that ends without output says so', async () => {
   expect(await screen.findByText('It finished without output.')).toBeTruthy()
 })
 
-test('the way back leads to the form, to run it again', async () => {
+test('the back button leads to the form, to run it again', async () => {
   answerTask([])
   answer('GET /job/j1/log', () => new Response(eventText('end', {})))
   const { onClose } = await open()

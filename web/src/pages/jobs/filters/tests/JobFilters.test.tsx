@@ -139,7 +139,7 @@ test('a saved view sets its filters, and views of other pages are not listed', a
   await waitFor(() => expect(location().search).toEqual({ state: 'failure', from: '24h' }))
 })
 
-test('only views of one’s own can be deleted', async () => {
+test('only own views can be deleted', async () => {
   answer('DELETE /view/v1', null)
   await open()
   await click('Views')

@@ -54,7 +54,7 @@ test('others neither see nor request them', async () => {
   expect(requestsTo(STATS)).toEqual([])
 })
 
-test('whatever an agent sent is shown as far as it is a list of objects', () => {
+test('data of an agent is shown if it is a list of objects', () => {
   expect(rowsOf(null)).toEqual([])
   expect(rowsOf({ cut: 1 })).toEqual([])
   expect(rowsOf([null, 'x', { pid: 1 }])).toEqual([{ pid: 1 }])

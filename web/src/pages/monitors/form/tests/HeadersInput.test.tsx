@@ -9,7 +9,7 @@ const headers = (value: unknown, onChange = vi.fn()) => (
 )
 const input = () => screen.getByLabelText<HTMLTextAreaElement>('Headers')
 
-test('it works: one header per line, both ways', () => {
+test('headers are read and written with one header per line', () => {
   const onChange = vi.fn()
   renderInConsole(headers({ Accept: 'text/plain', Host: 'a:1' }, onChange))
   expect(input().value).toBe('Accept: text/plain\nHost: a:1')

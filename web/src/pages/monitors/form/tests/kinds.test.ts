@@ -30,7 +30,7 @@ describe('forms of monitors', () => {
     expect(bodyOf('push', newValues('push'))).not.toHaveProperty('host_id')
   })
 
-  it('clears what is emptied and leaves out numbers that nobody gave', () => {
+  it('clears emptied fields and omits numbers that were not entered', () => {
     const process = bodyOf('process', { ...newValues('process'), most: '', least: '' })
     expect(process.most).toBeNull()
     expect(process).not.toHaveProperty('least')

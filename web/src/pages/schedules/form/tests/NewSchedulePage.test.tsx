@@ -84,7 +84,7 @@ test('the next runs are shown on both clocks', async () => {
   expect(requestsTo(PREVIEW)[0]!.body).toMatchObject({ repeatEvery: '0 7 * * *', count: 5 })
 })
 
-test('what the server refuses is shown instead of the next runs', async () => {
+test('a refusal of the server is shown instead of the next runs', async () => {
   answer(
     PREVIEW,
     refusal(400, 'Invalid.', [{ field: 'repeatEvery', message: 'Hour 25 is invalid.' }]),
@@ -126,7 +126,7 @@ test('another target brings its own arguments', async () => {
   await waitFor(() => expect(location().pathname).toBe('/acme/schedules/s2'))
 })
 
-test('what happens when runs meet, or the server was down', async () => {
+test('overlapping runs and runs missed while the server was down', async () => {
   await open()
   await openGroups()
   await choose('If an earlier run has not finished', 'queue it anyway')

@@ -95,7 +95,7 @@ test('the attempts of a message have a singular', () => {
   expect(useText.now().tries(2)).toBe('2 attempts')
 })
 
-test('a form begins with the defaults of Apprise and asks for what it requires', () => {
+test('a form begins with the defaults of Apprise and shows the required fields', () => {
   const opsgenie = serviceOf('opsgenie')
   expect(firstValues(opsgenie)).toEqual({ apikey: '', region: 'us' })
   expect(isComplete(opsgenie, firstValues(opsgenie))).toBe(false)

@@ -5,7 +5,7 @@ import { mergeEdits } from '../../../../ui/editConflict/heldVersion'
 import { changedFields } from '../taskDraft'
 import { emptyTask } from '../templates'
 
-test('an edit that leads back to what was there is none', () => {
+test('an edit back to the saved value is not a change', () => {
   const base = { ...emptyTask('script'), name: 'a' } as Task
   const edits = mergeEdits(base, {}, { name: 'b' })
   expect(edits).toEqual({ name: 'b' })

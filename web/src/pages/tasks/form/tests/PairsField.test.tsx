@@ -19,7 +19,7 @@ const field = (value: Pairs, onChange = vi.fn(), sign: '=' | ':' = '=') => (
 const input = () => screen.getByLabelText<HTMLTextAreaElement>('Environment')
 const type = (value: string) => fireEvent.change(input(), { target: { value } })
 
-test('it works: complete lines are reported as pairs', () => {
+test('complete lines are reported as pairs', () => {
   const onChange = vi.fn()
   renderInConsole(field({ A: '1' }, onChange))
   expect(input().value).toBe('A=1')

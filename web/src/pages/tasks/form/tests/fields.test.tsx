@@ -136,7 +136,7 @@ test('the time in the queue is entered in hours', async () => {
   expect(changes.expires).toBe(1_800_000)
 })
 
-test('what only a script can do is not offered to an approval', async () => {
+test('options of scripts are not offered for an approval', async () => {
   await open(OptionFields, 'approval')
   for (const label of ['Environment', 'Maximum concurrent jobs', /^Keep background/, /^Exit codes/])
     expect(screen.queryByLabelText(label)).toBeNull()
@@ -199,7 +199,7 @@ test('an approval asks the people that it names', async () => {
   expect(screen.queryByLabelText(/^Who may decide/)).toBeNull()
 })
 
-test('an approval says what silence means, and who may not decide', async () => {
+test('an approval states its default answer and who may not decide', async () => {
   const changes = await open(KindFields, 'approval')
   await choose('If no one decides in time', 'counts as yes')
   fireEvent.click(field('The person who started it may not decide'))

@@ -48,7 +48,7 @@ const mapping = () =>
         .map((cell) => cell.textContent),
     )
 
-test('the first payload fits what is attached, and shows what each argument gets', async () => {
+test('the first payload fits the attached task, and shows the value of each argument', async () => {
   await open()
   await waitFor(() => expect(editor().state.doc.toString()).toContain('main'))
   await write('["dev", "ignored", "v1"]')

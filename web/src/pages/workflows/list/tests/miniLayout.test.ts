@@ -15,7 +15,7 @@ function columns({ dots }: ReturnType<typeof miniLayout>): string {
   return xs.map((x) => dots.flatMap((dot) => (dot.x === x ? [dot.id] : [])).join('')).join(' ')
 }
 
-test('a step stands right of everything that leads to it', () => {
+test('a step is placed to the right of the steps that lead to it', () => {
   const short: [string, string] = ['a', 'd']
   const layout = graph('abcd', [short, ['a', 'b'], ['a', 'c'], ['b', 'd'], ['c', 'd']])
   expect(columns(layout)).toBe('a bc d')
@@ -23,7 +23,7 @@ test('a step stands right of everything that leads to it', () => {
   expect(layout.lines).toHaveLength(5)
 })
 
-test('what leads back turns nothing round, and two ways are one line', () => {
+test('a connection back does not change the order, and two directions are one line', () => {
   const layout = graph('abc', [
     ['a', 'b'],
     ['a', 'b'],
@@ -35,7 +35,7 @@ test('what leads back turns nothing round, and two ways are one line', () => {
   expect(layout.lines).toHaveLength(4)
 })
 
-test('a long one is cut and says by how much; an empty one is nothing', () => {
+test('a long text is cut and says by how much; an empty text is empty', () => {
   const names = 'abcdefghijklmnop'
   const layout = graph(
     names,

@@ -47,7 +47,7 @@ test.each(KINDS)('an example value of the kind %s is valid', (_, more) => {
   expect(values[0]).not.toBe('')
 })
 
-test('what the definition proposes comes first, and a fixed value stays', () => {
+test('the default of the definition comes first, and a fixed value stays', () => {
   const definitions = [
     argument({ type: 'select', options: CHOICES, value: 'test' }),
     argument({ type: 'fixed', value: 'own' }),

@@ -10,7 +10,7 @@ const chartOf = (value: unknown) => {
 }
 
 describe('figures of Plotly', () => {
-  test('our own chart is drawn as it is', () => {
+  test('the native chart format is drawn unchanged', () => {
     const chart = { ...PLAIN, series: [{ name: 'a', values: [1] }] }
     expect(figureOf(chart)).toEqual({ kind: 'chart', chart })
   })
@@ -135,7 +135,7 @@ describe('a pie', () => {
     expect(mergeSmall([{ name: 'a', value: 0 }, ...slices], 4, 'others')).toEqual(slices)
   })
 
-  test('a slice is an arc, and the whole is almost a circle', () => {
+  test('a slice is an arc, and a full pie is almost a circle', () => {
     expect(arcOf(0, 0.25)).toBe('M0 0L0 -1A1 1 0 0 1 1 0Z')
     expect(arcOf(0, 1)).toContain('A1 1 0 1 1')
     expect(arcOf(0, 1)).not.toContain('1 1 0 -1Z')

@@ -132,7 +132,7 @@ describe('codes in a line', () => {
     expect(openStyle('\x1b[31m'.repeat(100), '').length).toBeLessThan(100)
   })
 
-  it('do not hide what is looked for', () => {
+  it('do not hide the text that is searched for', () => {
     const line = markHits(spans('one \x1b[31mTW\x1b[0mo three two'), 'two')
     expect(line.filter((span) => span.look.includes('is-found')).map((span) => span.text)).toEqual([
       'TW',

@@ -18,7 +18,7 @@ const labelAndOrder = ({ label, order }: { label: string; order: number }) => `$
 const grip = (name: string) =>
   screen.getByRole('button', { name: new RegExp(`^${name}, position`) })
 
-test('it works: the arrow keys move an argument, and the new order is announced', () => {
+test('the arrow keys move an argument, and the new order is announced', () => {
   const { order } = open()
   fireEvent.keyDown(grip('port'), { key: 'ArrowUp' })
   expect(order()).toEqual(['0 port', '1 host', '2 path'])
