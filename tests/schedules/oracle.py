@@ -1,7 +1,7 @@
 """What a patient person with a wall clock would write down, looking every quarter of an hour.
 
-The instants of a cron text, found by walking through all instants: a time has come when the wall
-shows it or a later one for the first time.
+The instants of a cron expression, found by walking through all instants: a time has come when the
+wall shows it or a later one for the first time.
 """
 
 from collections.abc import Callable, Iterator

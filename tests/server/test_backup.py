@@ -237,7 +237,7 @@ def test_an_unfinished_backup_is_closed_to_other_users(
         write(settings, target)
     draft.unlink()
     draft.hardlink_to(elsewhere)
-    with pytest.raises(Conflict, match="somebody else"):
+    with pytest.raises(Conflict, match="another user"):
         write(settings, target)
     assert elsewhere.read_text() == "kept"
     draft.unlink()

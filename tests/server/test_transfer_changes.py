@@ -75,7 +75,7 @@ def test_changes_after_the_comparison_are_moved(site: Installation) -> None:
 def test_changes_during_the_comparison_are_moved(
     site: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of tables that were compared, and of tables that were not."""
+    """In tables that were compared, and in tables that were not."""
     compare = Comparison._compare
 
     def compare_and_change(self: Comparison, table: Table, *rest: Any) -> Checksum:

@@ -13,7 +13,7 @@ from sim import current_actor as stage
 
 @dataclass
 class SpooledOutput:
-    """Of one fence: pieces as (first byte, newlines before it, data)."""
+    """The output of one fence: pieces as (first byte, newlines before it, data)."""
 
     pieces: list[tuple[int, int, bytes]] = field(default_factory=list)
     # Bytes that the script wrote, stored or not.

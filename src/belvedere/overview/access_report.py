@@ -49,7 +49,7 @@ class AccessReport(msgspec.Struct):
 async def explain(request: Request[None]) -> AccessReport:
     kind = request.first("object") or ""
     if kind not in OBJECTS:
-        raise query.invalid_query("object", f"object takes {', '.join(OBJECTS)}.")
+        raise query.invalid_query("object", f"object must be one of {', '.join(OBJECTS)}.")
     report: AccessReport = await run_search(
         request,
         access_report,

@@ -14,7 +14,7 @@ from belvedere.rest.route import Route
 def _limit(request: AnyRequest, default: int, maximum: int) -> int:
     limit = query.integer("limit", request.first("limit") or str(default))
     if not 1 <= limit <= maximum:
-        raise query.invalid_query("limit", f"limit takes 1 to {maximum}.")
+        raise query.invalid_query("limit", f"limit must be 1 to {maximum}.")
     return limit
 
 
@@ -23,7 +23,7 @@ async def search(request: Request[None]) -> list[SearchResult]:
     kinds = tuple(kind_list.split(",")) if kind_list else searching.KINDS
     for kind in kinds:
         if kind not in searching.KINDS:
-            raise query.invalid_query("kind", f"kind takes {', '.join(searching.KINDS)}.")
+            raise query.invalid_query("kind", f"kind must be one of {', '.join(searching.KINDS)}.")
     limit = _limit(request, searching.DEFAULT_LIMIT, searching.MAX_LIMIT)
     results: list[SearchResult] = await run_search(
         request, searching.search, request.actor, request.first("q") or "", kinds, limit

@@ -80,7 +80,7 @@ def _check_when(row: ScheduleRow, old_date: Millis | None, now: Millis) -> None:
         first_run = row.recurrence.after(now - 1)
     except ValueError as fault:
         raise invalid_field(
-            "repeatEvery", f"This is neither a cron text nor an interval: {fault}."
+            "repeatEvery", f"This is neither a cron expression nor an interval: {fault}."
         ) from None
     if first_run is None and row.repeat_every is not None:
         raise invalid_field("repeatEvery", "No date matches this.")

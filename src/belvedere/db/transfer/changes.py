@@ -17,7 +17,7 @@ from belvedere.db.transfer.tables import Key, Table
 P = ParamSpec("P")
 R = TypeVar("R")
 TABLE = "migration_changes"
-# Of one transfer. If there are more, every row is compared during the stop.
+# The limit of one transfer. If there are more, every row is compared during the stop.
 MAX_CHANGES = 2_000_000
 # Changes that are read at once.
 BATCH = 2_000
@@ -26,7 +26,7 @@ _HEAD = 0
 
 
 class Recording(msgspec.Struct):
-    # Of the transfer that records.
+    # The id of the transfer that records.
     id: str
     drop: list[str]
 

@@ -134,7 +134,7 @@ class _Transfer:
         position = marks.read_position(self._to.tx)
         if position.is_complete:
             if self._plan.is_copy_only:
-                # Of an earlier run.
+                # The copy is from an earlier run.
                 self._comparison.compare_all("update", with_deletions=False)
             return
         total, done = self._count(self._from), 0

@@ -83,10 +83,10 @@ class ReleaseResult(msgspec.Struct):
 async def list_held(request: Request[None]) -> HeldJobs:
     after = request.first("after") or ""
     if after and not is_id(after):
-        raise query.invalid_query("after", "after takes the last id of the previous page.")
+        raise query.invalid_query("after", "after must be the last id of the previous page.")
     limit = query.integer("limit", request.first("limit") or str(held_jobs.DEFAULT_LIMIT))
     if not 1 <= limit <= held_jobs.MAX_LIMIT:
-        raise query.invalid_query("limit", f"limit takes 1 to {held_jobs.MAX_LIMIT}.")
+        raise query.invalid_query("limit", f"limit must be 1 to {held_jobs.MAX_LIMIT}.")
     jobs: HeldJobs = await request.services.db.read(
         held_jobs.list_held, request.actor, after, limit
     )

@@ -48,7 +48,7 @@ def _limit(request: AnyRequest, name: str) -> int | None:
         return None
     number = values.integer(name, text)
     if not 1 <= number <= MAX_COUNTED:
-        raise values.invalid_query(name, f"{name} takes 1 to {MAX_COUNTED}.")
+        raise values.invalid_query(name, f"{name} must be 1 to {MAX_COUNTED}.")
     return number
 
 

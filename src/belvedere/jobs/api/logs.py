@@ -88,7 +88,7 @@ async def search(request: Request[None]) -> LogHits:
             "q is required: pass the text to search for, ?q=<text>.", code="invalid_query"
         )
     if len(query) > MAX_QUERY_LENGTH:
-        raise Invalid(f"q takes at most {MAX_QUERY_LENGTH} characters.", code="invalid_query")
+        raise Invalid(f"q accepts at most {MAX_QUERY_LENGTH} characters.", code="invalid_query")
     limit = _within(request, "limit", log_lines.MAX_HITS, log_lines.MAX_HITS)
     since = _number("from", request.first("from") or "0")
     source = await _source(request, _attempt(request))

@@ -54,7 +54,7 @@ async def count_states(request: Request[None]) -> StateCounts:
 async def list_arguments(request: Request[None]) -> list[JobArguments]:
     ids = (request.first("ids") or "").split(",")
     if len(ids) > list_details.MAX_IDS or not all(map(is_id, ids)):
-        message = f"ids takes 1 to {list_details.MAX_IDS} ids of jobs, separated by commas."
+        message = f"ids must be 1 to {list_details.MAX_IDS} job ids, separated by commas."
         raise invalid_query("ids", message)
     records: list[JobArguments] = await run_search(
         request, list_details.list_arguments, request.actor, ids

@@ -126,7 +126,7 @@ def _open_private(path: Path) -> int:
     status = os.fstat(fd)
     if status.st_uid != os.geteuid() or status.st_nlink != 1:
         os.close(fd)
-        raise Conflict(f"{path} belongs to somebody else. Remove it and try again.")
+        raise Conflict(f"{path} belongs to another user. Remove it and try again.")
     os.fchmod(fd, 0o600)
     return fd
 

@@ -29,7 +29,7 @@ export const nextRunsQuery = (id: string, count: number, step?: number) =>
     staleTime: 120_000,
   })
 
-/** The runs that a cron text, an interval or a date would give. */
+/** The runs that a cron expression, an interval or a date would give. */
 export const previewQuery = (when: When) =>
   queryOptions({
     queryKey: ['preview', when],

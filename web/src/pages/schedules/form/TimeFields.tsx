@@ -14,7 +14,7 @@ export interface PartProps {
   readOnly: boolean
 }
 
-/** The date, the cron text or the interval, with what it means. */
+/** The date, the cron expression or the interval, with what it means. */
 export function TimeFields({ draft, set, errors, readOnly }: PartProps) {
   const t = useText()
   const words = useCronText(draft.mode === 'cron' ? draft.repeat : '')

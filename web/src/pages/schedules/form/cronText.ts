@@ -10,7 +10,7 @@ export function isCron(text: string): boolean {
   )
 }
 
-/** A cron text in plain words, in the reader's language; '' while unknown. */
+/** A cron expression in plain words, in the reader's language; '' while unknown. */
 export function useCronText(text: string): string {
   const { language, clock } = usePrefs()
   const { data = '' } = useQuery({

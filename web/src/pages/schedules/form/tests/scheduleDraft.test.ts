@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { clockIn, isCron, wallClockText } from '../cronText'
 import { bodyOf, draftOf, firstDraft, whenOf } from '../scheduleDraft'
 
-test('a cron text is not taken for an interval', () => {
+test('a cron expression is not taken for an interval', () => {
   expect(['0 7 * * *', '@daily', '*/5 0 7 * * mon'].map(isCron)).toEqual([true, true, true])
   expect(['every 15 minutes', '90s', ''].map(isCron)).toEqual([false, false, false])
 })
