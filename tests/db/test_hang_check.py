@@ -67,7 +67,9 @@ async def until_old_wait(db: Postgres) -> None:
     age_waits(db)
 
 
-async def test_it_works(patient_db: Postgres, proxy: SilentProxy) -> None:
+async def test_a_read_that_hangs_is_repeated_on_a_new_connection(
+    patient_db: Postgres, proxy: SilentProxy
+) -> None:
     """A read is repeated on a new connection, so its caller notices nothing."""
     assert await patient_db.read_inline(select_one) == 1
     proxy.hang_open()

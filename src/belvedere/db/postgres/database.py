@@ -7,10 +7,10 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 
@@ -21,6 +21,7 @@ from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
 from belvedere.db.postgres import connection as connections
 from belvedere.db.postgres import hang_check
+from belvedere.db.postgres.batcher import BATCH, Batcher, BatchResult, resolve
 from belvedere.db.postgres.connection import ANSWER_S, PostgresConnection, open_connection
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.faults import (
@@ -44,30 +45,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Item = TypeVar("Item")
 
-# The result or the error of each item, and the transactions in which they ran.
-BatchResult = tuple[Sequence[R | BaseException], list[PostgresTx]]
-
 BROKEN = psycopg.Error
 # Operations at a time, on the loop and on threads.
 ON_LOOP = 8
 THREADS = 4
-BATCH = 128
 CHANNEL = "belvedere"
 # After a failure, no new connection for this time: callers must not queue behind time-outs.
 PAUSE_S = 1.0
 
 log = logging.getLogger("belvedere.db")
-
-
-class _Batcher(Generic[Item, R]):
-    """Items of one batch operation that wait to share a transaction."""
-
-    __slots__ = ("busy", "items", "operation")
-
-    def __init__(self, operation: BatchOperation[Item, R]) -> None:
-        self.operation = operation
-        self.busy = 0
-        self.items: list[tuple[Item, asyncio.Future[R]]] = []
 
 
 class Postgres:
@@ -103,7 +89,7 @@ class Postgres:
         # Idle connections that were opened before the last failure are not used any more.
         self._failures = 0
         self._opened: list[psycopg.Connection[Row]] = []
-        self._batchers: dict[Callable[..., Any], _Batcher[Any, Any]] = {}
+        self._batchers: dict[Callable[..., Any], Batcher[Any, Any]] = {}
         self._version_cache: dict[Any, Any] = {}
 
     def connect(self, *, autocommit: bool = False) -> psycopg.Connection[Row]:
@@ -338,7 +324,7 @@ class Postgres:
 
     def write_batched(self, operation: BatchOperation[Item, R], item: Item) -> asyncio.Future[R]:
         loop = asyncio.get_running_loop()
-        batcher: _Batcher[Item, R] = self._batchers.setdefault(operation, _Batcher(operation))
+        batcher: Batcher[Item, R] = self._batchers.setdefault(operation, Batcher(operation))
         future: asyncio.Future[R] = loop.create_future()
         batcher.items.append((item, future))
         if not batcher.busy:
@@ -346,7 +332,7 @@ class Postgres:
             loop.call_soon(self._start_batch, loop, batcher)
         return future
 
-    def _start_batch(self, loop: asyncio.AbstractEventLoop, batcher: _Batcher[Item, R]) -> None:
+    def _start_batch(self, loop: asyncio.AbstractEventLoop, batcher: Batcher[Item, R]) -> None:
         batch, batcher.items = batcher.items[:BATCH], batcher.items[BATCH:]
         if not batch:
             batcher.busy = 0
@@ -355,32 +341,23 @@ class Postgres:
         def run() -> Completion:
             outcome: BatchResult[R]
             try:
-                outcome = self._run_batch(batcher.operation, [item for item, _ in batch])
+                items = [item for item, _ in batch]
+                outcome = batcher.run(self._transact_batch, items)
             except BaseException as fault:
                 outcome = [fault] * len(batch), []
             return partial(self._end_batch, loop, batcher, batch, outcome)
 
         self._runner.start(run)
 
-    def _run_batch(self, operation: BatchOperation[Item, R], items: list[Item]) -> BatchResult[R]:
-        try:
-            results, tx = self._transact(lambda tx: list(operation(tx, items)), before_commit=True)
-            return results, [tx]
-        except Exception as fault:
-            if isinstance(fault, Unavailable) and not isinstance(fault.__cause__, CONFLICTS):
-                return [fault] * len(items), []
-            if len(items) == 1:
-                return [fault], []
-        # One failing item must not fail the others, and those that were committed must not be
-        # reported as not done if the database is lost meanwhile.
-        outcomes = [self._run_batch(operation, [item]) for item in items]
-        all_results = [result for results, _ in outcomes for result in results]
-        return all_results, [tx for _, txs in outcomes for tx in txs]
+    def _transact_batch(
+        self, work: Callable[[Tx], list[R | Exception]]
+    ) -> tuple[list[R | Exception], PostgresTx]:
+        return self._transact(work, before_commit=True)
 
     def _end_batch(
         self,
         loop: asyncio.AbstractEventLoop,
-        batcher: _Batcher[Item, R],
+        batcher: Batcher[Item, R],
         batch: list[tuple[Item, asyncio.Future[R]]],
         outcome: BatchResult[R],
     ) -> None:
@@ -390,13 +367,7 @@ class Postgres:
         # Orders are sent before responses: a host needs more time than the caller's next step.
         for tx in txs:
             self._publish(tx)
-        for (_, future), result in zip(batch, results, strict=True):
-            if future.done():
-                continue
-            if isinstance(result, BaseException):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
+        resolve(batch, results)
 
     def _publish(self, tx: PostgresTx) -> None:
         run_after_commit(tx.calls, tx.signals, self.on_signals)
