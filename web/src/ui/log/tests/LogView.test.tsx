@@ -79,6 +79,24 @@ test('a click on a number selects the line, with Shift the range to it', async (
   expect(onChosen).toHaveBeenLastCalledWith({ from: 2, to: 4 })
 })
 
+test('output that a full disk dropped is marked, and the log is not called complete', async () => {
+  const parts = [
+    eventText('output', 'first\n', '1/6'),
+    eventText('cut', { from: 6, to: 3_006, line: 40 }),
+    eventText('output', '[… 3000 bytes were cut here: 6 to 3006 …]', '1/3006'),
+    eventText('output', 'last\n', '1/3011'),
+    eventText('end', { bytes: 3_011, kept: 11, complete: false }),
+  ]
+  answer('GET /job/7/log', () => new Response(parts.join('')))
+  await open()
+  expect(await screen.findByText('Truncated')).toBeTruthy()
+  expect(screen.queryByText('Complete')).toBeNull()
+  const gap = rows().find((row) => row.dataset.gap)
+  expect(gap?.textContent).toMatch(/missing$/)
+  expect(rows().indexOf(gap!)).toBe(1)
+  expect(isDrawn('first') && isDrawn('last')).toBe(true)
+})
+
 test('a script that wrote nothing says so', async () => {
   answer('GET /job/7/log', new Response(eventText('end', { bytes: 0, kept: 0, complete: true })))
   await open()
