@@ -95,7 +95,7 @@ export const GROUPS: Group[] = [
 
 export const PAGES: Page[] = GROUPS.flatMap((group) => group.pages)
 
-/** What can be created: its word, its page, and the permission that it needs. */
+/** Objects that can be created: the word, the page and the required permission. */
 export const CREATE = [
   ['newTask', '/tasks/new', 'task.edit'],
   ['newWorkflow', '/workflows/new', 'workflow.edit'],

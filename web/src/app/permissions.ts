@@ -2,7 +2,7 @@
 export const LEVELS = ['viewer', 'user', 'manager', 'admin', 'owner'] as const
 export type Level = (typeof LEVELS)[number]
 
-/** What each act needs; the one place where the console knows it. The server decides again. */
+/** The permission that each action needs; only here in the console. The server checks it again. */
 export const REQUIRED_LEVEL = {
   'job.act': 'user',
   'job.purge': 'admin',

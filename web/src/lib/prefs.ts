@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** What a reader chose for this browser. Nothing here is secret. */
+/** Choices of the reader in this browser. Nothing here is secret. */
 export interface Prefs {
   scheme: 'light' | 'dark' | 'auto'
   density: 'compact' | 'normal' | 'comfortable'

@@ -25,7 +25,7 @@ export function AppLink({ to, search, hash, ...rest }: Props) {
   )
 }
 
-/** The whole path of a page of this organization. */
+/** The complete path of a page of this organization. */
 export function useAppPath(): (to: string) => string {
   const { customer } = useParams({ strict: false }) as { customer?: string }
   return (to) => `/${encodeURIComponent(customer ?? '')}${to === '/' ? '' : to}`
@@ -38,7 +38,7 @@ export function useAppNavigate(): (to: string, search?: Search) => void {
   return (to, search = {}) => void navigate({ to: place(to) as '/', search: search as never })
 }
 
-/** What an <a> needs in order to lead to a page of this organization. */
+/** The properties of an <a> that links to a page of this organization. */
 export type LinkProps = (to: string) => { href: string; onClick: (event: MouseEvent) => void }
 
 /** For the rows of long lists: one look at the router for all links, not one for each. */

@@ -19,7 +19,7 @@ export const UNINFORMATIVE = wordsIn('UNINFORMATIVE')
 export const PARTICIPLES = wordsIn('PARTICIPLES')
 export const IRREGULAR = wordsIn('IRREGULAR')
 
-/** Words that were names of components and files here, and told a reader nothing. */
+/** Former names of components and files that were not informative. */
 export const PRIVATE = new Set(
   (
     'acts beats door doors ending feed further go meanwhile more needs nothing only pen rest seer ' +

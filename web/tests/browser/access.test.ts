@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** What each level sees in the navigation, in addition to the pages of every level. */
+/** Pages that each level sees in the navigation, in addition to those of every level. */
 const EVERYBODY = [
   'Dashboard',
   'Inbox',

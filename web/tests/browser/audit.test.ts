@@ -149,7 +149,7 @@ test('the audit is filtered by the address, and only admins can read it', async 
   await expect
     .poll(async () => new Set(await actions.allInnerTexts()))
     .toEqual(new Set(['token.revoke']))
-  // Words, and the name of what still exists, also where the row has only an id.
+  // Words, and the name of an existing object, even if the row has only an id.
   await page.getByText('Token revoked').first().waitFor()
   const { id } = await world.api('POST', '/webhook', { name: 'Revealed', tasks: [] })
   await world.api('GET', `/webhook/${id}/credentials`)

@@ -11,7 +11,7 @@ afterAll(() => world.stop())
 // The first steps are a part of the dashboard that is loaded later.
 test('a page reloads itself when a script could not be loaded, and the navigation stays', async () => {
   const page = await world.page('/hosts')
-  // Nobody responds, as while a server restarts.
+  // No server responds, as during a restart.
   const down = ['**/-/health', '**/assets/FirstSteps-*.js']
   for (const address of down) await page.route(address, (route) => route.abort())
   await page.getByRole('link', { name: 'Dashboard' }).click()

@@ -268,7 +268,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`) })
 }
 
-/** The same in three widths and both themes; costs nothing where nobody asks for screenshots. */
+/** The same in three widths and both themes; free of cost if no screenshots are requested. */
 export async function pictures(page: Page, name: string): Promise<void> {
   if (!process.env.SCREENS) return
   const before = page.viewportSize()!

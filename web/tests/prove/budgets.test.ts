@@ -58,7 +58,7 @@ async function measure(page: Page, path: string, row: string): Promise<Vitals & 
   return { ...(await page.evaluate(() => (window as any).vitals)), bytes }
 }
 
-/** Each page, and what it shows when its rows are there. */
+/** Each page, and the text that it shows when its rows are loaded. */
 const PAGES = [
   ['/', '.dash-mon'],
   ['/jobs', '[data-job]'],

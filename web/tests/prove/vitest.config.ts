@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** What the console costs with much on the screen: `make prove`. Nothing else may run beside it. */
+/** The cost of the console with much data: `make prove`. Nothing else may run at the same time. */
 export default defineConfig({
   root: new URL('.', import.meta.url).pathname,
   test: {

@@ -18,7 +18,7 @@ afterAll(() => world?.stop())
 const MAX_BYTES = 20_000
 const ROUNDS_UNTIL_FAILURE = 3
 const MINUTE_MS = 60_000
-/** Each page, what it shows when its rows are there, and what it reads while it is watched. */
+/** Each page, the text that it shows when its rows are loaded, and what it reads while it is open. */
 const PAGES = [
   ['/', '.dash-mon', '/-/board/monitors/changes'],
   ['/monitors', '.mon-scroll .mon-row', '/-/board/monitors/changes'],

@@ -89,7 +89,7 @@ export function button(name: string | RegExp): HTMLButtonElement {
   return screen.getByRole<HTMLButtonElement>('button', { name })
 }
 
-/** Clicks, and waits for what that starts. */
+/** Clicks, and waits for the effects. */
 export async function click(name: string | RegExp, role = 'button'): Promise<void> {
   const element = await screen.findByRole(role, { name })
   await act(async () => void fireEvent.click(element))

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ok } from '../client'
 
-/** What the server is made of. */
+/** The parts of the server. */
 export const aboutQuery = queryOptions({
   queryKey: ['about'],
   queryFn: () => ok(api.GET('/api/about')),

@@ -56,7 +56,7 @@ export function stateNames(filter: JobFilter): string[] {
 const SPANS: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }
 export const PERIOD_NAMES = Object.keys(SPANS)
 
-/** The moment that a word such as `24h` means, on the minute, so that the answer can be kept. */
+/** The time that a word such as `24h` means, to the minute, so that responses can be cached. */
 export function momentOf(word: string | undefined, now = Date.now()): string | undefined {
   if (!word) return undefined
   const hours = SPANS[word]
@@ -81,7 +81,7 @@ export function whereParams(filter: JobFilter): Record<string, unknown> {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 }
 
-/** Jobs a page at a time, newest first; the server goes on behind the last id. */
+/** Jobs page by page, newest first; the server continues after the last id. */
 export const jobsQuery = (filter: JobFilter) =>
   infiniteQueryOptions({
     queryKey: ['job', 'list', filter],
@@ -233,7 +233,7 @@ export function isWorkflow(job: Pick<Job, '_type'>): boolean {
 
 type Move = 'cancel' | 'restart' | 'resume' | 'input' | 'resolve' | 'synced' | 'release' | 'hold'
 
-/** Levels apart: what the job's own state lets anybody do. */
+/** Actions that the state of the job allows, regardless of the level. */
 export function movesOf(job: Job): Set<Move> {
   const moves = new Set<Move>()
   if (!isOver(job) && !job.cancel_requested) moves.add('cancel')
@@ -263,7 +263,7 @@ interface Named {
 
 const MAX_NAMES = 200
 
-/** What the filters offer: tasks with their hosts, hosts and people, by name. */
+/** The options of the filters: tasks with their hosts, hosts and people, by name. */
 export const choicesQuery = queryOptions({
   queryKey: ['job-choices'],
   queryFn: async () => {
@@ -295,7 +295,7 @@ export const choicesQuery = queryOptions({
   },
 })
 
-/** Rows instead of whole definitions, page by page. */
+/** Rows instead of complete definitions, page by page. */
 async function allTaskLines(): Promise<Shape<'TaskLine'>[]> {
   const lines: Shape<'TaskLine'>[] = []
   for (;;) {
@@ -319,7 +319,7 @@ export const stateCountsQuery = (filter: JobFilter) =>
       const { counts, more } = await ok(api.GET('/job/counts', { params: { query } }))
       return { counts: countsByName(counts), more }
     },
-    // Read again by the page, less often than events come.
+    // Read again by the page, less often than events arrive.
     meta: { readsItself: true },
     placeholderData: keepPreviousData,
   })

@@ -12,7 +12,7 @@ export const rulesQuery = queryOptions({
   queryFn: () => ok<Shape<'RuleRecord'>[]>(api.GET('/notify/rule')),
 })
 
-/** What decides who is notified of a failure. */
+/** The conditions of a notification about a failure. */
 export interface FailureFilter {
   kind: 'monitor.failure' | 'job.finished'
   objectIds: string[]
@@ -38,7 +38,7 @@ export const recipientsQuery = ({ kind, objectIds, tags, severity }: FailureFilt
 }
 
 const PAGE = 50
-// What becomes of a message makes no events.
+// The delivery of a message has no events.
 const TRIES_MS = 10_000
 
 /** Messages, newest first, a page at a time. */

@@ -10,7 +10,7 @@ function page(ids: string[], until: string | null): RowsWithTotal<Row[]> {
   return { rows: ids.map((id) => ({ id })), total: null, more: false, until }
 }
 
-/** A server that answers with these pages, and what it was asked. */
+/** A server that responds with these pages, and the requests that it received. */
 function server(...pages: RowsWithTotal<Row[]>[]) {
   const requests: [number, string | undefined][] = []
   const read = async (query: { limit: number; after: string | undefined }) => {

@@ -12,7 +12,7 @@ import { usePaletteEntries } from './usePaletteEntries'
 
 const [store, palette] = createSpotlight()
 
-/** Goes anywhere and runs anything: pages and actions at once, records by the server's search. */
+/** Opens pages and runs actions: pages and actions at once, records by the server's search. */
 export function Palette() {
   const [query, setQuery] = useState('')
   const requests = usePaletteRequests()

@@ -78,7 +78,7 @@ function Help() {
   )
 }
 
-/** What is new: alerts that were not read, and what waits for this person. */
+/** News: unread alerts, and tasks that wait for this person. */
 function Bell() {
   const t = useText()
   const { data } = useQuery(countsQuery)

@@ -9,7 +9,7 @@ export function openPalette(): void {
   for (const listener of listeners) listener()
 }
 
-/** How often it was asked for; 0: never. */
+/** How often it was requested; 0: never. */
 export function usePaletteRequests(): number {
   return useSyncExternalStore(
     (listener) => {

@@ -40,7 +40,7 @@ export function pageOf({ kind, id }: Pick<Shape<'SearchResult'>, 'kind' | 'id'>)
 
 /** One line of the palette. */
 export interface Entry {
-  /** Stays the same while results come and go. */
+  /** Stays the same while results change. */
   key: string
   group: string
   label: string
@@ -59,7 +59,7 @@ export function matching(entries: Entry[], text: string): Entry[] {
   })
 }
 
-/** What is selected: the same entry as long as it is listed, else the first. */
+/** The selection: the same entry as long as it is listed, else the first. */
 export function selectedKey(entries: Entry[], chosen: string | null): string | null {
   const isListed = entries.some((entry) => entry.key === chosen)
   return isListed ? chosen : (entries[0]?.key ?? null)

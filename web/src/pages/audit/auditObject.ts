@@ -14,7 +14,7 @@ const PAGES: Record<string, string> = {
   webhook: 'webhooks',
   workflow: 'workflows',
 }
-/** What people call it by, whatever its kind calls that. */
+/** Its display name, whichever field contains it. */
 const NAMES = ['name', 'title', 'hostname', 'filename', 'email']
 
 /** The browser or program of a session, as it was sent. */

@@ -17,7 +17,7 @@ import { PendingDecisions } from './PendingDecisions'
 import { useInboxText } from './text'
 import { useInboxKeys } from './useInboxKeys'
 
-/** What waits for this person, what happened, and how their own jobs ended. */
+/** Open approvals and inputs, events, and the results of this person's jobs. */
 export function InboxPage() {
   const t = useInboxText()
   usePageTitle(t.inbox)

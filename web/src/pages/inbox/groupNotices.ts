@@ -2,7 +2,7 @@ import type { Notice } from '../../api/queries/inbox'
 
 type Grouped = Pick<Notice, 'id' | 'object' | 'group_id'>
 
-/** Alerts by what they are about (of jobs, their task), the group with the newest alert first. */
+/** Alerts grouped by their object (for jobs, their task), the group with the newest alert first. */
 export function groupNotices<T extends Grouped>(notices: T[]): T[][] {
   const groups = new Map<string, T[]>()
   for (const notice of notices) {

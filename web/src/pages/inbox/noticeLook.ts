@@ -32,7 +32,7 @@ export function noticeLook({ kind, severity }: Pick<Notice, 'kind' | 'severity'>
     // A job that asks has a high severity; one that only sends a message has not.
     return severity === 'LOW' ? 'info' : 'wait'
   if (/\.(stopped|silent|stale)$/.test(kind)) return 'fail'
-  // Changes of definitions and members, of which a rule wants to know.
+  // Changes of definitions and members that a rule may select.
   if (/\.(created|changed|deleted|added|removed|accepted|invited|revoked)$/.test(kind))
     return 'info'
   return severity === 'LOW' ? 'warn' : 'fail'

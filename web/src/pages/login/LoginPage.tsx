@@ -42,7 +42,7 @@ interface Props {
 
 function FirstStep({ to, problem, onSecondStep, onIn }: Props) {
   const t = useText()
-  // The organization that the wanted page belongs to.
+  // The organization of the requested page.
   const methods = useMethods(to?.split('/')[1]?.split('?')[0])
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')

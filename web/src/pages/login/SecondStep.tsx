@@ -7,7 +7,7 @@ import { TotpQrCode } from '../../ui/account/TotpQrCode'
 import { LoginCard } from './LoginCard'
 import { useText } from './text'
 
-/** What the password alone did not open: what is still asked for, and the ticket to bring. */
+/** The next step after the password: the required code, and the ticket to send with it. */
 export interface SecondStepRequest {
   step: 'totp' | 'setup'
   ticket: string

@@ -74,7 +74,7 @@ export function PeoplePage() {
   )
 }
 
-/** At the address under which this page was opened: the server may not know that it has others. */
+/** At the address of this page: the server may not know its other addresses. */
 function addressOf(link: Shape<'LinkRecord'>): string {
   return `${location.origin}${UI}link#${link.token}`
 }

@@ -8,12 +8,12 @@ function keyFor({ task_id, workflow_id }: Starts): string {
   return task_id ? `task ${task_id}` : `workflow ${workflow_id}`
 }
 
-/** What a schedule starts; undefined when it is gone or not for this reader. */
+/** The target of a schedule; undefined if it was deleted or is not visible. */
 export function useTargetOf(schedule: Starts): Target | undefined {
   return useTargets().find((target) => keyOf(target) === keyFor(schedule))
 }
 
-/** The same for many schedules: the name of what one starts. */
+/** The same for many schedules: the name of the target. */
 export function useTargetNames(): (schedule: Starts) => string | undefined {
   const names = new Map(useTargets().map((target) => [keyOf(target), target.name]))
   return (schedule) => names.get(keyFor(schedule))

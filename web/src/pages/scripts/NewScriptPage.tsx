@@ -39,7 +39,7 @@ function NewScriptForm() {
     },
     onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
-  // Once the page knows that all is saved, it lets its reader go.
+  // Once everything is saved, the page can be left.
   const scriptId = create.data?.id
   useEffect(() => {
     if (scriptId) go(`/scripts/${scriptId}`)

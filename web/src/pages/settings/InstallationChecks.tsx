@@ -9,7 +9,7 @@ import { useText } from './text'
 const LOOKS = { ok: 'badge-ok', notice: 'badge-warn', problem: 'badge-fail' } as const
 const ORDER = ['problem', 'notice', 'ok'] as const
 
-/** What `belvedere doctor` finds, with what to do; problems first. */
+/** The findings of `belvedere doctor` with advice; problems first. */
 export function InstallationChecks() {
   const t = useText()
   const report = useQuery(doctorQuery)

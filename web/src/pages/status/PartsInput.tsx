@@ -12,7 +12,7 @@ interface Props {
   onChange: (value: PartDraft[]) => void
 }
 
-/** What a status page shows, in order. */
+/** The parts of a status page, in order. */
 export function PartsInput({ value, errors, onChange }: Props) {
   const t = useText()
   return (

@@ -2,7 +2,7 @@ import type { Part } from '../../api/queries/monitoring/statusPage'
 
 export type Kind = 'monitor' | 'indicator' | 'tag'
 
-/** A part while it is edited: what it shows is one of three. */
+/** A part while it is edited: it shows a monitor, an indicator or a tag. */
 export interface PartDraft {
   key: number
   name: string

@@ -1,7 +1,7 @@
 import type { Webhook } from '../../api/queries/automation/webhook'
 import type { Target } from '../../ui/run/target'
 
-/** What a webhook runs. What its reader may not see is not in it. */
+/** The targets of a webhook that the reader may see. */
 export function attachedTargets(
   hook: Pick<Webhook, 'tasks' | 'workflows'>,
   all: Target[],

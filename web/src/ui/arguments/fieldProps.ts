@@ -9,7 +9,7 @@ export interface FieldProps {
   onChange: (value: unknown) => void
 }
 
-/** What every input shows of its definition. */
+/** The parts of the definition that every input shows. */
 export function useFieldProps({ definition: argument, index, error }: FieldProps) {
   const t = useText()
   const hint = argument.masked ? t.masked : ''

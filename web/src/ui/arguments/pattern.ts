@@ -26,7 +26,7 @@ export function isCheap(pattern: string): boolean {
   return choices <= MAX_CHOICES
 }
 
-/** False only where the whole value certainly does not match. */
+/** False only if the complete value certainly does not match. */
 export function mayMatch(pattern: string, value: string): boolean {
   if (value.length > MAX_VALUE || !isCheap(pattern)) return true
   try {

@@ -4,7 +4,7 @@ import { useText } from './text'
 
 export type Argument = Shape<'Argument'>
 
-/** What the server puts in the place of a hidden value. */
+/** The server's mask of a hidden value. */
 const MASK = '***'
 const EMAIL = /^[^\s@<>,;:"\\]{1,64}@[^\s@<>,;:"\\]{1,189}$/
 
@@ -17,7 +17,7 @@ export function nameOf(argument: Argument, n: number): string {
   return argument.label || useText.now().nth(n + 1)
 }
 
-/** What a form begins with: what was given last time, else what the definition proposes. One value
+/** The initial values of a form: those of the last run, else the defaults of the definition. One value
  * per definition, fixed ones too: an array of this length fills by index. */
 export function firstValues(definitions: Argument[], before: unknown[] = []): unknown[] {
   return definitions.map((argument, n) => {

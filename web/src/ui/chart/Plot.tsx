@@ -14,7 +14,7 @@ interface Props {
   from: number
   to: number
   height: number
-  /** Told which point the pointer is at. */
+  /** Called with the point under the pointer. */
   onPoint: (at: number | null) => void
 }
 

@@ -15,7 +15,7 @@ export interface Series {
   lines: Line[]
 }
 
-/** Where checks are missing the line breaks instead of pretending to know. */
+/** Where checks are missing, the line is interrupted. */
 export function seriesOf(points: Point[], step: number, names: string[]): Series {
   const times: number[] = []
   const columns = names.map((): (number | null)[] => [])

@@ -4,7 +4,7 @@ import { showError } from '../toast'
 
 const SHOWN_MS = 2_000
 
-/** What to copy: a text, or what loads one that the page does not show, such as a secret. */
+/** The text to copy, or a function that loads it, for example for a hidden secret. */
 export type CopySource = string | (() => Promise<string>)
 
 /** Copies a text and shows for a moment that it did; a failure is shown, too. */

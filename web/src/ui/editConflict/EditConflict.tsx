@@ -9,7 +9,7 @@ import { showError } from '../toast'
 import { useText } from './text'
 
 interface Props {
-  /** What was changed, and its version now: the audit says by whom. */
+  /** The changed object and its version; the audit log has the person. */
   object: string
   id: string
   version: number

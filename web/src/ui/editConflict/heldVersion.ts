@@ -10,7 +10,7 @@ export interface HeldVersion<T, V> {
   /** The version of someone else with other values in the same fields. */
   theirs: T | null
   set: (change: Partial<V>) => void
-  /** Go on from another version: with the edits, or without. */
+  /** Continue from another version, with or without the edits. */
   rebase: (base: T, keep: boolean) => void
 }
 
@@ -47,7 +47,7 @@ export function useHeldVersion<T extends { version: number }, V extends object>(
   }
 }
 
-/** The edits with one more; one that leads back to what was there is none. */
+/** The edits with one more; an edit back to the saved value is removed. */
 export function mergeEdits<V extends object>(
   before: V,
   edits: Partial<V>,

@@ -4,7 +4,7 @@ import { diffLines, foldUnchanged } from './diff'
 import './editor.css'
 import { useText } from './text'
 
-/** What changed between two texts: signs and colours, unchanged lines are folded. */
+/** The difference between two texts, with signs and colours; unchanged lines are folded. */
 export function DiffView({
   before,
   after,

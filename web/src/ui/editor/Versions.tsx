@@ -17,7 +17,7 @@ interface Props {
   onRestore?: (version: number) => Promise<unknown>
 }
 
-/** The versions of a file; one is chosen, and what it changed is shown. */
+/** The versions of a file; the changes of the chosen one are shown. */
 export function Versions({ id, onRestore }: Props) {
   const query = useQuery(versionsQuery(id))
   return (

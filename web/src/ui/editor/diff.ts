@@ -9,7 +9,7 @@ export interface DiffLine {
 /** Beyond this many different lines the shortest way is not looked for: all out, all in. */
 const MOST_STEPS = 3_000
 
-/** What changed from one text to another, line by line: the shortest way (Myers). */
+/** The difference between two texts by line: the shortest edit script (Myers). */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before.split('\n')
   const b = after.split('\n')

@@ -26,7 +26,7 @@ const BY_PROGRAM: [RegExp, Language][] = [
   [/\b(ba|z|k|da)?sh\b/, 'shell'],
 ]
 
-/** What a script is written in: by its name, else by how it is run, else by its first line. */
+/** The language of a script: by its name, else by its command, else by its first line. */
 export function languageOf(filename: string, runas = '', source = ''): Language {
   const ending = filename.includes('.') ? filename.split('.').pop()!.toLowerCase() : ''
   const first = source.startsWith('#!') ? source.slice(0, 200).split('\n')[0]! : ''

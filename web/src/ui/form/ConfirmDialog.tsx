@@ -8,7 +8,7 @@ interface Props {
   opened: boolean
   title: string
   children?: ReactNode
-  /** What must be typed first; for what loses much. */
+  /** The text that must be entered first, for destructive actions. */
   word?: string
   action: string
   /** The button that changes nothing, where "Cancel" could mean the action. */

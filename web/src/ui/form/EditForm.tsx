@@ -56,13 +56,13 @@ interface DeleteProps {
   name: string
   /** Why it cannot be deleted now. */
   refusal?: string
-  /** What has to be typed first, where much goes with it. */
+  /** The text that has to be entered first if much is deleted. */
   word?: string
   onDelete: () => Promise<unknown>
   children?: ReactNode
 }
 
-/** At the end of a form: deletes what it is about, when that is confirmed. */
+/** At the end of a form: deletes the object after a confirmation. */
 export function DeleteButton({ name, refusal, word, onDelete, children }: DeleteProps) {
   const w = useWords()
   const [isConfirming, { open, close }] = useDisclosure()

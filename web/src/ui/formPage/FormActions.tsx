@@ -11,7 +11,7 @@ interface Props {
   disabled?: boolean
   /** Where the fields are not inside of a form. */
   onSubmit?: () => void
-  /** The page that Cancel goes to. */
+  /** The page that Cancel opens. */
   cancelTo?: string
   /** Other buttons, such as Delete at the end. */
   children?: ReactNode

@@ -13,11 +13,11 @@ interface Props {
   actions?: (node: string) => ReactNode
 }
 
-/** The same graph for readers and keyboards: one row per step, with what follows it. */
+/** The same graph for screen readers and keyboards: one row per step, with the next steps. */
 export function FlowTable({ draft, tasks, steps, actions }: Props) {
   const t = useText()
   return (
-    // What scrolls sideways on a narrow screen must be reachable by keys.
+    // An area that scrolls sideways on a narrow screen must be reachable by keyboard.
     <section className="flow-scroll" tabIndex={0} aria-label={t.graph}>
       <Table verticalSpacing={6}>
         <Table.Thead>

@@ -35,7 +35,7 @@ interface Props {
   tasks: Map<string, { name: string; detail: string }>
   /** The states of a run, by node. */
   steps?: Map<string, StepState>
-  /** What the run made of an edge. */
+  /** The state of an edge in the run. */
   edgeState?: (edge: Edge) => EdgeState
   selected?: string | null
   selectedEdge?: Edge | null

@@ -3,7 +3,7 @@ import type { Edge } from './graphDraft'
 
 type Step = Pick<Shape<'StepRecord'>, 'node_id' | 'state' | 'trigger_name'>
 
-/** What a run made of an edge; open: its step has not ended yet. */
+/** The state of an edge in a run; open: its step has not ended yet. */
 export type EdgeState = 'followed' | 'skipped' | 'open'
 
 export function edgeStateOf(edge: Edge, steps: Step[]): EdgeState {

@@ -3,7 +3,7 @@ import type { Shape } from '../../api/client'
 export type Node = Shape<'Node'>
 export type Edge = Shape<'Edge'>
 
-/** A graph that is being edited: what the editor changes and the server gets. */
+/** A graph that is being edited, in the format of the server. */
 export interface Draft {
   start: string
   nodes: Node[]
@@ -15,7 +15,7 @@ export type Fault = 'circle' | 'twice'
 /** The default limit of a new edge that closes a loop. */
 export const ROUNDS = 3
 
-/** What is wrong with a new edge, if anything. */
+/** The fault of a new edge, if any. */
 export function faultOf(draft: Draft, edge: Edge): Fault | null {
   if (draft.edges.some((other) => sameEdge(other, edge))) return 'twice'
   return !edge.max_visits && isEndless(draft, edge) ? 'circle' : null
@@ -52,7 +52,7 @@ export function reaches(draft: Draft, from: string, to: string): boolean {
   return false
 }
 
-/** What a node runs: a task, or another workflow. */
+/** The target of a node: a task, or another workflow. */
 export interface Runs {
   id: string
   name: string
@@ -71,7 +71,7 @@ function freeName(draft: Draft, name: string): string {
   return id
 }
 
-/** A new node, named like what it runs. */
+/** A new node, named after the task or workflow that it runs. */
 export function withNode(draft: Draft, runs: Runs, position?: { x: number; y: number }): Draft {
   const id = freeName(draft, runs.name)
   const target = runs.isWorkflow ? { workflow_id: runs.id } : { task_id: runs.id }
@@ -88,7 +88,7 @@ const MAX_NAME = 128
 
 export type NameFault = 'empty' | 'long' | 'used'
 
-/** What is wrong with another name of a node, if anything. */
+/** The fault of a new name of a node, if any. */
 export function nameFault(draft: Draft, id: string, name: string): NameFault | null {
   if (!name) return 'empty'
   if (name.length > MAX_NAME) return 'long'

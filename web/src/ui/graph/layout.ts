@@ -87,7 +87,7 @@ export function isNarrow(frame: Frame): boolean {
   return frame.width > 0 && frame.width < NARROW
 }
 
-/** The whole graph, or, where that would be too small to read, its beginning. */
+/** The complete graph, or its beginning if it would be too small to read. */
 export function viewportOf(places: Map<string, Place>, start: string, frame: Frame) {
   const all = places.size ? [...places.values()] : [{ x: 0, y: 0 }]
   const [x, y] = [all.map((place) => place.x), all.map((place) => place.y)]

@@ -19,7 +19,7 @@ interface Props {
   differing?: (before: object, after: object) => string[]
 }
 
-/** Who changed a definition, when, and which fields: what the audit says of it. */
+/** Who changed a definition, when, and which fields, from the audit log. */
 export function Changes(props: Props) {
   const t = useText()
   const may = useCan()('audit.read')

@@ -158,7 +158,7 @@ const useText = catalogue(
   },
 )
 
-/** An action in words; null: this console does not know it, and its code must do. */
+/** An action in words; null: unknown to this console, so its code is shown. */
 export function actionText(code: string): string | null {
   const t = useText.now()
   const [object = '', verb = ''] = code.split('.')

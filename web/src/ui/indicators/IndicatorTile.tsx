@@ -14,12 +14,12 @@ import { Ago } from '../state/Time'
 import { useTileActions } from './actions'
 import './indicatorTile.css'
 
-// Charts and frames come with the first tile that has one.
+// Charts and frames are loaded with the first tile that has one.
 const IndicatorFull = lazy(() =>
   import('./IndicatorFull').then((module) => ({ default: module.IndicatorFull })),
 )
 
-/** One indicator. Only a failing tile is tinted: the eye goes there. */
+/** One indicator. Only a failing tile is tinted, to draw attention. */
 export const IndicatorTile = memo(function IndicatorTile({
   indicator,
   big,

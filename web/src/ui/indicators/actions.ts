@@ -11,7 +11,7 @@ const NEXT: Record<Count, (value: number) => number> = {
   restart: () => 1,
 }
 
-/** What the menu of a tile does: shown at once, taken back when the server refuses. */
+/** The actions of a tile's menu: shown at once, reverted if the server refuses. */
 export function useTileActions(indicator: IndicatorLine) {
   const client = useQueryClient()
   const key = tilesQuery.queryKey

@@ -7,7 +7,7 @@ import { useText } from './text'
 
 type Planned = Shape<'PlannedTask'>
 
-/** What an approval lets run: each task with its host, script and arguments. */
+/** The plan of an approval: each task with its host, script and arguments. */
 export function PlannedTasks({ planned }: { planned: Planned[] }) {
   const t = useText()
   if (planned.length === 0)

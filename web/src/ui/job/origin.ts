@@ -25,7 +25,7 @@ export function originText({ origin, user, started_by }: Origin): string {
   return person ? `${word} · ${person}` : word
 }
 
-/** The page of what started it; null: it has none. */
+/** The page of the object that started it; null: it has none. */
 export function originPage({ started_by }: Origin): string | null {
   const page = started_by && PAGES[started_by.kind]
   return page ? `${page}/${started_by.id}` : null

@@ -11,7 +11,7 @@ interface Props {
   padded?: boolean
 }
 
-/** A card with a heading: what most pages are made of. */
+/** A card with a heading; most pages consist of them. */
 export function Section({ title, aside, right, children, padded }: Props) {
   return (
     <Paper withBorder component="section" aria-label={title}>

@@ -15,7 +15,7 @@ interface Props<T> {
   count: (n: number) => string
   /** The address and the label for creating a record; null: the reader may not. */
   make: { to: string; word: string } | null
-  /** The name of the field that filters it, and what of a row is looked at. The whole list is here. */
+  /** The name of the filter field, and the texts of a row that it searches. The list is complete. */
   find: { label: string; textOf: (row: T) => string }
   /** The text of an empty list. */
   first: { icon: LucideIcon; title: string; body: string }

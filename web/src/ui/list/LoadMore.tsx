@@ -16,7 +16,7 @@ interface Props {
   query: Pages
   /** How many are not shown yet, where that is known. */
   remaining?: number | null
-  /** Reads on when it comes into sight. */
+  /** Loads more when it is scrolled into view. */
   whenVisible?: boolean
 }
 

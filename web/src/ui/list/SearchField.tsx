@@ -8,7 +8,7 @@ import type { ListSearch } from './listSearch'
 import { useSearchText } from './searchText'
 import './searchField.css'
 
-/** What is looked for, and whether a text has it, whatever its case. */
+/** The search text, and whether a text contains it, ignoring case. */
 export function useListSearch(): { filterText: string; isIn: (text: string) => boolean } {
   const { q = '' } = useSearch({ strict: false }) as ListSearch
   const filterText = q.trim().toLowerCase()

@@ -1,4 +1,4 @@
-/** Where the address of a list keeps what is looked for in it. */
+/** The parameter of the address for the search text of a list. */
 export interface ListSearch {
   q?: string
 }

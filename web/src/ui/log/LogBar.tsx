@@ -32,7 +32,7 @@ interface Props extends LogSearch {
   children?: React.ReactNode
 }
 
-// Most logs are only read: what finds through them comes with the first letter.
+// Most logs are only read: the search is loaded with the first letter.
 const SearchHits = lazy(() =>
   import('./search/SearchHits').then((module) => ({ default: module.SearchHits })),
 )

@@ -24,12 +24,12 @@ interface Props {
   jobId: string
   /** An earlier attempt; the newest when left out. */
   attempt?: number
-  /** Changes when the job does: after an end more may come. */
+  /** Changes with the job: after an end there may be another attempt. */
   revision: string
   isOver: boolean
   /** It has not begun: there is nothing to load yet. */
   isWaiting?: boolean
-  /** Open at the last lines, where a failure says why. */
+  /** Opens at the last lines, which contain the reason of a failure. */
   atEnd: boolean
   chosen: Range | null
   onChosen: (range: Range | null) => void
@@ -196,14 +196,14 @@ interface Start {
   toEnd: () => void
 }
 
-// The router puts boxes back to where they were when it has drawn a new address: ours comes last.
+// The router restores scroll positions after a new address is drawn, so this runs last.
 const SETTLED_MS = 120
 
-/** Goes to the lines of the address once they are there, or to the end of what failed. */
+/** Scrolls to the lines of the address once they are loaded, or to the end of a failed job. */
 function useStart({ store, version, chosen, atEnd, show, toEnd }: Start) {
   const leftLine = useRef('')
   const target = chosen ? nameOf(chosen) : atEnd ? 'end' : ''
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at as lines come
+  // biome-ignore lint/correctness/useExhaustiveDependencies: examined as lines arrive
   useEffect(() => {
     if (!target || leftLine.current === target) return
     const isThere = store.status === 'ended' || (chosen !== null && store.lines >= chosen.to)
@@ -233,14 +233,14 @@ function useUnreadLines(store: LogStore, isFollowing: boolean): { fresh: number 
   return { fresh: readUntil.current ? Math.max(0, store.rows - readUntil.current) : 0 }
 }
 
-/** What a reader has once chosen stays so. */
+/** A choice of the reader is remembered. */
 function useSwitch(name: string): [boolean, (on: boolean) => void] {
   const [isOn, setOn] = useState(() => localStorage.getItem(name) === 'yes')
   return [
     isOn,
     (on) => {
       localStorage.setItem(name, on ? 'yes' : 'no')
-      // The lines stay as they are until what breaks them is there.
+      // The lines stay as they are until the code that wraps them is loaded.
       startTransition(() => setOn(on))
     },
   ]

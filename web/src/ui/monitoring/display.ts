@@ -49,7 +49,7 @@ export function isLarge({ type }: Pick<IndicatorLine, 'type'>): boolean {
   return LARGE.has(type)
 }
 
-/** A value in one line. The stream tells small values at once, so theirs counts, not the gist. */
+/** A value in one line. The stream contains small values, which are newer than the summary. */
 export function shortText(indicator: Pick<IndicatorLine, 'type' | 'value' | 'gist'>): string {
   return String(isLarge(indicator) ? indicator.gist : indicator.value)
 }

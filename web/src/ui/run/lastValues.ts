@@ -6,7 +6,7 @@ const MOST_LENGTH = 8_000
 
 type StoredValues = Record<string, unknown[]>
 
-/** What this person gave last time, in this browser. Hidden values and files are never kept: see
+/** The values of this person's last run in this browser. Hidden values and files are never stored: see
  * toRemember. */
 export function lastValues(person: string, target: Target): unknown[] | undefined {
   return read()[nameOf(person, target)]

@@ -6,7 +6,7 @@ import { hasLevel } from '../../app/permissions'
 import { useProfile } from '../../app/session'
 import type { Argument } from '../arguments/values'
 
-/** What can be run. */
+/** Objects that can be run. */
 export interface Target {
   kind: 'task' | 'workflow'
   id: string
@@ -36,7 +36,7 @@ export interface Runnable {
   arguments: Argument[] | null
 }
 
-/** The definition as far as running needs it; a workflow takes what its first task takes. */
+/** The part of the definition that a run needs; a workflow has the arguments of its first task. */
 export const runnableQuery = ({ kind, id }: Target) =>
   queryOptions({
     queryKey: [kind, id, 'runnable'],
@@ -91,7 +91,7 @@ export async function start(
   const body = values ? { task_arguments: values } : {}
   if (from?.step) return startStep(from.step, body)
   if (from) {
-    // The new job says which one it repeats.
+    // The new job names the one that it repeats.
     const request = { params: { path: { id: from.id } }, body, headers: { 'idempotency-key': key } }
     return ok<Shape<'JobRecord'>>(api.PUT('/job/{id}/restart', request as never) as never)
   }

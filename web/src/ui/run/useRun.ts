@@ -13,7 +13,7 @@ type Job = Shape<'JobRecord'>
 export interface Run {
   values: unknown[]
   setValues: (values: unknown[]) => void
-  /** The same values as text, while they are given as JSON. */
+  /** The same values as text, while they are entered as JSON. */
   text: string
   setText: (text: string) => void
   isJson: boolean

@@ -39,7 +39,7 @@ export const previewQuery = (when: When) =>
 
 const INSTANTS = 100
 
-/** What became of a schedule's instants, newest first, a page at a time. */
+/** The history of a schedule's instants, newest first, page by page. */
 export const scheduleRunsQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['schedule', id, 'ledger'],

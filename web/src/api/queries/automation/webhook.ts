@@ -16,7 +16,7 @@ export const webhookQuery = (id: string) =>
     queryFn: () => ok<Webhook>(api.GET('/webhook/{id}', { params: { path: { id } } })),
   })
 
-/** What came in, newest first; admins only. */
+/** Deliveries, newest first; admins only. */
 export const deliveriesQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id, 'deliveries'],

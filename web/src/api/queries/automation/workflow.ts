@@ -50,7 +50,7 @@ export const stepsQuery = (id: string, job: string) =>
       ),
   })
 
-/** The jobs of a run's steps: their lifecycles are the truth of what happens now. */
+/** The jobs of a run's steps: their lifecycles are the current state. */
 export const stepJobsQuery = (id: string, job: string) =>
   queryOptions({
     queryKey: ['job', 'step-jobs', job],

@@ -3,11 +3,11 @@ import type { RowsWithTotal } from '../../client'
 /** Rows of a page, and when all of it was read. */
 export type ReadPage<Line> = RowsWithTotal<Line[]> & { readAt: number }
 
-// Then the whole page is read again, in case that a change made no event.
+// Then the page is read again, in case a change had no event.
 const WHOLE_MS = 10 * 60_000
 // A check may be stored after one that was made later.
 const OVERLAP_MS = 5_000
-/** More rows than this are read as a whole page: their ids would make the address too long. */
+/** If there are more rows, the page is read: their ids would make the address too long. */
 const MAX_IDS = 50
 
 export function isDue(page: { readAt: number } | undefined): boolean {
@@ -21,7 +21,7 @@ export function sinceNewest(times: (string | null | undefined)[]): string {
 }
 
 interface Source<Line, Change> {
-  /** Whether the line has to be read because the change does not say everything. */
+  /** Whether the line has to be read because the change is incomplete. */
   isStale: (line: Line, change: Change) => boolean
   readLines: (ids: string[]) => Promise<Line[]>
   merge: (line: Line, change: Change) => Line

@@ -20,7 +20,7 @@ export interface HostFilter {
   state?: string
 }
 
-/** Orders that the server knows; figures are sorted here, because it does not store them. */
+/** Orders that the server supports; figures are sorted here, because it does not store them. */
 export type HostOrder = 'rank' | 'hostname' | 'last_seen'
 
 const PAGE = 200
@@ -50,7 +50,7 @@ async function readPage(query: object, signal: AbortSignal): Promise<HostPage> {
   return { ...page, readAt: Date.now() }
 }
 
-/** Between events of hosts only what runs on them changes. */
+/** Between events of hosts, only their jobs change. */
 async function readChanges(page: HostPage, query: object, signal: AbortSignal): Promise<HostPage> {
   const since = sinceNewest(page.rows.map((row) => row.figures_at))
   const params = { query: untypedQuery({ ...query, count: undefined, since }) }

@@ -15,7 +15,7 @@ export interface MonitorFilter {
   tag?: string
 }
 
-/** As many as the server gives at once; a long list is read page by page as it comes into view. */
+/** As many as the server returns at once; a long list is loaded page by page while it scrolls. */
 export const PAGE = 200
 // Checks make no events, only turns do: between them the rows are looked at again now and then.
 const CHECKS_MS = 15_000
@@ -33,7 +33,7 @@ function where(filter: MonitorFilter): Record<string, unknown> {
   }
 }
 
-/** What a check changes in a row. */
+/** The fields of a row that a check changes. */
 export function withCheck(line: MonitorLine, change: MonitorLineChange): MonitorLine {
   const { last_check: at = null, value, ...fields } = change
   const blank = { beats: '', message: '', flapping: false, is_host_down: false }
@@ -117,7 +117,7 @@ export function monitorQuery(id: string) {
   })
 }
 
-/** Every tag of what the person may see, on monitors or elsewhere. */
+/** Every tag of the objects that the person may see. */
 export const tagsQuery = queryOptions({
   queryKey: ['tag'],
   queryFn: () => ok(api.GET('/tag')),

@@ -19,7 +19,7 @@ export function statusPageQuery(id: string) {
   })
 }
 
-/** What anybody sees. There is no event stream without a sign-in, so it is asked for again. */
+/** The public page. There is no event stream without a sign-in, so it is polled. */
 export function publicStatusQuery(slug: string) {
   return queryOptions({
     queryKey: ['public-status', slug],

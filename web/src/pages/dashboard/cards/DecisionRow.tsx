@@ -10,7 +10,7 @@ import { showError, showSuccess } from '../../../ui/toast'
 import { type PendingDecision, pendingDecisionsQuery } from '../queries'
 import { useText } from '../text'
 
-/** An approval with what it runs, or a question. */
+/** An approval with its plan, or a question. */
 export function DecisionRow({ need }: { need: PendingDecision }) {
   const t = useText()
   const { job } = need

@@ -35,7 +35,7 @@ export function IndicatorTiles() {
   )
 }
 
-/** Many tiles that are well must not push what fails below the fold. */
+/** Many healthy tiles must not push failing ones off the screen. */
 function fewest(sorted: IndicatorLine[]): IndicatorLine[] {
   const needed = sorted.filter((tile) => monitorLook(tile) !== 'ok' || tile.sticky).length
   return sorted.slice(0, Math.max(MOST, needed))

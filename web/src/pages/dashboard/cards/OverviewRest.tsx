@@ -6,7 +6,7 @@ interface Props {
   to: string
 }
 
-/** What a card does not show, and where it is; nothing when it shows all. */
+/** The number of rows that a card does not show, with a link; nothing if it shows all. */
 export function OverviewMore({ of: { rows, total }, to }: Props) {
   const w = useWords()
   if (total === null || total <= rows.length) return null

@@ -23,7 +23,7 @@ const PAGES: Record<string, string> = {
 
 const SEEN = 'first-steps-hidden'
 
-/** What is left to set up in a new organization. It is ticked off by what exists, and disappears. */
+/** The remaining steps to set up an organization. They are checked off by existing objects. */
 export function FirstSteps() {
   const isAdmin = useHasLevel('admin')
   const { data } = useQuery({ ...firstStepsQuery, enabled: isAdmin })

@@ -90,7 +90,7 @@ export function ArrangeDialog({ layout, onClose }: Props) {
 }
 
 interface Change {
-  /** Null: without a layout of one's own the shared one applies, without that the default. */
+  /** Null: without an own layout the shared one applies, without that the default. */
   cards: PlacedCard[] | null
   shared?: boolean
 }

@@ -13,7 +13,7 @@ import { useText } from '../text'
 
 type Job = Shape<'JobRecord'>
 const LINES = 100
-/** Until all have ended; events usually come sooner. */
+/** Until all have ended; events usually arrive sooner. */
 const POLL_MS = 2_000
 
 /** The jobs of a command, live. One at a time shows its output: each needs a connection. */

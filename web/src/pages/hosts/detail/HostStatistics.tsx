@@ -26,7 +26,7 @@ const LENGTH: Record<Range, number> = {
   '30d': 720 * HOUR,
 }
 
-/** What the host's statistics monitor measured. */
+/** Figures of the host's statistics monitor. */
 export function HostStatistics({ host }: { host: Host }) {
   const t = useText()
   const navigate = hostRoute.useNavigate()

@@ -24,7 +24,7 @@ interface Props {
   onCommand: () => void
 }
 
-/** Which hosts are shown, in which order and how, and what can be done with them. */
+/** Filters, order, view and actions of the list of hosts. */
 export function HostFilters({ search, total, chosen, onCommand }: Props) {
   const t = useText()
   const w = useWords()

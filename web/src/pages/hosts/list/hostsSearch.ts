@@ -11,7 +11,7 @@ export interface HostsSearch extends HostFilter {
   /** None: by state, the worst first. */
   sort?: Sort
   grid?: boolean
-  /** What the grid shows by colour; none: the state. */
+  /** The value that the colours of the grid show; none: the state. */
   heat?: Heat
 }
 

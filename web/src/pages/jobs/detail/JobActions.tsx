@@ -28,7 +28,7 @@ import { useMayAct } from './useMayAct'
 
 type Dialog = 'cancel' | 'restart' | 'answer' | 'resolve' | null
 
-/** What this person may do with this job now. */
+/** The actions on this job that this person may do now. */
 export function JobActions({ job }: { job: Job }) {
   const t = useJobText()
   const may = useMayAct(job)
@@ -129,7 +129,7 @@ export function JobActions({ job }: { job: Job }) {
   )
 }
 
-/** Says why a button does nothing for this person. */
+/** Explains why a button does nothing for this person. */
 function PermissionTooltip({ may, children }: { may: boolean; children: React.ReactElement }) {
   const t = useJobText()
   if (may) return children

@@ -16,7 +16,7 @@ import { JobActions } from './JobActions'
 
 const MAX_VALUES = 12
 
-/** What it is, who started it, where it runs, how long; and what can be done. */
+/** Name, starter, host, duration and actions. */
 export function JobHead({ job }: { job: Job }) {
   return (
     <header className="jobs-head">
@@ -97,7 +97,7 @@ function Source({ job }: { job: Job }) {
   return <AppLink to={`/workflows/${job.workflow_id}`}>{t.workflow}</AppLink>
 }
 
-/** What it was started with; a masked value is not listed. */
+/** Its arguments; masked values are not listed. */
 function Values({ job }: { job: Job }) {
   const definitions = (job.task?.task_arguments ?? []) as Argument[]
   const values = (job.task_arguments_values ?? []).filter((_, n) => !definitions[n]?.masked)

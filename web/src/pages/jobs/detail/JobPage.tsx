@@ -109,7 +109,7 @@ function JobFrame({ job }: { job: Job }) {
   )
 }
 
-/** What has no process has no output, and only workflows have a graph. */
+/** Jobs without a process have no output, and only workflows have a graph. */
 function tabsOf(job: Job): Tab[] {
   return TABS.filter(
     (name) =>

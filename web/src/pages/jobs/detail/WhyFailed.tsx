@@ -31,7 +31,7 @@ export function WhyFailed({ job }: { job: Job }) {
   )
 }
 
-/** The first error of the log, how it ended, and what was different when it last succeeded. */
+/** The first error of the log, the result, and the differences to the last success. */
 function FailedScript({ job }: { job: Job }) {
   const t = useJobText()
   const log = useQuery(errorLineQuery(job.id))

@@ -22,7 +22,7 @@ function send({ job, values, from = 'start' }: RestartRequest): Promise<Job> {
   )
 }
 
-/** Runs it once more, as a new job, and goes there. */
+/** Runs it again as a new job, and opens that job. */
 export function useRestart(onError: (fault: unknown) => void = showError) {
   const go = useAppNavigate()
   const client = useQueryClient()

@@ -47,7 +47,7 @@ export function MoreFilters({ filter, onFilter }: Props) {
   )
 }
 
-/** What the address names stays to be seen, even if it is gone by now. */
+/** The object in the address stays visible, even if it was deleted. */
 function withChosen(choices: { value: string; label: string }[], chosen: string | undefined) {
   if (!chosen || choices.some((choice) => choice.value === chosen)) return choices
   return [{ value: chosen, label: shortId(chosen) }, ...choices]

@@ -13,7 +13,7 @@ import { validFilter } from '../search'
 
 const PAGE = 'jobs'
 
-/** Filters kept under a name, for oneself or for everybody. */
+/** Filters saved under a name, private or shared. */
 export function SavedViews({ filter }: { filter: JobFilter }) {
   const t = useJobsText()
   const go = useAppNavigate()

@@ -87,7 +87,7 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
     x: () => active && selection.toggle(active),
     'Shift+x': () => active && selection.toggle(active, true),
     Enter: (event) => {
-      // A button or link in focus does its own thing.
+      // A focused button or link handles the key itself.
       const target = event.target as HTMLElement
       if (target.closest('a, button')) target.closest<HTMLElement>('a, button')!.click()
       else if (active) go(`/jobs/${active}`)

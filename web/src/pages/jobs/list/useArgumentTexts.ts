@@ -31,7 +31,7 @@ export function useArgumentTexts(rows: Job[]): Map<string, Values> {
   return values
 }
 
-/** A job without a record has gone, and is not asked for again. */
+/** A job without a record was deleted, and is not requested again. */
 export function withRecords(
   old: Map<string, Values>,
   ids: string[],

@@ -22,7 +22,7 @@ import '../monitors.css'
 type Tab = 'overview' | 'history' | 'settings'
 const PATHS: Record<Tab, string> = { overview: '', history: '/history', settings: '/settings' }
 
-/** The head of a monitor's pages: how it is, what can be done, the parts. */
+/** The head of a monitor's pages: state, actions, tabs. */
 export function MonitorLayout({
   id,
   tab,
@@ -94,7 +94,7 @@ function Head({ monitor }: { monitor: Monitor }) {
   )
 }
 
-/** Asked only where the answer matters: the state is unknown while the host is offline. */
+/** Requested only if it matters: the state is unknown while the host is offline. */
 function useIsHostDown({ state, host_id: hostId }: Monitor): boolean {
   const { data } = useQuery({
     ...hostQuery(hostId ?? ''),
@@ -146,7 +146,7 @@ function MonitorActions({ monitor }: { monitor: Monitor }) {
   )
 }
 
-/** Says when notifications or checks are off. */
+/** Shows that notifications or checks are off. */
 function Quiet({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const parts = [

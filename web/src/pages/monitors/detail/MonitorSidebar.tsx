@@ -28,7 +28,7 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-/** What a monitor expects, reports and triggers. */
+/** The expectations, reports and triggers of a monitor. */
 export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const kindHelp = useKindHelp()

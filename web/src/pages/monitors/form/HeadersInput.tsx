@@ -29,7 +29,7 @@ export function headerText(headers: unknown): string {
     .join('\n')
 }
 
-/** Headers as people write them, one per line. What is typed stays as typed while it is edited. */
+/** Headers with one per line. The entered text stays unchanged while it is edited. */
 export function HeadersInput({ value, onChange, ...rest }: Props) {
   const [text, setText] = useState(() => headerText(value))
   useEffect(() => {

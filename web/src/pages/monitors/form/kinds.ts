@@ -17,7 +17,7 @@ import type { Monitor } from '../../../api/queries/monitoring/monitor'
 import { catalogue } from '../../../lib/i18n'
 import { SERVICE_KINDS } from '../../../lib/state'
 
-/** How a field is asked for. Times are milliseconds on the wire and seconds on the page. */
+/** The input of a field. Times are milliseconds in the API and seconds on the page. */
 export type FieldInput =
   | 'text'
   | 'long'
@@ -46,7 +46,7 @@ export interface Field {
 const TIMEOUT: Field = { name: 'timeout', input: 'seconds', first: 10_000, seldom: true }
 const TARGET: Field = { name: 'target', input: 'text', required: true }
 
-/** What each kind of monitor needs to know; the order is that of the form. */
+/** The fields of each kind of monitor, in the order of the form. */
 const KINDS: Record<string, Field[]> = {
   scraper: [
     { name: 'url', input: 'text', required: true, first: 'https://' },
@@ -165,7 +165,7 @@ export const useKindHelp = catalogue<Record<string, string>>(
   },
 )
 
-/** Kinds that people make; the one of a host comes with its host. */
+/** Kinds that people create; the monitor of a host is created with its host. */
 export const CREATABLE_KINDS = Object.keys(KINDS).filter((kind) => kind !== 'host')
 
 export function needsHost(kind: string): boolean {
@@ -188,7 +188,7 @@ function commonOf(kind: string): Field[] {
 export type Values = Record<string, unknown>
 
 export function fieldsOf(kind: string): Field[] {
-  // A push monitor is never asked, so there is nothing to time out or to threshold.
+  // A push monitor runs no check, so it has no timeout and no threshold.
   return KINDS[kind] ?? []
 }
 
@@ -206,7 +206,7 @@ export function newValues(kind: string): Values {
   }
 }
 
-/** What a record holds, as the form wants it. */
+/** The values of a record, in the format of the form. */
 export function valuesOf(monitor: Monitor): Values {
   const { limit, ...config } = monitor.config as { limit?: Values } & Values
   const record = monitor as unknown as Values
@@ -223,7 +223,7 @@ export function valuesOf(monitor: Monitor): Values {
   }
 }
 
-/** The body of a call: only what the kind has, numbers as numbers. */
+/** The body of a call: only the fields of the kind, numbers as numbers. */
 export function bodyOf(kind: string, values: Values): Values {
   const body: Values = {
     name: values.name,

@@ -8,7 +8,7 @@ import { type MonitorAction, useMonitorActions } from '../actions'
 import { DurationMenu } from '../DurationMenu'
 import { useText } from '../text'
 
-/** What can be done to the chosen monitors at once. */
+/** Actions on all selected monitors. */
 export function MonitorBulkActions({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const t = useText()
   const w = useWords()

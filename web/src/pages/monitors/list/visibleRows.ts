@@ -10,7 +10,7 @@ import {
 
 const HEIGHT = 52
 
-/** A list of any length of which only the pages in view are asked for and kept fresh. */
+/** A list of any length; only the pages in view are loaded and updated. */
 export function useMonitorRows(
   filter: MonitorFilter,
   box: RefObject<HTMLElement | null>,

@@ -11,7 +11,7 @@ import { LoadMore } from '../../../ui/list/LoadMore'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { useText } from '../text'
 
-/** Every instant that has come: the job that it started, or why it was missed. */
+/** Every past instant: the job that it started, or why it was missed. */
 export function ScheduleRuns({ id }: { id: string }) {
   const t = useText()
   const query = useInfiniteQuery(scheduleRunsQuery(id))

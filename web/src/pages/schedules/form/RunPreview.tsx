@@ -29,7 +29,7 @@ export function RunPreview({ when }: { when: When }) {
   return <RunTimes fires={query.data ?? []} zone={settled.timezone ?? 'UTC'} />
 }
 
-/** Runs to come, with what clock changes do to them. */
+/** The next runs, with the effects of clock changes. */
 export function RunTimes({ fires, zone }: { fires: Fire[]; zone: string }) {
   const t = useText()
   const prefs = usePrefs()

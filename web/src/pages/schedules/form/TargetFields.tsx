@@ -11,11 +11,11 @@ import type { PartProps } from './TimeFields'
 
 interface Props extends PartProps {
   target: Target | null
-  /** Null: what it starts is fixed. */
+  /** Null: the target is fixed. */
   onTarget: ((target: Target) => void) | null
 }
 
-/** What is started, with which arguments, and what happens when runs meet. */
+/** The target, its arguments, and what happens if runs overlap. */
 export function TargetFields(props: Props) {
   const t = useText()
   const { draft, set, errors, readOnly, target, onTarget } = props
@@ -99,7 +99,7 @@ function Arguments({ draft, set, errors, target, onTarget }: Props & { target: T
   const { data } = useQuery(runnableQuery(target))
   const definitions = data?.arguments ?? []
   const isMissing = !!onTarget && definitions.length > 0 && draft.values === null
-  // A new schedule begins with what the definitions propose.
+  // A new schedule begins with the defaults of the definitions.
   useEffect(() => {
     if (isMissing) set({ values: firstValues(definitions) })
   })

@@ -53,14 +53,14 @@ export function whenOf({ mode, repeat, date, timezone }: Draft): When {
   }
 }
 
-/** What is sent. A date that did not change is left out: one that has passed would be refused. */
+/** The body. An unchanged date is omitted: a past date would be refused. */
 export function bodyOf(draft: Draft, before?: Draft): Shape<'ScheduleBody'> {
   const { name, overlap, missed, enable, values } = draft
   const { runDate, ...when } = whenOf(draft)
   const isSameDate = before?.date === draft.date && before?.timezone === draft.timezone
   const isSameValues = JSON.stringify(before?.values) === JSON.stringify(values)
   return {
-    // Without one it is called like what it starts.
+    // Without a name it is called like its target.
     name: name || null,
     overlap: overlap as Shape<'Overlap'>,
     missed: missed as Shape<'Missed'>,

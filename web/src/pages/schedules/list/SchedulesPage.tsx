@@ -38,7 +38,7 @@ export function SchedulesPage() {
   )
 }
 
-/** The next run comes first; schedules without a run come last. */
+/** The next run is first; schedules without a run are last. */
 function bySoon(a: Schedule, b: Schedule): number {
   return (a.nextRunAt ?? '9').localeCompare(b.nextRunAt ?? '9') || a.name.localeCompare(b.name)
 }

@@ -9,7 +9,7 @@ import { Section } from '../../../ui/layout/Section'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
-/** Whether the organization takes passwords, or only who comes through its provider. */
+/** Whether the organization accepts passwords, or only sign-in through its provider. */
 export function PasswordLogin() {
   const t = useText()
   const client = useQueryClient()

@@ -7,7 +7,7 @@ import { useWizard } from './useWizard'
 import { WizardForm } from './WizardForm'
 import { useWizardText } from './wizardText'
 
-/** Any address that Apprise knows, typed as it is. */
+/** Any address that Apprise supports, entered as text. */
 const OTHER: Service = {
   id: 'other',
   label: '',

@@ -2,7 +2,7 @@ import { Alert, Text } from '@mantine/core'
 import type { Shape } from '../../../api/client'
 import { useText } from './text'
 
-/** What became of a test message, and what to change if it failed. */
+/** The result of a test message, and what to change if it failed. */
 export function TestResult({ name, message }: { name: string; message: Shape<'MessageRecord'> }) {
   const t = useText()
   const attempt = message.tries.at(-1)

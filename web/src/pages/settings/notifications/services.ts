@@ -1,13 +1,13 @@
 import FORMS from './services.json'
 
-/** What a person knows of a service; generated from Apprise's details by `make services`. */
+/** The fields of a service for people; generated from Apprise's details by `make services`. */
 export interface Field {
   name: string
   /** As Apprise names it, in English. */
   label: string
   isOptional?: boolean
   isSecret?: boolean
-  /** Goes into the query of the address. */
+  /** A part of the query of the address. */
   isArgument?: boolean
   choices?: string[]
   initial?: string
@@ -105,7 +105,7 @@ export function hasRefusedPath({ templates = [] }: Service, values: Values): boo
   return !allowsPath && serverOf(values).includes('/')
 }
 
-/** What a form begins with. */
+/** The initial values of a form. */
 export function firstValues(service: Service): Values {
   return Object.fromEntries(service.fields.map(({ name, initial }) => [name, initial ?? '']))
 }

@@ -59,7 +59,7 @@ export function useWizard() {
   return {
     test,
     choose,
-    /** Deletes what was saved for a channel that does not work. */
+    /** Deletes the data of a channel that does not work. */
     discard: ({ isClosed }: { isClosed: boolean }) => {
       const state = saved.current
       saved.current = {}

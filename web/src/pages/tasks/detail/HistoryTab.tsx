@@ -7,7 +7,7 @@ import { changedFields } from '../draft/taskDraft'
 import { FormCard } from '../form/FormCard'
 import { useText } from '../text'
 
-/** How the task became what it is: versions of its script, changes of its definition. */
+/** The history of the task: versions of its script, changes of its definition. */
 export function HistoryTab({ task }: { task: Task }) {
   const t = useText()
   const can = useCan()

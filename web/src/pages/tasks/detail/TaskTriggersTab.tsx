@@ -19,7 +19,7 @@ const HOMES: Record<string, string> = {
   indicator: '/indicators',
 }
 
-/** What starts the task besides people. */
+/** Triggers of the task. */
 export function TaskTriggersTab({ task }: { task: Task }) {
   return (
     <Stack gap={12} maw={720}>

@@ -19,7 +19,7 @@ function RunOutput({ id }: { id: string }) {
   const query = useQuery(jobTailQuery(id))
   const box = useRef<HTMLDivElement>(null)
   const isLoaded = query.isSuccess
-  // The definition above may fill the window: what was started should be seen.
+  // The definition above may fill the window: the new job should be visible.
   useEffect(() => {
     if (isLoaded) box.current?.scrollIntoView({ block: 'end' })
   }, [isLoaded])

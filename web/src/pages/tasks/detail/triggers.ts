@@ -2,13 +2,13 @@ import type { Shape } from '../../../api/client'
 
 type Trigger = Shape<'EventRecord'>
 
-/** What an event is called: "Greet somebody, vm: success". */
+/** The name of an event: "Greet somebody, vm: success". */
 export function triggerName(trigger: Trigger): string {
   const { name, host } = trigger.emitter
   return `${host ? `${name}, ${host}` : name}: ${trigger.name}`
 }
 
-/** The first word of an event's id says what sends it. */
+/** The first word of an event's id names its source. */
 export function emitterOf(id: string): string {
   return id.split(':')[0] ?? ''
 }

@@ -6,7 +6,7 @@ import type { ScriptDraft } from './useScriptDraft'
 
 const match = (version: number) => ({ 'if-match': String(version) })
 
-/** Saves what was edited, each part only over the version that it was read from. */
+/** Saves the edited parts, each only over the version that it was read from. */
 export async function saveTask(base: Task, edits: Edits, script: ScriptDraft): Promise<Task> {
   const { timeout, ...rest } = edits
   const isNewFile = script.isDirty && script.isCopy && script.others > 0

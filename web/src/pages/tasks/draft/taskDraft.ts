@@ -4,7 +4,7 @@ import { changedFields as fieldsIn, useHeldVersion } from '../../../ui/editConfl
 
 export type Edits = Shape<'TaskBody'>
 
-/** What every part of the form takes. */
+/** The properties of every part of the form. */
 export interface FormProps {
   task: Task
   set: (change: Edits) => void
@@ -22,7 +22,7 @@ export interface Draft {
   /** The newer version of someone else. */
   theirs: Task | null
   set: (change: Edits) => void
-  /** Go on from another version: with the edits, or without. */
+  /** Continue from another version, with or without the edits. */
   rebase: (base: Task, keep: boolean) => void
 }
 
@@ -43,7 +43,7 @@ export function changedFields(before: object, after: object): string[] {
   return fieldsIn(definitionOf(before), definitionOf(after))
 }
 
-/** What changes with every save, or says the same as another field. */
+/** Fields that change with every save, or repeat another field. */
 const IGNORED = new Set(['version', 'last_update', 'schedules', 'multitasking', 'host', 'script'])
 
 export function definitionOf(task: object): Record<string, unknown> {

@@ -25,7 +25,7 @@ export interface ScriptDraft {
   setCopy: (isCopy: boolean) => void
   setText: (text: string) => void
   drop: () => void
-  /** Go on from the newest version, with the edits. */
+  /** Continue from the newest version, with the edits. */
   rebase: (file: Script, before: string) => void
 }
 

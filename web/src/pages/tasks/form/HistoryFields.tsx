@@ -4,7 +4,7 @@ import { customerQuery } from '../../../api/queries/access'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
 
-/** How many ended jobs are kept: as the organization says, or as many as this task says. */
+/** How many ended jobs are kept: the default of the organization, or the number of this task. */
 export function HistoryFields({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
   const { data } = useQuery(customerQuery)

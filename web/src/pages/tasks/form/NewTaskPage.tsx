@@ -128,7 +128,7 @@ function useNewTask(first: Template, scriptId: string | undefined) {
     },
     onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
-  // Once the page knows that all is saved, it lets its reader go.
+  // Once everything is saved, the page can be left.
   const { data } = mutation
   useEffect(() => {
     if (data) go(`/tasks/${data.created.id}`, data.search)

@@ -10,7 +10,7 @@ import { PairsField } from './PairsField'
 
 const HOUR = 3_600_000
 
-/** What a task can do beyond being run; all have a usual value, so they are collapsed. */
+/** Options of a task; all have a default, so they are collapsed. */
 export function OptionFields(props: FormProps) {
   const t = useText()
   const { task, errors } = props

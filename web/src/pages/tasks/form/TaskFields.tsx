@@ -9,7 +9,7 @@ import { NotifyFields, OptionFields } from './OptionFields'
 
 interface Props extends FormProps {
   own: OwnChannels
-  /** The script or what replaces it. */
+  /** The script or its replacement. */
   main: ReactNode
   /** At the end of the fields. */
   children?: ReactNode

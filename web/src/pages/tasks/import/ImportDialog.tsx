@@ -11,7 +11,7 @@ import { useText } from './text'
 
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** Asks for the file and the host, then shows what became of it. */
+/** Asks for the file and the host, then shows the result. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const t = useText()
   const client = useQueryClient()

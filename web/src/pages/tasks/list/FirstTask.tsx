@@ -15,7 +15,7 @@ const ICONS = {
   input: TextCursorInput,
 }
 
-/** No task yet: what one is, and six ways to begin. */
+/** No task yet: an explanation, and six ways to begin. */
 export function FirstTask({ importButton }: { importButton: ReactNode }) {
   const t = useText()
   const may = useCan()('task.edit')

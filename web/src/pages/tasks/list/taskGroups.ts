@@ -30,7 +30,7 @@ export interface Group {
   lines: TaskLine[]
 }
 
-/** One group per name, in the order in which they come. */
+/** One group per name, in their order. */
 export function groupTasks(lines: TaskLine[]): Group[] {
   const groups = new Map<string, Group>()
   for (const line of lines) {

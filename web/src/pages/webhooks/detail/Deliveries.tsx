@@ -17,7 +17,7 @@ import { Ago } from '../../../ui/state/Time'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
-/** What came in, with its payload, its verdict and the jobs that it made. */
+/** Deliveries with payload, verdict and the jobs that they created. */
 export function Deliveries({ id }: { id: string }) {
   const t = useText()
   const query = useQuery(deliveriesQuery(id))

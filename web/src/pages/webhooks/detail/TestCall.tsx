@@ -14,7 +14,7 @@ import { useSamplePayload } from '../samplePayload'
 import { useText } from '../text'
 import { type ArgumentSource, mapPayload, payloadElements } from './payloadMapping'
 
-/** The payload goes as it was typed: numbers keep their figures. */
+/** The payload is sent as it was entered: numbers keep their digits. */
 function trigger(id: string, payload: string): Promise<Shape<'Triggered'>> {
   const request = {
     params: { path: { id } },
@@ -25,7 +25,7 @@ function trigger(id: string, payload: string): Promise<Shape<'Triggered'>> {
   return ok<Shape<'Triggered'>>(api.POST('/webhook/{id}/trigger', request as never))
 }
 
-/** Sends a payload, and shows beforehand what becomes of it. */
+/** Sends a payload, and shows beforehand which arguments it fills. */
 export function TestCall({ hook }: { hook: Webhook }) {
   const t = useText()
   const client = useQueryClient()

@@ -18,7 +18,7 @@ export type ArgumentSource =
   | { kind: 'missing' }
   | { kind: 'blank' }
 
-/** Element n is argument n, counted over all definitions; what goes beyond them is ignored. */
+/** Element n is argument n, counted over all definitions; extra elements are ignored. */
 export function mapPayload(definitions: Argument[], elements: unknown[]): ArgumentSource[] {
   return definitions.map((argument, n): ArgumentSource => {
     if (argument.type === 'fixed') return { kind: 'fixed', text: asText(argument.value) }

@@ -41,7 +41,7 @@ interface StepProps {
   onCopy: () => void
 }
 
-/** What can be changed of one step. */
+/** The settings of one step. */
 export function StepPanel(props: StepProps) {
   const { workflowId, node, draft, onChange, onRemove, onEdge, onNext, onName, onCopy } = props
   const t = useText()
@@ -139,7 +139,7 @@ export function StepPanel(props: StepProps) {
 interface EdgeProps {
   edge: Edge
   draft: Draft
-  /** The next graph, and what became of the edge. */
+  /** The next graph, and the result for the edge. */
   onChange: (draft: Draft, edge: Edge | null) => void
 }
 

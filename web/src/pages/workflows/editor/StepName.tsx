@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { type Draft, type Node, nameFault } from '../../../ui/graph/graphDraft'
 import { useText } from '../text'
 
-/** The field that F2 goes to. */
+/** The field that F2 focuses. */
 export const STEP_NAME_ID = 'step-name'
 
 interface Props {

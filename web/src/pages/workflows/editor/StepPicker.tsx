@@ -15,7 +15,7 @@ interface Props {
   onCreate?: () => void
 }
 
-/** What a new step runs: a task, or another workflow. */
+/** The target of a new step: a task, or another workflow. */
 export function StepPicker({ opened, tasks, workflows, onClose, onPick, onCreate }: Props) {
   const t = useText()
   const [id, setId] = useState<string | null>(null)

@@ -106,7 +106,7 @@ export function WorkflowsPage() {
   )
 }
 
-/** The rows have no graphs: those come a moment later, for the pictures. */
+/** The rows have no graphs: those are loaded a moment later, for the thumbnails. */
 function useWholes(): Map<string, Workflow> {
   const { data } = useQuery(workflowNamesQuery)
   return useMemo(() => new Map(data?.map((workflow) => [workflow.id, workflow])), [data])

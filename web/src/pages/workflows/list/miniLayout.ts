@@ -51,7 +51,7 @@ export function miniLayout(draft: Draft): MiniLayout {
   return { dots, lines: [...lines.values()], width: (last + 1) * STEP, height: most * STEP, hidden }
 }
 
-/** By the longest way to each; what leads back does not count. */
+/** By the longest path to each node, without edges that lead back. */
 function layersOf(draft: Draft): Map<string, number> {
   const layers = new Map(draft.nodes.map(({ id }) => [id, 0]))
   const onward = draft.edges.filter((edge) => !edge.max_visits || !isEndless(draft, edge))

@@ -1,7 +1,7 @@
 import type { Chart } from '../../../api/queries/monitoring/indicator'
 import { bytesOf } from './typedArrays'
 
-/** More series than these are not told apart in a drawing, and cost too much to align. */
+/** More series cannot be distinguished in a chart, and cost too much to align. */
 const MAX_SERIES = 24
 const LINES = new Set(['scatter', 'scattergl', 'line', 'lines'])
 const DATE = /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d.*)?)?$/
@@ -11,7 +11,7 @@ export interface Slice {
   value: number
 }
 
-/** What the console can draw of a chart value; `table`: nothing but its values. */
+/** How the console draws a chart value; `table`: only its values. */
 export type Figure =
   | { kind: 'chart'; chart: Chart }
   | { kind: 'pie'; slices: Slice[] }

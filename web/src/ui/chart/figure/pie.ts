@@ -10,7 +10,7 @@ export function mergeSmall(slices: Slice[], count: number, others: string): Slic
   return [...visible.filter((slice) => largest.has(slice)), { name: others, value }]
 }
 
-/** The path of a slice of a circle with the radius 1; from the top, clockwise, in parts of the whole. */
+/** The path of a slice of a circle with the radius 1; from the top, clockwise, as fractions. */
 export function arcOf(from: number, to: number): string {
   // An arc that ends where it starts is not drawn.
   const end = to - from >= 1 ? from + 0.99999 : to

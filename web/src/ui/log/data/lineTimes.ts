@@ -61,7 +61,7 @@ export class LineTimes {
       while (next !== null) next = await this.read(next)
       this.loadedUntil = until
     } catch {
-      // Asked for again when the rows are drawn again.
+      // Requested again when the rows are drawn again.
     }
     this.coming = undefined
     this.store.setStatus({})

@@ -43,13 +43,13 @@ async function texts(
     const skip = page.first - line
     for (let i = 0; i < page.lines.length && skip + i < most; i++)
       if (skip + i >= 0) rows[row + skip + i] = page.lines[i]!
-    // The server gives fewer where lines are long; none where they are not kept any more.
+    // The server returns fewer if lines are long, and none if they were deleted.
     row += page.lines.length ? Math.min(most, skip + page.lines.length) : most
   }
   return rows
 }
 
-/** A whole line as a terminal would leave it: what comes after a carriage return wins. */
+/** A complete line as a terminal shows it: text after a carriage return overwrites the text before. */
 export function terminalLine(line: string): string {
   const text = line.replace(/\r+$/, '')
   const back = text.lastIndexOf('\r')

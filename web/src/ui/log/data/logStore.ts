@@ -34,7 +34,7 @@ export class LogStore implements RowLines {
   private full = 0
   private tail: string[] = []
   private tailLength = 0
-  /** The unfinished line ends in a carriage return: what comes next overwrites it. */
+  /** The unfinished line ends in a carriage return: the next text overwrites it. */
   private isReturned = false
   private carry = ''
   private coming = new Set<number>()
@@ -65,7 +65,7 @@ export class LogStore implements RowLines {
     this.notify()
   }
 
-  /** Another attempt: what was there belongs to the one before. */
+  /** Another attempt: the previous output belongs to the earlier one. */
   clear(attempt: number): void {
     this.blocks.clear()
     this.isReturned = false
@@ -152,7 +152,7 @@ export class LogStore implements RowLines {
     if (this.isReturned) this.drop()
     const back = rest.lastIndexOf('\r')
     if (back >= 0) {
-      // The last state of a progress line wins; its colours go on.
+      // The last state of a progress line counts; its colours continue.
       this.carry = openStyle(this.tail.join('') + rest.slice(0, back), this.carry)
       this.drop()
       rest = rest.slice(back + 1)

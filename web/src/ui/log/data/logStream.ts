@@ -102,7 +102,7 @@ export class LogStream {
     }
   }
 
-  /** Where a proxy keeps streams until they end: reads what is there, every few seconds. */
+  /** If a proxy buffers streams: reads the log every few seconds. */
   private async look(): Promise<void> {
     const until = Date.now() + POLLING_MS
     this.isWoken = false
@@ -129,7 +129,7 @@ export class LogStream {
       this.isOver = true
       store.setStatus({ status: 'ended', ending: JSON.parse(message.data) as LogEnd })
     }
-    // Only now: what is named here has been taken in.
+    // Only now: the events named here are processed.
     if (message.id) this.lastId = message.id
     if (!this.isOver && store.status !== 'live') store.setStatus({ status: 'live' })
   }

@@ -28,7 +28,7 @@ function parseEventId(id: string): [number | undefined, number] {
   return b === undefined ? [undefined, Number(a) || 0] : [Number(a), Number(b)]
 }
 
-/** How many bytes at the end are the beginning of a character whose rest is still to come. */
+/** How many bytes at the end belong to an incomplete character. */
 export function unfinishedBytes(body: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, body.length); back++) {
     const byte = body[body.length - back]!

@@ -32,7 +32,7 @@ function withControlPictures(text: string): string {
   )
 }
 
-/** The codes that are still open after a line, so that the next one goes on in their colour. */
+/** The codes that are still active after a line, so that the next one continues in their colour. */
 export function openStyle(line: string, before: string): string {
   if (!line.includes('\x1b[')) return before
   let open = before

@@ -23,7 +23,7 @@ const DECORATIONS: Record<number, string> = {
   9: 'strikethrough',
 }
 
-/** What the colour codes of a line have set up to here. */
+/** The state that the colour codes of a line have set so far. */
 export class StyleParser {
   private fg?: Colour
   private bg?: Colour

@@ -5,7 +5,7 @@ import { useKeys } from '../../../app/keys'
 import { useLogText } from '../text'
 import { type LogSearch, type Step, useLogSearch } from './useLogSearch'
 
-/** What was found: how many lines, which of them is shown, and the way to the others. */
+/** The matches: their number, the current one, and buttons for the others. */
 export function SearchHits({ step: ref, ...finding }: LogSearch & { step: Ref<Step> }) {
   const t = useLogText()
   const { matches, at, step } = useLogSearch(finding)

@@ -3,7 +3,7 @@ export interface Hit {
   offset: number
 }
 
-/** What the server answers: `matches` counts the lines from the asked byte on. */
+/** The response of the server: `matches` counts the lines from the requested byte on. */
 export interface Hits {
   matches: number
   lines: Hit[]

@@ -17,7 +17,7 @@ import {
 export type Step = (by: 1 | -1) => void
 
 interface SearchState {
-  /** Lines that hold the text, over the whole log; null: not known yet. */
+  /** Lines that contain the text in the complete log; null: not known yet. */
   matches: number | null
   /** Which of them is shown, from 1; null: none. */
   at: number | null
@@ -49,7 +49,7 @@ function hitsQuery(jobId: string, attempt: number | undefined, needle: string, f
   }
 }
 
-/** The first hits of the whole log, and how to ask for those behind a byte. */
+/** The first matches of the complete log, and how to request those after a byte. */
 function useHits(jobId: string, attempt: number | undefined, needle: string, isLive: boolean) {
   const client = useQueryClient()
   const [settled] = useDebouncedValue(needle, 200)
@@ -64,7 +64,7 @@ function useHits(jobId: string, attempt: number | undefined, needle: string, isL
   return { data, isPlaceholderData, ask: query, search: JSON.stringify([jobId, attempt, settled]) }
 }
 
-/** Finding: the server looks through the whole log and counts; steps go from line to line. */
+/** Search: the server searches and counts in the complete log; steps go from match to match. */
 export function useLogSearch({
   store,
   jobId,
@@ -117,7 +117,7 @@ export function useLogSearch({
   return { matches: data?.matches ?? null, at: at >= 0 ? page.first + at : null, step }
 }
 
-/** The byte where the log ends, or has come to. */
+/** The byte where the log ends, or has arrived at. */
 async function endOf(id: string, attempt: number | undefined, store: LogStore): Promise<number> {
   if (store.ending) return store.ending.bytes
   const query = untypedQuery({ from: store.lines, count: 1, attempt })

@@ -21,7 +21,7 @@ interface Props {
   /** When it was written. */
   stamp?: string | undefined
   gap?: Gap
-  /** What is looked for. */
+  /** The search text. */
   needle: string
   isChosen: boolean
   isCurrent: boolean
@@ -54,7 +54,7 @@ export const LogRow = memo(function LogRow(props: Props) {
 
 function LineNumber({ line, stamp, onLine }: Pick<Props, 'stamp' | 'onLine'> & { line: number }) {
   return (
-    // biome-ignore lint/a11y/useAnchorContent: the number is drawn by CSS, so that nobody copies it
+    // biome-ignore lint/a11y/useAnchorContent: the number is drawn by CSS, so that it is not copied
     <a
       className="log-no"
       data-n={line}

@@ -119,7 +119,7 @@ export function LogWindow(props: Props) {
       role="log"
       aria-live="off"
       aria-label={t.output}
-      // What scrolls must be reachable by keys.
+      // Scrollable areas must be reachable by keyboard.
       tabIndex={0}
       data-rows={store.rows}
       onScroll={onScroll}

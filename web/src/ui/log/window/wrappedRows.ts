@@ -67,7 +67,7 @@ export class WrappedRows implements RowLayout {
       // A block that went keeps the heights it had: the page must not jump.
       if (isSame || !isHere) return block
     }
-    // Rows before the last never change: only what came since is measured.
+    // Rows before the last never change: only new rows are measured.
     const unchanged = isHere && block?.isHere ? Math.max(0, Math.min(block.rows, rows) - 1) : 0
     const starts = new Uint32Array(rows + 1)
     if (unchanged) starts.set(block!.starts.subarray(0, unchanged + 1))

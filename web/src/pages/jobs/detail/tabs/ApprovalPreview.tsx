@@ -8,7 +8,7 @@ import { type Fact, Facts } from './Facts'
 
 type Planned = Shape<'PlannedTask'>
 
-/** Exactly what runs after an approval. */
+/** The exact plan of an approval. */
 export function ApprovalPreview({ planned }: { planned: Planned[] }) {
   const t = useJobText()
   return (

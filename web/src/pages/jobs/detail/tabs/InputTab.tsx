@@ -5,7 +5,7 @@ import { type Argument, nameOf } from '../../../../ui/arguments/values'
 import { Section } from '../../../../ui/layout/Section'
 import { useJobText } from '../../jobText'
 
-/** The values that the job was given. */
+/** The values that the job got. */
 export function InputTab({ job }: { job: Job }) {
   const t = useJobText()
   const values = job.task_arguments_values ?? []

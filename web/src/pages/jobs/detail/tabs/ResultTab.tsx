@@ -22,7 +22,7 @@ interface Result {
   kill_incomplete?: unknown
 }
 
-/** How it ended, what it gave, what it left, and whether its script was another one before. */
+/** The result, the output, the files, and whether the script has changed since the last run. */
 export function ResultTab({ job }: { job: Job }) {
   const t = useJobText()
   if (!isOver(job))

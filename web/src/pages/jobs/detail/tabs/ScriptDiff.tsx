@@ -12,7 +12,7 @@ const DiffView = lazy(() =>
   import('../../../../ui/editor/DiffView').then((module) => ({ default: module.DiffView })),
 )
 
-/** Whether the script is another one than when it last went well, and what changed. */
+/** Whether the script has changed since the last success, and how. */
 export function ScriptDiff({ jobId }: { jobId: string }) {
   const t = useJobText()
   const query = useQuery(scriptQuery(jobId))

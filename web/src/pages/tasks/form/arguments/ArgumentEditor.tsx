@@ -162,7 +162,7 @@ function Remote({ draft, set }: PartProps) {
   )
 }
 
-/** The proposed value is asked for as the run dialog asks for the real one. */
+/** The default value has the same input as the value in the run dialog. */
 function Proposal({ draft, set }: PartProps) {
   const t = useText().argument
   if (draft.type === 'file' || draft.type === 'remote-options') return null

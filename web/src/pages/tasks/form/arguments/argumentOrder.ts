@@ -7,7 +7,7 @@ export function moveArgument<T>(list: T[], from: number, to: number): T[] {
   return next
 }
 
-/** The server sorts by `order`: it must say what the list shows. */
+/** The server sorts by `order`, so it must agree with the list. */
 export function numberArguments(list: Argument[]): Argument[] {
   return list.map((argument, order) => ({ ...argument, order }))
 }

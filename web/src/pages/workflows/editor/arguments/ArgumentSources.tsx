@@ -174,7 +174,7 @@ interface TemplateProps {
   onChange: (source: Source) => void
 }
 
-/** A text with values of earlier steps, and what it was with those of the newest run. */
+/** A text with values of earlier steps, and a preview with those of the newest run. */
 function TemplateInput({ label, template, samples, onChange }: TemplateProps) {
   const t = useText()
   const preview = previewOf(template, samples)

@@ -3,7 +3,7 @@ import { valueText } from '../../../../lib/valueText'
 
 export type Source = Shape<'ArgumentSource'>
 
-/** What a step got and passed on in an earlier run. */
+/** The input and output of a step in an earlier run. */
 export interface Sample {
   output: unknown[]
   input: { name: string; value: unknown; isReadable: boolean }[]
@@ -96,7 +96,7 @@ export function keyOf(source: Source): string {
   return node ? JSON.stringify([node, part, index, keys]) : 'fixed'
 }
 
-/** What a key means; fixed: an empty value to begin with. */
+/** The source of a key; fixed: initially an empty value. */
 export function sourceOf(key: string): Source {
   if (key === 'fixed') return { value: '' }
   if (key === 'template') return { template: '' }
@@ -109,7 +109,7 @@ export function sourceOf(key: string): Source {
   }
 }
 
-/** What the arguments are until somebody chooses: the output of the step before, by position. */
+/** The default arguments: the output of the step before, by position. */
 export function byPosition(count: number, before: string | undefined): Source[] {
   return Array.from({ length: count }, (_, index) =>
     before ? { node: before, index } : { value: '' },
@@ -136,7 +136,7 @@ export function placeholderOf({ node, part = 'output', index = 0, keys = [] }: S
 const PLACEHOLDER =
   /\{\{\s*([^{}]+?)\.(output|input)\[(\d{1,3})\]((?:\.[^.[\]{}]+?|\[\d{1,3}\])*)\s*\}\}/g
 
-/** The text of a template with the values of an earlier run; the server decides what it becomes. */
+/** The text of a template with the values of an earlier run, as a preview. */
 export function previewOf(template: string, samples: ReadonlyMap<string, Sample>): string {
   return template.replace(PLACEHOLDER, (placeholder, node, part, index, path) => {
     const sample = samples.get(node)

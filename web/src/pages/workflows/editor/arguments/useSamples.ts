@@ -9,7 +9,7 @@ import type { Sample } from './sources'
 /** Steps whose values are read, the nearest first. */
 const MOST_STEPS = 12
 
-/** What these steps got and passed on in the newest run. */
+/** The input and output of these steps in the newest run. */
 export function useSamples(workflowId: string, nodes: string[]): ReadonlyMap<string, Sample> {
   const runs = useInfiniteQuery(runsQuery(workflowId))
   const run = runs.data?.pages[0]?.rows[0]?.id

@@ -168,7 +168,7 @@ describe('a log in parts', () => {
     expect(ends(last)?.slice(2)).toEqual([all[3999]])
     expect(last.lines[0]).toEqual(all[last.first - 1])
     expect(await pageAfter(query, last)).toBeNull()
-    // All the way back nothing is left out and nothing comes twice.
+    // On the way back nothing is missing and nothing is repeated.
     let page: Page | null = last
     let count = 0
     for (; page; page = await pageBefore(query, page)) {
