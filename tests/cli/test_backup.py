@@ -9,7 +9,7 @@ import pytest
 import engines
 from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import SECRET_FILE
-from belvedere.cli.server import backup
+from belvedere.cli.framework import terminal
 from belvedere.server.backup import rotation
 from cli.conftest import Belvedere
 
@@ -106,5 +106,5 @@ def test_errors_are_one_line(anonymous: Belvedere, data: Path, tmp_path: Path) -
 
 
 def test_sizes_are_readable() -> None:
-    texts = [backup.format_size(count) for count in (12, 12_345, 12_345_678, 12_345_678_901)]
+    texts = [terminal.format_size(count) for count in (12, 12_345, 12_345_678, 12_345_678_901)]
     assert texts == ["12 bytes", "12.3 kB", "12.3 MB", "12.3 GB"]

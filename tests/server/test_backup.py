@@ -117,13 +117,29 @@ def test_everything_is_restored(
     record = write(settings, tmp_path / "backup.zip")
     assert (record.epoch, record.key) == (1, str(tmp_path / SECRET_FILE))
     assert (tmp_path / "backup.zip").stat().st_mode & 0o777 == 0o600
+    with archive.open_backup(tmp_path / "backup.zip") as reader:
+        assert reader.manifest.key == record.key
     restored = load(empty, tmp_path / "backup.zip")
+    assert not restored.is_repeated
     assert (restored.epoch, restored.missing_key) == (2, str(empty.folder / SECRET_FILE))
     assert rows_of(empty) == rows_of(settings)
     leftovers = sorted(path.name for path in tmp_path.glob("backup*"))
     assert leftovers == ["backup.zip"]
     check_with_doctor(empty)
     use(settings, place, empty)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_pages_are_not_written_again_after_a_restore(
+    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path
+) -> None:
+    """Rows are visible to everybody from the start, so that no reader marks them."""
+    write(settings, tmp_path / "backup.zip")
+    load(empty, tmp_path / "backup.zip")
+    with peek(empty.database_url) as db:
+        pages = "select relpages, relallvisible from pg_class where relname = 'jobs'"
+        [(count, visible)] = db.read(lambda tx: tx.rows(pages))
+    assert count == visible > 0
 
 
 def check_with_doctor(settings: Settings) -> None:
@@ -512,6 +528,8 @@ def test_the_key_is_included_with_a_passphrase(
         write(settings, tmp_path / "backup.zip", passphrase="short")
     assert write(settings, tmp_path / "backup.zip", passphrase=PASSPHRASE).key == ""
     assert SECRET.encode() not in (tmp_path / "backup.zip").read_bytes()
+    with archive.open_backup(tmp_path / "backup.zip") as reader:
+        assert reader.manifest.key == f"{key_part.NAME} in this file"
     with pytest.raises(Invalid, match="passphrase is wrong"):
         load(empty, tmp_path / "backup.zip", "another passphrase")
     assert not empty.folder.exists()
@@ -591,7 +609,7 @@ def test_a_killed_restore_starts_again(
     kill_restore(empty, tmp_path / "backup.zip", point)
     with pytest.raises(Unavailable, match="interrupted"):
         open_databases(empty)
-    load(empty, tmp_path / "backup.zip")
+    assert load(empty, tmp_path / "backup.zip").is_repeated
     assert rows_of(empty) == rows_of(settings)
 
 

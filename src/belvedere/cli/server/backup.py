@@ -2,15 +2,16 @@
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from belvedere.cli.framework import terminal
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
 from belvedere.cli.framework.dispatch import report_error
-from belvedere.cli.framework.terminal import ReportProgress
+from belvedere.cli.framework.terminal import BYTES, ReportProgress, format_size, progress
 from belvedere.cli.framework.time_words import duration_ms
 from belvedere.cli.server import operator_client
 from belvedere.cli.server.restored import NEXT_STEPS
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from belvedere.server.backup.create import BackupRecord
 
 MIN_INTERVAL_MS = 60_000
+# Interval of the lines of progress.
+LINE_S = 5.0
+# Steps of a restore that are not measured in bytes.
+COUNTED_STEPS = {"indexes": "indexes", "analyze": "steps"}
 TERMINATED = 143
 
 
@@ -114,29 +119,18 @@ def _builtins(record: object) -> Record:
     return fields
 
 
-@contextmanager
-def _progress() -> Iterator[ReportProgress]:
-    """A bar on a terminal; otherwise a line on stderr for each part."""
-    if sys.stderr.isatty():
-        with terminal.progress() as report:
-            yield report
-        return
-    last = ""
+def _progress() -> AbstractContextManager[ReportProgress]:
+    """A bar on a terminal; otherwise a line on stderr for each part, and every few seconds."""
+    last, last_at = "", 0.0
 
-    def print_step(step: str, done: int, total: int) -> None:
-        nonlocal last
-        if step != last:
-            last = step
-            print(f"{step} ({format_size(total)})", file=sys.stderr, flush=True)
+    def print_line(step: str, amount: str) -> None:
+        nonlocal last, last_at
+        now = time.monotonic()
+        if step != last or now - last_at >= LINE_S:
+            last, last_at = step, now
+            print(f"{step} ({amount})", file=sys.stderr, flush=True)
 
-    yield print_step
-
-
-def format_size(count: int) -> str:
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= factor:
-            return f"{count / factor:.1f} {unit}"
-    return f"{count} bytes"
+    return progress(lambda step: COUNTED_STEPS.get(step, BYTES), print_line)
 
 
 def show_backup(record: Record) -> None:
@@ -155,6 +149,10 @@ def show_restored(record: Record) -> None:
         f"Restored {record['rows']} rows of the backup of {record['created_at']}"
         f" (version {record['version']}, {record['engine']}); epoch {record['epoch']}."
     )
+    if record["is_repeated"]:
+        print(
+            "An earlier restore was interrupted: its files were removed, and it was started over."
+        )
     if not record["is_signed"]:
         print("The signature was not checked: the backup has none, or there is no key here.")
     print("Next steps:")

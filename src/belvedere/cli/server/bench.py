@@ -16,7 +16,7 @@ def bench(args: Args) -> object:
     from belvedere.bench import run
 
     plan = _plan(args)
-    with progress() as report:
+    with progress(lambda _: "steps") as report:
         return run.as_json(run.run(plan, report))
 
 

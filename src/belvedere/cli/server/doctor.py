@@ -13,7 +13,7 @@ def doctor(args: Args) -> object:
     from belvedere.server.doctor import examine
 
     server_settings = settings.load({"data": args.data, "database": args.database})
-    with progress() as report:
+    with progress(lambda step: step) as report:
         return msgspec.to_builtins(examine(server_settings, report))
 
 

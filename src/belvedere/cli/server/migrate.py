@@ -2,18 +2,18 @@
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from time import sleep
 
-from belvedere.cli.framework import terminal
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
-from belvedere.cli.framework.terminal import ReportProgress
+from belvedere.cli.framework.terminal import ReportProgress, progress
 from belvedere.cli.server import operator_client
 from belvedere.cli.server.restored import HELD_JOBS, START
 
 # Interval of the check whether the server still runs, and of the lines of progress.
 WAIT_S, LINE_S = 1.0, 5.0
+# Steps that do not count rows, by their first word.
+COUNTED_STEPS = {"create": "statements", "count": "tables"}
 
 
 def migrate(args: Args) -> object:
@@ -50,24 +50,18 @@ class _Wait:
         sleep(WAIT_S)
 
 
-@contextmanager
-def _progress() -> Iterator[ReportProgress]:
+def _progress() -> AbstractContextManager[ReportProgress]:
     """A bar on a terminal; otherwise a line on stderr every few seconds."""
-    if sys.stderr.isatty():
-        with terminal.progress() as report:
-            yield report
-        return
     began_at = last_at = time.monotonic()
 
-    def print_step(step: str, done: int, total: int) -> None:
+    def print_line(step: str, amount: str) -> None:
         nonlocal last_at
         now = time.monotonic()
         if now - last_at >= LINE_S:
             last_at = now
-            text = f"{step}: {done} of {total} after {now - began_at:.0f} s"
-            print(text, file=sys.stderr, flush=True)
+            print(f"{step}: {amount} after {now - began_at:.0f} s", file=sys.stderr, flush=True)
 
-    yield print_step
+    return progress(lambda step: COUNTED_STEPS.get(step.partition(" ")[0], "rows"), print_line)
 
 
 def show(record: Record) -> None:

@@ -11,14 +11,16 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
 from belvedere.base.errors import Invalid
+from belvedere.db.backup.read_ahead import read_ahead
 
 FORMAT = 1
 MANIFEST, SEAL = "manifest.json", "seal.json"
@@ -61,6 +63,8 @@ class Manifest(msgspec.Struct):
     columns: dict[str, list[str]] = {}
     sequences: dict[str, int] = {}
     parts: list[BackupPart] = []
+    # Where the key of the installation was; empty if there was none, or an older version wrote it.
+    key: str = ""
 
     @property
     def origin(self) -> tuple[str, str, str]:
@@ -179,8 +183,8 @@ class BackupReader:
         """The content of a part; raises at its end if it is not what was written."""
         digest, size = hashlib.sha256(), 0
         try:
-            with self._archive.open(self._info(part.name)) as stream:
-                while block := stream.read(BLOCK):
+            with closing(self._read(part)) as blocks:
+                for block in blocks:
                     digest.update(block)
                     size += len(block)
                     if size > part.size:
@@ -191,6 +195,12 @@ class BackupReader:
             raise Invalid(f"The part {part.name} of {self._path} is damaged: {fault}.") from fault
         if size != part.size or digest.hexdigest() != part.sha256:
             raise Invalid(f"The part {part.name} of {self._path} was changed: its SHA-256 differs.")
+
+    def _read(self, part: BackupPart) -> Generator[bytes, None, None]:
+        with self._archive.open(self._info(part.name)) as stream:
+            blocks = iter(partial(stream.read, BLOCK), b"")
+            # A small part is one block.
+            yield from read_ahead(blocks) if part.size > BLOCK else blocks
 
 
 @contextmanager

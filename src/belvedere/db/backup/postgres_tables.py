@@ -222,7 +222,9 @@ def _load(connection: psycopg.Connection[Row], reader: BackupReader, report: Rep
         if source.part not in parts:
             raise Invalid(f"The backup does not contain the table {table}.")
         with connection.cursor() as cursor:
-            with cursor.copy(source.copy("from stdin")) as copy:
+            # Frozen: truncated in the same transaction, so that nobody sees these rows earlier. The
+            # first reader of other rows writes every page again, and the indexes are readers.
+            with cursor.copy(source.copy("from stdin (freeze)")) as copy:
                 for block in reader.blocks(parts[source.part], report):
                     copy.write(block)
             if cursor.rowcount != reader.manifest.tables.get(table):

@@ -172,6 +172,8 @@ def _write_parts(
             raise Unavailable(f"The key cannot be included: there is no {where}.")
         with writer.part(key_part.NAME) as append:
             append(key_part.seal(keys.text(), passphrase))
+    if keys is not None:
+        manifest.key = f"{key_part.NAME} in this file" if passphrase else where
     seal = writer.finish(manifest, None if keys is None else signer(keys))
     return BackupRecord(
         "",

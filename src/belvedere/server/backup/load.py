@@ -36,6 +36,8 @@ class RestoreRecord(msgspec.Struct):
     missing_key: str
     # Whether the key of the installation has confirmed that nobody changed the file.
     is_signed: bool
+    # Whether an earlier restore into this location was interrupted.
+    is_repeated: bool = False
 
 
 def restore_backup(
@@ -43,6 +45,7 @@ def restore_backup(
 ) -> RestoreRecord:
     """Everything is checked before anything is written."""
     location = location_of(settings)
+    is_repeated = location.marker.exists()
     with open_backup(source) as reader:
         manifest = reader.manifest
         copy.check_fits(location, source, manifest)
@@ -66,6 +69,7 @@ def restore_backup(
         epoch,
         "" if has_key else str(settings.folder / SECRET_FILE),
         bool((keys or sealed_keys) and reader.seal.signature),
+        is_repeated,
     )
 
 
