@@ -109,7 +109,7 @@ def test_a_token_creates_no_enrolments(db: Database, keys: Keyring, actors: Acto
 
 
 @pytest.mark.parametrize(("uses", "life_s"), [(0, 60), (10_001, 60), (1, 0), (1, 10**9)])
-def test_uses_and_life_have_bounds(
+def test_uses_and_lifetime_are_limited(
     db: Database, keys: Keyring, actors: Actors, uses: int, life_s: int
 ) -> None:
     with pytest.raises(Invalid):

@@ -56,9 +56,7 @@ def test_a_link_works_once(db: Database, keys: Keyring, actors: Actors) -> None:
         db.write_blocking(invitations.accept, keys, invitation.token, HASH, None, "")
 
 
-def test_a_link_has_its_time(
-    db: Database, keys: Keyring, actors: Actors, clock: ManualClock
-) -> None:
+def test_a_link_expires(db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
     invitation = invite(db, keys, actors)
     clock.move(7 * DAY / SECOND)
     with pytest.raises(NotFound):
@@ -90,7 +88,7 @@ def test_a_member_is_not_invited_again(db: Database, keys: Keyring, actors: Acto
     assert caught.value.code == "already_member"
 
 
-def test_bad_input_leaves_nothing_behind(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_invalid_input_leaves_no_data(db: Database, keys: Keyring, actors: Actors) -> None:
     with pytest.raises(Invalid):
         db.write_blocking(
             invitations.invite, keys, actors.max, "new@acme.test", "", Level.USER, ["no tag"]
@@ -157,7 +155,9 @@ def test_signing_in_is_refused_until_the_link_is_used(
     assert [place.customer_name for place in places] == ["globex"]
 
 
-def test_a_link_dies_when_the_level_changes(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_link_is_invalid_after_a_change_of_the_level(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     """Max keeps the link of one whom Ada makes an admin; it must not make Max one."""
     invitation = invite(db, keys, actors)
     db.write_blocking(member_changes.change, actors.ada, invitation.member.id, level=Level.ADMIN)

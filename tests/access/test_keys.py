@@ -60,7 +60,7 @@ def test_a_token_has_256_bits_behind_its_prefix() -> None:
     assert all(re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", token) for token in tokens)
 
 
-def test_the_first_start_makes_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
+def test_the_first_start_creates_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
     secret = load_secret(tmp_path)
     assert len(secret) == 32
     assert (tmp_path / SECRET_FILE).stat().st_mode & 0o777 == 0o600
@@ -74,7 +74,7 @@ def test_two_folders_have_two_secrets(tmp_path: Path) -> None:
     assert load_secret(tmp_path / "a") != load_secret(tmp_path / "b")
 
 
-def test_a_setting_wins_and_makes_no_file(tmp_path: Path) -> None:
+def test_a_key_in_the_settings_has_precedence_and_creates_no_file(tmp_path: Path) -> None:
     assert load_secret(tmp_path, "ab" * 32) == b"\xab" * 32
     assert os.listdir(tmp_path) == []
 

@@ -30,7 +30,7 @@ def test_a_higher_level_includes_a_lower_one() -> None:
 
 @pytest.mark.parametrize("level", LEVEL_ORDER)
 @pytest.mark.parametrize("expected", LEVEL_ORDER)
-def test_the_ladder_is_in_order(level: Level, expected: Level) -> None:
+def test_the_levels_are_ordered(level: Level, expected: Level) -> None:
     assert level.reaches(expected) is (LEVEL_ORDER.index(level) >= LEVEL_ORDER.index(expected))
 
 

@@ -58,7 +58,7 @@ def test_successful_attempts_are_not_counted() -> None:
         login_limits.check(HERE, AttemptKind.SECRET, proof="digest")
 
 
-def test_a_name_gets_slower_and_never_closes() -> None:
+def test_wrong_logins_slow_a_name_down_and_never_lock_it() -> None:
     login_limits = limits(ManualClock())
     waits = []
     for n in range(40):
@@ -118,7 +118,7 @@ def test_a_browser_of_the_owner_has_a_count_of_its_own() -> None:
     login_limits.check(HERE, browser="of max")
 
 
-def test_a_name_recovers() -> None:
+def test_a_name_recovers_after_a_while() -> None:
     clock = ManualClock()
     login_limits = limits(clock)
     for _ in range(40):

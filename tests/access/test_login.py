@@ -136,7 +136,7 @@ async def test_people_who_are_not_members_are_refused(
     ("scheme", "name", "secure"),
     [("https", "__Host-belvedere", True), ("http", "belvedere", False)],
 )
-async def test_the_cookie_is_baked_for_the_scheme(
+async def test_the_cookie_depends_on_the_scheme(
     endpoints: Endpoints, actors: Actors, anonymous: Actor, scheme: str, name: str, secure: bool
 ) -> None:
     answer = await endpoints.call(

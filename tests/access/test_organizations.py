@@ -126,7 +126,9 @@ def test_disabling_must_be_confirmed(db: Database, actors: Actors) -> None:
         db.write_blocking(service.disable, actors.olga, "")
 
 
-def test_the_operator_brings_it_back(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_the_operator_enables_the_organization_again(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     _, text = db.write_blocking(tokens.create_token, keys, actors.ada, "ci")
     db.write_blocking(service.disable, actors.olga, "acme")
     assert db.write_blocking(service.enable, "acme").enabled

@@ -85,11 +85,11 @@ def test_a_broken_hash_matches_nothing() -> None:
     assert not password_hash.matches("not a hash", GOOD)
 
 
-def test_a_half_surrogate_is_a_wrong_password_and_no_crash() -> None:
+def test_an_unpaired_surrogate_is_a_wrong_password() -> None:
     assert not password_hash.matches(None, "\ud800" + GOOD)
 
 
-def test_a_hash_of_an_older_make_is_dated() -> None:
+def test_a_hash_with_older_parameters_is_outdated() -> None:
     old = PasswordHasher(time_cost=1, memory_cost=8_192, parallelism=1).hash(GOOD)
     assert password_hash.needs_rehash(old)
     assert password_hash.matches(old, GOOD)

@@ -182,7 +182,9 @@ def test_the_operator_can_reset_any_password(db: Database, keys: Keyring, actors
     assert hash_of(db, actors.olga.user_id) == PASSWORD_HASH
 
 
-def test_the_operator_learns_who_is_unknown(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_the_operator_is_told_that_an_account_is_unknown(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     with pytest.raises(NotFound):
         db.write_blocking(reset_password, keys, "nobody")
     db.write_blocking(member_changes.remove, actors.max, actors.vic.member_id)

@@ -137,7 +137,7 @@ def test_a_recovery_code_of_another_person_is_refused(
     assert db.write_blocking(recovery_codes.count, actors.uma.user_id) == 10
 
 
-def test_new_recovery_codes_kill_the_old(
+def test_new_recovery_codes_invalidate_the_old_ones(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     _, old = enable_second_factor(db, keys, clock, actors.vic)
@@ -282,7 +282,7 @@ def test_an_admin_of_one_organization_cannot_reset_a_shared_account(
     assert signed_in(db, keys, actors.vic).session is not None
 
 
-def test_an_invitation_does_not_pass_it_by(
+def test_an_invitation_does_not_bypass_the_second_factor(
     db: Database, keys: Keyring, actors: Actors, clock: ManualClock
 ) -> None:
     app, _ = enable_second_factor(db, keys, clock, actors.vic)

@@ -87,7 +87,7 @@ def test_a_missing_record_costs_the_same_comparisons(
     assert compared == [(64, 64)] * 2
 
 
-def test_a_rotated_key_is_dead_at_once(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_rotated_key_is_invalid_at_once(db: Database, keys: Keyring, actors: Actors) -> None:
     old = make(db, keys, actors)
     new = db.write_blocking(secret_keys.rotate, keys, actors.ada, "task", TASK)
     assert new != old
@@ -145,7 +145,7 @@ def test_another_organization_finds_none(db: Database, keys: Keyring, actors: Ac
     assert is_valid(db, keys, actors, secret)
 
 
-def test_the_key_of_a_deleted_record_opens_nothing(
+def test_the_key_of_a_deleted_record_is_invalid(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
     secret = make(db, keys, actors)

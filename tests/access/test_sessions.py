@@ -40,7 +40,7 @@ def test_a_session_identifies_its_member(db: Database, keys: Keyring, actors: Ac
     assert entered.token not in str(newest)
 
 
-def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_an_outdated_hash_is_renewed(db: Database, keys: Keyring, actors: Actors) -> None:
     vic = user(db, actors.vic)
     db.write_blocking(login.sign_in, keys, vic, "renewed", None, "", "")
     assert user(db, actors.vic).password_hash == "renewed"

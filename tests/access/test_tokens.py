@@ -66,7 +66,7 @@ def test_only_admins_make_tokens(db: Database, keys: Keyring, actors: Actors, wh
         db.write_blocking(create_token, keys, getattr(actors, who), "ci")
 
 
-def test_a_token_makes_no_tokens(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_token_creates_no_tokens(db: Database, keys: Keyring, actors: Actors) -> None:
     _, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
@@ -107,7 +107,7 @@ def test_an_expiry_must_be_in_the_future(
         db.write_blocking(create_token, keys, actors.ada, "ci", life_s)
 
 
-def test_a_revoked_token_is_dead(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_a_revoked_token_is_invalid(db: Database, keys: Keyring, actors: Actors) -> None:
     token, text = db.write_blocking(create_token, keys, actors.ada, "ci")
     signals: set[Signal] = set()
     db.on_signals = signals.update
@@ -186,7 +186,9 @@ def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, actors: Ac
     ] == [token.id]
 
 
-def test_a_hosts_tokens_die_together(db: Database, keys: Keyring, actors: Actors) -> None:
+def test_all_tokens_of_a_host_are_revoked_together(
+    db: Database, keys: Keyring, actors: Actors
+) -> None:
     host_id = new_id()
     texts = [
         db.write_blocking(create_agent_token, keys, actors.acme.id, host, "web")[1]

@@ -86,7 +86,7 @@ async def test_few_are_checked_at_once(
     assert most == MAX_PARALLEL
 
 
-async def test_a_hundred_guesses_at_once_get_no_further_than_twenty(
+async def test_twenty_of_a_hundred_concurrent_guesses_are_checked(
     checker: PasswordChecker, checks: list[str]
 ) -> None:
     tries = (checker.verify(HERE, "ada", "right", f"guess {n}") for n in range(100))
@@ -158,7 +158,7 @@ async def test_the_checks_of_one_address_do_not_keep_another_out(
     assert all(await asyncio.gather(*many))
 
 
-async def test_a_hash_of_an_older_make_is_renewed(
+async def test_a_hash_with_older_parameters_is_renewed(
     checker: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digest = await checker.digest(HERE, GOOD)

@@ -58,14 +58,14 @@ echo nothing > plain
     assert report["files"] == [[name, len(data)] for name, data in sorted(files.items())]
 
 
-def test_a_name_that_is_secret_stays_behind(keeper: KeeperHarness) -> None:
+def test_a_file_with_a_secret_name_is_not_sent(keeper: KeeperHarness) -> None:
     source = '#!/bin/sh\ncd "$BELVEDERE_FILES"; echo x > "of-$1.txt"; echo x > y; mkdir "$1"\n'
     report = keeper.report(keeper.order(source, "hunter2hunter2", masks=["hunter2hunter2"]))
     assert report["files"] == [["y", 2]]
     assert sorted(report["files_skipped"]) == [["***", "folder"], ["***", "secret"]]
 
 
-def test_a_flood_of_secrets_stays_behind(keeper: KeeperHarness) -> None:
+def test_a_file_with_too_many_secrets_is_not_sent(keeper: KeeperHarness) -> None:
     source = (
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; yes "$1" | head -c 2000000 > flood; echo "$1" > one\n'
     )
@@ -104,7 +104,7 @@ def mask(data: bytes, masker: Masker) -> bytes:
     return bytes(actual_data)
 
 
-def test_where_windows_meet_makes_no_difference(
+def test_adjacent_windows_are_searched_as_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Words that overlap each other, at every place."""

@@ -171,7 +171,7 @@ def test_daemonize_lets_background_children_live_and_write(
     os.kill(pid, 9)
 
 
-def test_a_folder_that_removed_itself_is_no_trouble(keeper: KeeperHarness) -> None:
+def test_a_script_may_remove_its_own_folder(keeper: KeeperHarness) -> None:
     script = '#!/bin/sh\nsleep 300 &\nrmdir "$PWD"\n'
     assert keeper.run(script, daemonize=True)["ending"] == "exit"
     assert keeper.run(script)["ending"] == "exit"

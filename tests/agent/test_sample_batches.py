@@ -11,7 +11,7 @@ from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 NORMAL, FAILURE = Outcome("normal"), Outcome("failure")
 
 
-def test_the_listener_learns_whether_a_result_is_new() -> None:
+def test_the_listener_is_told_whether_a_result_is_new() -> None:
     buffer = SampleBuffer()
     changes: list[bool] = []
     buffer.listener = changes.append

@@ -138,7 +138,7 @@ async def open_session(pipe: Pipe) -> "asyncio.Task[None]":
     return task
 
 
-async def test_an_end_leaves_at_once_and_those_of_one_moment_share_a_frame(tmp_path: Path) -> None:
+async def test_an_end_is_sent_at_once_and_concurrent_ends_share_a_frame(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
     task = await open_session(pipe)
     pipe.hear(ended_message(1), ended_message(2))

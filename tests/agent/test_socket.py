@@ -165,7 +165,7 @@ async def test_a_message_right_after_the_handshake_is_received() -> None:
         assert [await socket.recv(), await socket.recv()] == ["one", "two"]
 
 
-async def test_a_server_that_hangs_up_at_once_is_noticed_at_once() -> None:
+async def test_a_server_that_closes_the_connection_is_noticed_at_once() -> None:
     async with answering(b"") as address, calling(address) as socket:
         with pytest.raises(ConnectionClosedError) as ended:
             await socket.recv()

@@ -105,7 +105,7 @@ def test_pieces_make_no_difference(data: st.DataObject) -> None:
 
 
 @hypothesis.given(st.data())
-def test_the_sieve_finds_the_same(data: st.DataObject) -> None:
+def test_the_prefilter_finds_the_same(data: st.DataObject) -> None:
     """Enough secrets for the other way of looking; long ones with much in common."""
     stem = data.draw(st.text("ab", min_size=12, max_size=20))
     values = [stem[n % 5 :] + letters for n, letters in enumerate(data.draw(many))]

@@ -69,7 +69,7 @@ def test_no_key_may_occur_twice(around: str) -> None:
 
 
 @pytest.mark.parametrize("half", ["\\ud800", "\\uD800", "\\udC00", "\\uDc00", "\\ud83dx\\ude00"])
-def test_half_of_a_pair_is_no_text(half: str) -> None:
+def test_an_unpaired_surrogate_is_no_text(half: str) -> None:
     for written in (f'"{half}"', f'{{"{half}": 1}}', f'["\\\\UD", "{half}"]'):
         with pytest.raises(Invalid, match="surrogate"):
             json_text.parse(written.encode())

@@ -116,7 +116,7 @@ def test_a_socket_without_a_server_is_ignored(
     assert len(offline) == 1
 
 
-def test_a_server_that_refuses_is_not_passed_by(
+def test_a_server_that_refuses_is_not_bypassed(
     anonymous: Belvedere, operator_server: UnixFakeServer, data: Path, offline: Offline
 ) -> None:
     operator_server.on(
@@ -127,7 +127,7 @@ def test_a_server_that_refuses_is_not_passed_by(
     assert offline == []
 
 
-def test_a_server_that_dies_meanwhile_is_not_passed_by(
+def test_a_server_that_dies_meanwhile_is_not_bypassed(
     anonymous: Belvedere, operator_server: UnixFakeServer, data: Path, offline: Offline
 ) -> None:
     operator_server.on("POST", "/organization", CannedResponse(silent=True))

@@ -94,7 +94,7 @@ def test_no_color_is_obeyed(terminal: Drawn, monkeypatch: pytest.MonkeyPatch) ->
     assert "[31m" not in drawn
 
 
-def test_a_name_cannot_steer_the_terminal(terminal: Drawn) -> None:
+def test_a_name_cannot_control_the_terminal(terminal: Drawn) -> None:
     drawn = terminal(rendering.table, ("task",), [("evil\x1b[2J\rname [red]x[/red] :smile:",)])
     assert "evil [2J name [red]x[/red] :smile:" in drawn
 

@@ -84,7 +84,7 @@ def test_a_password_cannot_be_a_word_of_the_command_line(anonymous: Belvedere) -
     assert anonymous("login", "--token", "bvt_x").status == 2
 
 
-def test_an_invitation_makes_a_password_and_signs_in(
+def test_an_invitation_sets_a_password_and_signs_in(
     anonymous: Belvedere, server: FakeServer, home: Path
 ) -> None:
     look = {"kind": "invitation", "email": "max@acme.example", "has_password": False}

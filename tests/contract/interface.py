@@ -77,7 +77,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     ),
     "Indicator: title is unique": ("test_indicators.py::test_a_taken_title_is_refused",),
     "Indicator: value by type, state, severity": (
-        "test_indicators.py::test_bad_input_is_named_and_makes_nothing",
+        "test_indicators.py::test_invalid_input_is_named_and_creates_nothing",
         "test_indicators.py::test_the_severity_answers_in_upper_case",
     ),
     "Indicator: read_only": (
@@ -89,7 +89,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "States: finished, normal": ("test_verdicts.py::test_every_report_has_its_verdict",),
     "Create a job: task": ("test_create_job.py::test_a_task_must_be_named",),
     "Create a job: task_arguments": (
-        "test_create_job.py::test_arguments_come_back_in_order",
+        "test_create_job.py::test_arguments_are_returned_in_order",
         "test_create_job.py::test_arguments_that_do_not_fit_make_no_job",
     ),
     "Create a job: customer": ("test_create_job.py::test_the_organization_may_be_in_the_body",),

@@ -44,9 +44,7 @@ async def test_tokens_in_queries_are_not_logged(
     assert token not in text and "where" not in text
 
 
-async def test_a_path_that_is_not_there_is_not_logged_either(
-    anonymous: Client, watch: LogRecorder
-) -> None:
+async def test_an_unknown_path_is_not_logged_either(anonymous: Client, watch: LogRecorder) -> None:
     await anonymous.get("/somebody/pasted/bvt_here")
     assert watch.lines[-1].startswith("belvedere.access GET - 404")
 

@@ -76,7 +76,7 @@ async def test_the_host_is_an_object_in_the_answer_and_an_id_later(
     assert (await uma.get(f"/acme/job/{job['id']}")).json["host"] == job["host_id"]
 
 
-async def test_arguments_come_back_in_order(world: World, uma: Client) -> None:
+async def test_arguments_are_returned_in_order(world: World, uma: Client) -> None:
     two = [{"type": "input", "label": "a"}, {"type": "input", "label": "b"}]
     job = await create(uma, await world.task(task_arguments=two), ["first", "second"])
     assert job["task_arguments_values"] == ["first", "second"]
@@ -121,13 +121,13 @@ async def test_a_task_must_be_named(uma: Client) -> None:
     assert (await uma.post("/acme/job", {"task": 5})).status == 400
 
 
-async def test_a_task_that_is_not_there(uma: Client) -> None:
+async def test_a_missing_task_is_reported(uma: Client) -> None:
     for task in ("0" * 24, "no id", "\0", "'", "é" * 24):
         missing = await uma.post("/acme/job", {"task": task})
         assert (missing.status, missing.code) == (404, "task_not_found"), task
 
 
-async def test_a_task_of_another_organization_is_not_there(
+async def test_a_task_of_another_organization_is_not_found(
     world: World, uma: Client, ada: Client
 ) -> None:
     """Not for an admin either, whom no ACL keeps out."""

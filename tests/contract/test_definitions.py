@@ -122,7 +122,7 @@ async def test_objects_of_a_definition_cannot_be_changed_directly(
     assert (await ada.post(f"/acme/task/{task}/credentials/rotate", {})).status == 200
 
 
-async def test_a_deleted_host_leaves_nothing_behind(world: World, ada: Client) -> None:
+async def test_a_host_is_deleted_with_all_its_data(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
     definition = await define(ada)
     assert (await ada.delete(f"/acme/host/{definition['instances'][0]['host_id']}")).status == 200
@@ -159,7 +159,7 @@ async def test_a_script_that_others_use_is_left_alone(world: World, ada: Client)
     assert (await ada.get(f"/acme/task/{other}")).json["script_id"] == script_id
 
 
-async def test_hidden_values_stay_hidden_and_come_back(world: World, ada: Client) -> None:
+async def test_hidden_values_stay_hidden_and_are_kept(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
     secret = {"type": "fixed", "label": "key", "value": "canary-value", "masked": True}
     definition = await define(ada, definition={**TASK, "task_arguments": [secret]})

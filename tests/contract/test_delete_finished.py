@@ -97,7 +97,7 @@ async def test_a_task_has_its_own_route(world: World, ada: Client, uma: Client) 
 @pytest.mark.parametrize(
     "query", ["type=Task", f"id={'0' * 24}", "type=Host&id=" + "0" * 24, "type=Task&id=%00"]
 )
-async def test_a_narrowing_that_makes_no_sense_is_refused(ada: Client, query: str) -> None:
+async def test_an_invalid_filter_is_refused(ada: Client, query: str) -> None:
     assert (await ada.delete(f"/job/finished?customer=acme&{query}")).status == 400
 
 

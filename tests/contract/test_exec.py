@@ -46,7 +46,7 @@ async def test_a_command_runs_on_a_host(world: World, ada: Client) -> None:
     assert record["user"]["username"] == "ada"
 
 
-async def test_a_tag_means_every_host_that_carries_it(world: World, ada: Client) -> None:
+async def test_a_tag_means_every_host_with_it(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web", "blue")
     await tag(ada, world, "web-2", "web")
     jobs = await execute(ada, "uptime", tags=["web"])
@@ -146,7 +146,7 @@ async def test_a_command_is_audited(world: World, ada: Client) -> None:
     }
 
 
-async def test_a_key_makes_it_happen_once(world: World, ada: Client) -> None:
+async def test_a_key_runs_a_command_once(world: World, ada: Client) -> None:
     key = {"idempotency-key": "once"}
     body = {"command": ["uptime"], "hosts": ["web-1", "web-2"]}
     first = await ada.post("/acme/exec", body, headers=key)

@@ -113,7 +113,7 @@ async def test_only_file_monitors_have_events_of_files(world: World, ada: Client
     assert f"monitor:{stats.json['id']}:file:changed" not in offered
 
 
-async def test_the_file_of_another_organization_is_not_there(
+async def test_the_file_of_another_organization_is_not_found(
     world: World, ada: Client, eve: Client
 ) -> None:
     theirs = await store_file(eve)

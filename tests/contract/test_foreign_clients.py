@@ -65,7 +65,7 @@ async def test_a_bare_array_is_the_list_of_arguments(world: World, uma: Client) 
     assert (refused.status, refused.code) == (400, "missing_arguments")
 
 
-async def test_a_bare_array_works_by_secret(world: World, anonymous: Client) -> None:
+async def test_a_bare_array_is_accepted_with_a_secret(world: World, anonymous: Client) -> None:
     task = await world.task(task_arguments=TWO)
     runtime = world.runtime
     secret = await runtime.db.write(

@@ -31,7 +31,7 @@ async def test_a_repeated_request_returns_the_first_response(world: World, uma: 
     assert await count(uma) == 1
 
 
-async def test_without_a_key_every_request_makes_a_job(world: World, uma: Client) -> None:
+async def test_without_a_key_every_request_creates_a_job(world: World, uma: Client) -> None:
     task = await world.task()
     assert (await create(uma, task))["id"] != (await create(uma, task))["id"]
 
@@ -101,7 +101,7 @@ async def test_a_refused_request_leaves_the_key_free(world: World, uma: Client) 
     assert (await uma.post("/acme/job", body, headers=KEY)).status == 200
 
 
-async def test_twenty_at_once_make_one_job(world: World, uma: Client) -> None:
+async def test_twenty_concurrent_requests_create_one_job(world: World, uma: Client) -> None:
     body = {"task": await world.task()}
     answers = await asyncio.gather(*(uma.post("/acme/job", body, headers=KEY) for _ in range(20)))
     assert {answer.status for answer in answers} == {200}

@@ -34,7 +34,7 @@ async def test_a_recipe_is_imported(world: World, ada: Client) -> None:
     assert run.status == 200
 
 
-async def test_a_task_recipe_makes_a_task(world: World, ada: Client) -> None:
+async def test_a_task_recipe_creates_a_task(world: World, ada: Client) -> None:
     body = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
     report = await import_recipe(ada, body)
     assert (report["workflow"], [task["name"] for task in report["tasks"]]) == (None, ["hello"])

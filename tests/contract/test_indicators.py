@@ -112,7 +112,7 @@ async def test_title_and_type_are_required(ada: Client) -> None:
         ({"acl": ["nobody"]}, "users[0]"),
     ],
 )
-async def test_bad_input_is_named_and_makes_nothing(
+async def test_invalid_input_is_named_and_creates_nothing(
     ada: Client, body: dict[str, Any], field: str
 ) -> None:
     refused = await ada.post("/acme/indicator", {"title": "Queue", "type": "text", **body})
@@ -524,7 +524,7 @@ async def test_a_public_link_shows_the_picture_until_it_is_revoked(
     assert (await ada.delete(target)).status == 200
 
 
-async def test_a_link_dies_with_its_indicator(ada: Client, anonymous: Client) -> None:
+async def test_a_link_is_deleted_with_its_indicator(ada: Client, anonymous: Client) -> None:
     indicator = await create_indicator(ada)
     token = (await ada.post(f"/acme/indicator/{indicator['id']}/public")).json["token"]
     await ada.delete(f"/acme/indicator/{indicator['id']}")

@@ -50,7 +50,7 @@ def test_rows_without_an_endpoint_name_tests_that_exist(text: str) -> None:
 @pytest.mark.limit(300)
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("row", ROWS)
-async def test_a_broken_row_is_noticed(
+async def test_a_missing_route_is_detected(
     world: World, monkeypatch: pytest.MonkeyPatch, row: str
 ) -> None:
     """Without the route of one style, its case fails and that of the other style does not."""

@@ -51,7 +51,7 @@ async def test_a_client_that_disconnected_is_not_waited_for(world: World, uma: C
     assert (await gone.get(f"/acme/job/{job['id']}/result?timeout=300")).status == 202
 
 
-async def test_a_failure_is_an_answer_too(world: World, uma: Client) -> None:
+async def test_a_failure_is_returned_as_a_result(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await run(uma, agent, await world.task(), code=3)
     response = await uma.get(f"/acme/job/{job['id']}/result?result")

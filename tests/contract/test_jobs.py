@@ -162,7 +162,7 @@ async def test_a_task_may_forbid_its_jobs_to_be_cancelled(
     assert (await ada.put(f"/acme/job/{job['id']}/cancel")).status == 200
 
 
-async def test_a_job_of_another_organization_is_not_there(
+async def test_a_job_of_another_organization_is_not_found(
     world: World, uma: Client, eve: Client
 ) -> None:
     job = await create(uma, await world.task())

@@ -16,7 +16,7 @@ async def test_health_and_status_need_no_credentials(anonymous: Client) -> None:
 
 
 @every_transport
-async def test_a_path_that_is_not_there(ada: Client) -> None:
+async def test_an_unknown_path_is_404(ada: Client) -> None:
     for path in ("/nothing", "/acme/nothing", "/job/x/y/z", "/job/", "//job", "/%ff", "/acme"):
         missing = await ada.get(path)
         assert (missing.status, missing.code) == (404, "no_such_path"), path

@@ -110,7 +110,7 @@ async def test_an_agent_that_misses_something_gets_the_complete_list(
         assert again == first and again.since is None
 
 
-async def test_two_beats_with_an_old_list_are_healed(world: World, ada: Client) -> None:
+async def test_two_heartbeats_with_an_old_list_are_corrected(world: World, ada: Client) -> None:
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
         first = await agent.hear(MonitorConfig)

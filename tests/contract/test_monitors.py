@@ -128,7 +128,7 @@ async def test_only_admins_write(world: World, ada: Client, uma: Client) -> None
     assert (await world.client().get("/acme/monitor")).status == 401
 
 
-async def test_another_organizations_monitor_is_not_there(
+async def test_a_monitor_of_another_organization_is_not_found(
     world: World, ada: Client, eve: Client
 ) -> None:
     monitor = await make(world, ada)

@@ -30,7 +30,7 @@ async def test_a_nested_monitor_is_created(ada: Client, vic: Client) -> None:
     assert (await ada.get(path)).status == 404
 
 
-async def test_other_monitors_are_not_there(ada: Client) -> None:
+async def test_other_monitors_are_not_found(ada: Client) -> None:
     monitor_id = await create_push_monitor(ada, "one")
     for answer in (
         await ada.get(f"{NESTED}/{monitor_id}"),

@@ -250,7 +250,7 @@ async def test_an_invalid_rule_is_reported(
     assert (await ada.get("/acme/notify/rule")).json == []
 
 
-async def test_a_channel_of_another_organization_is_not_there(
+async def test_a_channel_of_another_organization_is_not_found(
     world: World, ada: Client, eve: Client, pool: FakeEgressPool
 ) -> None:
     theirs = (await eve.post("/notify/channel", {"name": "x", "url": "https://example.com"})).json

@@ -144,7 +144,7 @@ async def test_an_invited_person_comes_in_without_the_link(
     assert (profile["email"], profile["credential"]) == ("new@acme.test", "manager")
 
 
-async def test_newcomers_get_the_providers_level(
+async def test_new_members_get_the_level_of_the_provider(
     world: World, journey: BrowserJourney, provider: Provider
 ) -> None:
     more = {"level": "viewer", "level_claim": "realm.roles"}

@@ -92,7 +92,7 @@ async def test_passwords_stay_on_until_an_owner_has_used_a_provider(
     assert (await olga.get("/acme/task")).status == 401
 
 
-async def test_the_sign_in_page_learns_it(
+async def test_the_sign_in_page_shows_that_passwords_are_off(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
     provider_id, _ = await switched_off(world, provider)
@@ -101,7 +101,7 @@ async def test_the_sign_in_page_learns_it(
     assert (await anonymous.get("/api/auth/methods?customer=globex")).json["password"] is True
 
 
-async def test_the_last_way_in_stays(world: World, provider: Provider) -> None:
+async def test_the_last_provider_of_an_owner_stays(world: World, provider: Provider) -> None:
     provider_id, olga = await switched_off(world, provider)
     path = f"/api/provider/{provider_id}"
     assert (await olga.delete(path)).code == "no_other_way"
@@ -157,7 +157,7 @@ async def test_an_invited_person_comes_through_the_provider(
     assert (await (await sign_in(world, provider, provider_id)).get("/acme/task")).status == 200
 
 
-async def test_a_reset_link_opens_nothing(
+async def test_a_reset_link_is_no_credential(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
     path = f"/api/member/{world.actors.max.member_id}/reset"

@@ -126,7 +126,7 @@ async def test_an_address_can_be_removed(world: World, ada: Client) -> None:
     assert response.json == {"users": ["vic@acme.test"], "acl": ["vic@acme.test"], "pending": []}
 
 
-async def test_a_member_who_is_removed_leaves_no_address_behind(
+async def test_the_address_of_a_removed_member_is_deleted(
     world: World, ada: Client, quick_passwords: None
 ) -> None:
     """Nobody gets the access of a person who left by joining with the same address."""

@@ -19,7 +19,7 @@ async def test_preferences_are_stored_per_person(uma: Client, vic: Client) -> No
     assert (await uma.get("/api/session/preferences")).json["settings"] == {"theme": "light"}
 
 
-async def test_the_profile_carries_all_that_a_console_needs(uma: Client) -> None:
+async def test_the_profile_contains_everything_that_a_console_needs(uma: Client) -> None:
     await uma.put("/api/session/preferences", DARK)
     profile = (await uma.get("/api/session/profile")).json
     assert profile["settings"] == DARK["settings"]

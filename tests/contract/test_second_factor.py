@@ -83,7 +83,7 @@ async def test_http_basic_requires_it_too(
     assert response.json["second_factor"] == "totp" and "access_token" not in response.json
 
 
-async def test_a_ticket_opens_nothing_else(
+async def test_a_ticket_is_valid_for_nothing_else(
     world: World, uma: Client, anonymous: Client, clock: ManualClock
 ) -> None:
     await enable_second_factor(uma, clock)
@@ -139,7 +139,7 @@ async def test_the_password_is_required_again(uma: Client, clock: ManualClock) -
     assert (await uma.get(BASE)).json["enabled"] is False
 
 
-async def test_the_wrong_moment(uma: Client, clock: ManualClock) -> None:
+async def test_requests_in_the_wrong_state_are_refused(uma: Client, clock: ManualClock) -> None:
     assert (await uma.put(BASE, {"code": "000000"})).code == "no_second_factor"
     assert (await uma.post(f"{BASE}/disable", AGAIN)).code == "no_second_factor"
     assert (await uma.post(f"{BASE}/recovery-codes", AGAIN)).code == "no_second_factor"

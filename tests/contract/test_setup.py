@@ -86,7 +86,7 @@ async def test_one_of_two_concurrent_setups_succeeds(
     assert sorted(item.status for item in done) == [201, 409]
 
 
-async def test_a_wrong_code_opens_nothing(anonymous: Client, runtime: ServerRuntime) -> None:
+async def test_a_wrong_code_is_refused(anonymous: Client, runtime: ServerRuntime) -> None:
     for code in ("", "AAAA-AAAA-AAAA-AAAA"):
         refused = await set_up(anonymous, code)
         assert (refused.status, refused.code) == (403, "bad_code")
@@ -95,7 +95,7 @@ async def test_a_wrong_code_opens_nothing(anonymous: Client, runtime: ServerRunt
     assert await is_setup_needed(anonymous)
 
 
-async def test_a_guesser_is_stopped(anonymous: Client, runtime: ServerRuntime) -> None:
+async def test_guesses_are_stopped(anonymous: Client, runtime: ServerRuntime) -> None:
     offer(runtime)
     codes = [(await set_up(anonymous, "AAAA-AAAA-AAAA-AAAA")).status for _ in range(25)]
     assert codes[-1] == 429

@@ -74,7 +74,7 @@ async def test_a_credential_is_in_no_record_list_event_or_audit_entry(
     assert secret not in str(items)
 
 
-async def test_the_key_of_a_deleted_task_opens_nothing(
+async def test_the_key_of_a_deleted_task_is_invalid(
     world: World, ada: Client, anonymous: Client
 ) -> None:
     task = await world.task()

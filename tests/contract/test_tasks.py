@@ -54,7 +54,7 @@ async def test_a_viewer_lists_only_tasks_of_their_acl(world: World, vic: Client)
     assert [record["id"] for record in (await vic.get("/acme/task")).json] == [task]
 
 
-async def test_a_hidden_task_is_not_there(world: World, vic: Client) -> None:
+async def test_a_hidden_task_is_not_found(world: World, vic: Client) -> None:
     hidden = await world.task(acl=[])
     missing = "0" * 24
     assert (await vic.get(f"/acme/task/{hidden}")).status == 404
@@ -68,7 +68,7 @@ async def test_another_organization_lists_its_own(world: World, ada: Client, eve
     assert theirs not in (await ada.get("/task")).text
 
 
-async def test_an_admin_makes_a_task(ada: Client) -> None:
+async def test_an_admin_creates_a_task(ada: Client) -> None:
     response = await ada.post("/task?customer=acme", script())
     assert response.status == 200
     assert response.json["_type"] == "ScriptTask" and response.json["script_runas"] == ""

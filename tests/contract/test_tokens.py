@@ -57,7 +57,7 @@ async def test_the_scheme_has_no_case(world: World, anonymous: Client) -> None:
     assert (await anonymous.get("/acme/task", headers=headers)).status == 200
 
 
-async def test_an_expired_token_is_dead(world: World, ada: Client, clock: ManualClock) -> None:
+async def test_an_expired_token_is_refused(world: World, ada: Client, clock: ManualClock) -> None:
     token = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
     client = Client(world.app, token["token"], check=world.conformity)
     assert (await client.get("/acme/task")).status == 200
@@ -65,7 +65,7 @@ async def test_an_expired_token_is_dead(world: World, ada: Client, clock: Manual
     assert (await client.get("/acme/task")).status == 401
 
 
-async def test_a_revoked_token_is_dead_at_once(world: World, ada: Client) -> None:
+async def test_a_revoked_token_is_invalid_at_once(world: World, ada: Client) -> None:
     token = (await ada.post("/api/token", {"name": "doomed"})).json
     client = Client(world.app, token["token"], check=world.conformity)
     assert (await client.get("/acme/task")).status == 200

@@ -165,7 +165,7 @@ async def test_events_are_visible_with_their_sources(
         "",
     ],
 )
-async def test_an_event_that_is_not_there_is_named(
+async def test_an_unknown_event_is_named(
     world: World, ada: Client, eve: Client, event: str
 ) -> None:
     task, tile, gone = await world.task(), await indicator(ada), await indicator(ada, "gone")

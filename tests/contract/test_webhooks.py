@@ -131,7 +131,7 @@ async def test_delete_revokes_remote_access(world: World, ada: Client, anonymous
         ({"name": "x", "tasks": [MISSING] * 0 + [f"{n:024x}" for n in range(101)]}, "tasks"),
     ],
 )
-async def test_bad_input_is_named_and_makes_nothing(
+async def test_invalid_input_is_named_and_creates_nothing(
     ada: Client, body: dict[str, Any], field: str
 ) -> None:
     refused = await ada.post("/acme/webhook", body)
@@ -140,7 +140,7 @@ async def test_bad_input_is_named_and_makes_nothing(
     assert (await ada.get("/acme/webhook")).json == []
 
 
-async def test_a_task_of_another_organization_is_not_there(world: World, ada: Client) -> None:
+async def test_a_task_of_another_organization_is_not_found(world: World, ada: Client) -> None:
     theirs = await world.task(by="eve")
     refused = await ada.post("/acme/webhook", {"name": "x", "tasks": [theirs]})
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "tasks[0]")

@@ -49,7 +49,7 @@ async def test_a_cycle_without_a_limit_is_400_with_its_nodes(world: World, ada: 
         assert refused.status == 400, bound
 
 
-async def test_a_recipe_carries_the_bound(world: World, ada: Client) -> None:
+async def test_a_recipe_contains_the_limit_of_a_cycle(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada, graph=await round_trip(world, ada, AGAIN))
     recipe = (await ada.get(f"/acme/workflows/{flow['id']}/serialize")).json
     (host,) = (await ada.get("/acme/host")).json[:1]

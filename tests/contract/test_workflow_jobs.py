@@ -243,7 +243,7 @@ async def test_the_organization_may_be_left_out(
     assert (refused.status, refused.code) == (403, "wrong_secret")
 
 
-async def test_a_rotated_secret_opens_nothing(world: World, ada: Client, anonymous: Client) -> None:
+async def test_a_rotated_secret_is_invalid(world: World, ada: Client, anonymous: Client) -> None:
     flow = await create_workflow(world, ada)
     old = await secret_of(ada, flow)
     await ada.post(f"/acme/workflows/{flow['id']}/credentials/rotate", {})

@@ -108,7 +108,7 @@ async def test_a_body_of_another_shape_is_refused(world: World, ada: Client, joi
     assert (await ada.post("/acme/workflows", _flow(nodes, []))).status == 400
 
 
-async def test_a_task_of_another_organization_is_not_there(world: World, ada: Client) -> None:
+async def test_a_task_of_another_organization_is_not_found(world: World, ada: Client) -> None:
     theirs = await world.task(by="eve")
     refused = await ada.post("/acme/workflows", _flow([{"id": "a", "task_id": theirs}], []))
     assert (refused.status, refused.code) == (400, "invalid_workflow")

@@ -121,7 +121,7 @@ class Requests:
         return int(self._statuses.readline()), time.monotonic() - began
 
 
-def test_a_dropped_network_is_answered_and_left_behind(
+def test_requests_are_answered_while_the_network_drops_packets(
     networks: tuple[NetworkNamespace, NetworkNamespace], server: Server
 ) -> None:
     near, far = networks

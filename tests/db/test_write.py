@@ -37,7 +37,7 @@ def test_a_write_is_committed(db: Database) -> None:
     assert db.write_blocking(read_notes) == ["n1"]
 
 
-def test_a_fault_leaves_nothing_behind(db: Database) -> None:
+def test_an_error_leaves_no_data(db: Database) -> None:
     def note_badly(tx: Tx) -> None:
         note(tx, "n1", "x")
         note(tx, "n2", None)
@@ -254,7 +254,7 @@ async def test_when_all_connections_die_no_look_fails(db: Database, database_url
 
 
 @only_postgres
-def test_a_fault_that_an_operation_swallows_rolls_it_back(db: Database) -> None:
+def test_an_error_that_an_operation_catches_rolls_it_back(db: Database) -> None:
     def swallow(tx: Tx) -> None:
         note(tx, "n1", "x")
         try:

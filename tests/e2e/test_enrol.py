@@ -65,7 +65,7 @@ def test_an_agent_without_a_token_says_what_it_needs(site: Site, second_agent: A
     assert "--token-file" in second_agent.read_log()
 
 
-def test_an_agent_waits_for_a_server_that_is_not_there_yet(site: Site, second_agent: Agent) -> None:
+def test_an_agent_waits_until_its_server_starts(site: Site, second_agent: Agent) -> None:
     token = site.world.enrolment()
     site.world.proxy.cut()
     second_agent.start(site.world.url, BELVEDERE_ENROLMENT_TOKEN=token)

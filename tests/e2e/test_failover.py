@@ -136,7 +136,7 @@ def test_streams_and_consumers_go_on(postgres_pair: PostgresPair, world: World) 
     assert {job["lifecycle"] for job in world.api.get("/job")} <= set(FINAL)
 
 
-def test_a_task_that_was_changed_in_vain_runs_as_the_standby_knows_it(
+def test_a_task_whose_change_was_lost_runs_the_version_of_the_standby(
     postgres_pair: PostgresPair, world: World
 ) -> None:
     """Versions of the lost change are given again, to another change."""

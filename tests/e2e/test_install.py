@@ -111,7 +111,7 @@ def test_a_token_that_sudo_removed_is_explained(site: Site, install_folder: Path
     assert "must follow the word sudo" in done.stderr
 
 
-def test_a_token_that_is_not_good_leaves_nothing_behind(site: Site, install_folder: Path) -> None:
+def test_an_invalid_token_leaves_no_data(site: Site, install_folder: Path) -> None:
     words = ("--units", str(install_folder / "units"), "--state", str(install_folder / "state"))
     done = run_install_line(
         site, install_folder, *words, BELVEDERE_ENROLMENT_TOKEN="bve_" + "x" * 43

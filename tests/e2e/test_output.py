@@ -152,7 +152,7 @@ SLOW = "#!/bin/sh\nfor i in $(seq 1 300); do echo line $i; sleep 0.01; done\n"
 SLOW_TEXT = "".join(f"line {number}\n" for number in range(1, 301))
 
 
-def test_a_reader_whose_connection_drops_loses_and_doubles_nothing(site: Site) -> None:
+def test_a_reader_whose_connection_drops_loses_and_duplicates_nothing(site: Site) -> None:
     job_id = site.start(SLOW)
     events = []
     drop_at = itertools.cycle((False, False, False, True))

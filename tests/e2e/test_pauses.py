@@ -145,7 +145,7 @@ def test_one_process_that_stops_does_not_stop_the_server(
 
 
 @pytest.mark.limit(180)
-def test_a_request_that_meets_a_stopped_process_gets_its_answer(world: World, url: str) -> None:
+def test_a_request_to_a_stopped_process_gets_its_response(world: World, url: str) -> None:
     """Nothing else uses the server, so the process that served the last request serves the next."""
     statuses: list[int] = []
     with psycopg.connect(url, autocommit=True) as operator:

@@ -149,7 +149,7 @@ def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
 @pytest.mark.prove
 @pytest.mark.limit(150)
 @pytest.mark.parametrize("fail", ["silence", "pause"])
-def test_long_silence_is_noticed_and_harms_nothing(site: Site, fail: str) -> None:
+def test_long_silence_is_noticed_and_does_no_harm(site: Site, fail: str) -> None:
     """On the wire, or of an agent that does not get to run: marked within a minute, not lost."""
     script = WaitingScript(site)
     if fail == "silence":

@@ -96,7 +96,9 @@ def run_job(world: World, task: str) -> None:
     assert world.wait_ended(until(create))["state"] == "normal"
 
 
-def test_a_silent_database_is_answered_and_left_behind(world: World, proxy: SilentProxy) -> None:
+def test_requests_are_answered_while_the_database_is_silent(
+    world: World, proxy: SilentProxy
+) -> None:
     task = world.task(SCRIPT, world.agent("web"))
     run_job(world, task)
 

@@ -170,7 +170,7 @@ def test_the_first_start_prints_the_password_once(tmp_path: Path) -> None:
     ],
     ids=["a port that is taken", "a certificate that is none"],
 )
-def test_a_start_that_fails_swallows_no_password(
+def test_a_failed_start_does_not_lose_the_password(
     site: Site, tmp_path: Path, words: tuple[str, ...], advice: str
 ) -> None:
     port = site.world.server.url.rpartition(":")[2]

@@ -187,7 +187,7 @@ def contents(wheel: Path) -> dict[str, int]:
     return fields
 
 
-def test_a_release_carries_no_tools(sdist: Path, wheel: Path) -> None:
+def test_a_release_contains_no_tools(sdist: Path, wheel: Path) -> None:
     with tarfile.open(sdist) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     assert {"web/package-lock.json", "web/.npmrc", "hatch_build.py", "locks/console.txt"} <= names

@@ -131,7 +131,7 @@ async def test_a_redirect_leads_no_further_inside(scheme: str) -> None:
     assert (outcome.fault, sink.calls, trap.calls) == (text, 1, 0)
 
 
-async def test_an_allowed_network_opens_nothing_else() -> None:
+async def test_an_allowed_network_allows_no_other() -> None:
     with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
         async with pool(networks="127.0.0.2/32") as new_pool:
             assert (await new_pool.send(signed_request(sink.url))).is_done

@@ -49,7 +49,9 @@ def test_a_file_gets_a_new_version(db: Database, actors: Actors, file: FileRow) 
     assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.changed"
 
 
-def test_changing_nothing_makes_no_version(db: Database, actors: Actors, file: FileRow) -> None:
+def test_an_edit_without_a_change_creates_no_version(
+    db: Database, actors: Actors, file: FileRow
+) -> None:
     assert db.write_blocking(change, actors.ada, file.id, FileChange(content=OLD)).version == 1
 
 

@@ -36,7 +36,7 @@ def test_creating_a_file_writes_an_event_and_an_audit_entry(db: Database, actors
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff\xfe", bytes(range(256)) * 300])
-def test_any_bytes_come_back_unchanged(db: Database, actors: Actors, content: bytes) -> None:
+def test_any_bytes_are_returned_unchanged(db: Database, actors: Actors, content: bytes) -> None:
     file = db.write_blocking(create, actors.ada, FileChange(filename="data.bin", content=content))
     assert file.kind == "File"
     assert db.write_blocking(download, actors.ada, file.id).data == content

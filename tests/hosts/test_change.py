@@ -53,7 +53,9 @@ def _last_audit(tx: Tx, host_id: str) -> tuple[Any, ...]:
     return row
 
 
-def test_changing_nothing_makes_no_version(db: Database, actors: Actors, enrol_host: Enrol) -> None:
+def test_an_edit_without_a_change_creates_no_version(
+    db: Database, actors: Actors, enrol_host: Enrol
+) -> None:
     host_id = enrol_host().host_id
     assert db.write_blocking(change, actors.ada, host_id, HostChange(enable=True)).version == 1
     assert len(db.write_blocking(events.for_object, host_id)) == 1

@@ -103,7 +103,7 @@ def test_another_machine_takes_an_unused_name(
     assert enrolled_again(first.host_id, "machine-3").host_id == first.host_id
 
 
-def test_a_deleted_host_comes_back_as_another(
+def test_a_deleted_host_returns_as_a_new_host(
     db: Database, actors: Actors, enrol_host: Enrol
 ) -> None:
     first = enrol_host()

@@ -106,7 +106,7 @@ def test_a_new_connection_lifts_the_silence_too(
     assert host(db, actors, host_id).gone_at is None
 
 
-def test_a_host_that_never_spoke_is_not_silent(
+def test_a_host_that_never_connected_is_not_silent(
     db: Database, clock: ManualClock, enrol_host: Enrol
 ) -> None:
     enrol_host()

@@ -79,7 +79,7 @@ def settle(db: Database) -> int:
     return turns
 
 
-def test_old_values_grow_thin(db: Database, clock: ManualClock, make: Make) -> None:
+def test_old_values_are_reduced(db: Database, clock: ManualClock, make: Make) -> None:
     row = make(type="progress")
     now = clock() // HOUR * HOUR
     clock.move((now + HOUR - clock()) / SECOND)

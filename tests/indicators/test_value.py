@@ -117,7 +117,7 @@ def test_a_long_table_is_not_deep() -> None:
     assert html.sanitize("<table>" + "<tr><td>1" * 3_000).count("<td>") == 3_000
 
 
-def test_a_chart_comes_back_as_it_was() -> None:
+def test_a_chart_is_returned_unchanged() -> None:
     input_chart = Chart(
         [ChartSeries("a", [1, None, 2.5])], "bar", labels=["x", "y", "z"], unit="ms"
     )

@@ -32,7 +32,7 @@ def test_a_ready_job_is_claimed(steps: JobSteps) -> None:
     assert (claimed.arguments, claimed.spec.timeout, claimed.customer_name) == ("[]", 7_000, "acme")
 
 
-def test_fences_grow_for_ever(steps: JobSteps) -> None:
+def test_fences_only_increase(steps: JobSteps) -> None:
     task_id = steps.task()
     steps.connect()
     fences = [steps.assign(task_id).fence for _ in range(3)]

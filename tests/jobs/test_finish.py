@@ -165,7 +165,7 @@ def test_a_timeout_and_a_failed_start_are_tried_again_too(steps: JobSteps, endin
     assert steps.status(job.id) == "ready/in_progress"
 
 
-def test_a_good_end_is_the_end(steps: JobSteps) -> None:
+def test_a_successful_job_is_not_retried(steps: JobSteps) -> None:
     job = steps.assign(steps.task(retry={"times": 1}))
     steps.end(job.fence)
     assert steps.status(job.id) == "finished/normal"
@@ -248,7 +248,7 @@ def test_two_attempts_that_could_not_start_never_ran(steps: JobSteps) -> None:
     assert steps.job(job.id).ran == "no"
 
 
-def test_a_lost_attempt_leaves_a_maybe_behind(steps: JobSteps) -> None:
+def test_a_lost_attempt_may_have_run(steps: JobSteps) -> None:
     job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
     steps.end(job.fence, "unknown")
     assert (steps.status(job.id), steps.job(job.id).ran) == ("ready/in_progress", "maybe")

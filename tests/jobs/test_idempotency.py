@@ -48,7 +48,7 @@ def test_another_body_is_refused(steps: JobSteps) -> None:
     assert isinstance(refusal, KeyReused)
 
 
-def test_keys_of_different_people_routes_and_organizations_do_not_meet(steps: JobSteps) -> None:
+def test_keys_of_different_people_routes_and_organizations_are_separate(steps: JobSteps) -> None:
     task_id = steps.task()
     ids = {
         steps.create_job(keyed_request(steps, task_id)).job.id,
@@ -78,7 +78,7 @@ def test_a_replay_needs_no_task_any_more(steps: JobSteps) -> None:
     assert steps.create_job(keyed_request(steps, task_id)).job.id == first.job.id
 
 
-def test_a_key_lives_for_a_day(steps: JobSteps) -> None:
+def test_an_idempotency_key_is_valid_for_a_day(steps: JobSteps) -> None:
     task_id = steps.task()
     first = steps.create_job(keyed_request(steps, task_id))
     steps.clock.move(24 * 3600)

@@ -338,7 +338,9 @@ def live(tx: Tx) -> list[int]:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_two_servers_at_once_never_pass_the_slots(steps: JobSteps, second_db: Database) -> None:
+def test_two_concurrent_servers_never_exceed_the_slots(
+    steps: JobSteps, second_db: Database
+) -> None:
     """Both believe that the agent hangs on them: only the host's row stands between them."""
     task_id, narrow = steps.task(), steps.task(name="narrow", concurrency=1)
     offices = [ClaimServer(steps, steps.db, slots=3), ClaimServer(steps, second_db)]

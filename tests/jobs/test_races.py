@@ -241,7 +241,7 @@ def test_approve_and_reject_have_one_winner(steps: JobSteps) -> None:
     check_consistent(steps)
 
 
-def test_a_hundred_requests_with_one_key_make_one_job(steps: JobSteps) -> None:
+def test_a_hundred_requests_with_one_key_create_one_job(steps: JobSteps) -> None:
     task_id = steps.task()
     numbers = itertools.count()
 

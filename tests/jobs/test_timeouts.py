@@ -115,7 +115,7 @@ def test_a_job_that_waits_for_a_silent_agent_is_not_marked(steps: JobSteps) -> N
     assert steps.job(job.id).unreachable_at is None
 
 
-def test_a_cut_of_ten_minutes_harms_nothing(steps: JobSteps) -> None:
+def test_a_disconnection_of_ten_minutes_does_no_harm(steps: JobSteps) -> None:
     job = steps.assign()
     for _ in range(60):
         silent(steps, 10)

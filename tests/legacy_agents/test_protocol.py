@@ -135,7 +135,7 @@ async def test_wrong_ids_and_secrets_look_alike_and_are_counted(
     assert (await legacy_agent.sign_in()).status == 429
 
 
-async def test_an_enrolment_brings_only_so_many_hosts(world: World) -> None:
+async def test_an_enrolment_adds_a_limited_number_of_hosts(world: World) -> None:
     first = agent_of(world)
     await first.start()
     other = LegacyAgent(first.wire, first.client_id, first.secret, hostname="old-2")
@@ -152,7 +152,7 @@ async def test_several_hosts_share_one_client(world: World, uma: Client) -> None
     assert (await second.finish(job)).json["lifecycle"] == "finished"
 
 
-async def test_a_used_up_client_comes_back_after_a_restart(
+async def test_a_used_client_is_accepted_after_a_restart(
     world: World, legacy_agent: LegacyAgent, clock: ManualClock
 ) -> None:
     await legacy_agent.start()
@@ -182,7 +182,7 @@ async def test_the_name_of_another_connected_machine_is_refused(world: World) ->
     assert (await first.keep_alive()).status == 204
 
 
-async def test_a_token_without_a_host_opens_nothing(world: World, uma: Client) -> None:
+async def test_a_token_without_a_host_is_refused(world: World, uma: Client) -> None:
     holder = agent_of(world)
     await holder.start()
     job = await take_job(world, holder, uma)
@@ -394,7 +394,7 @@ async def test_several_jobs_come_in_one_answer(
     assert [job["id"] for job in await legacy_agent.poll()] == ids[10:11]
 
 
-async def test_a_poll_that_disconnects_gets_no_job(
+async def test_a_closed_poll_gets_no_job(
     world: World, legacy_agent: LegacyAgent, uma: Client
 ) -> None:
     await legacy_agent.start()

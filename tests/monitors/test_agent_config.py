@@ -101,7 +101,7 @@ def test_a_script_travels_with_its_monitor(steps: MonitorSteps) -> None:
     assert b"better" in base64.b64decode(after.monitors[0].config["source"])
 
 
-def test_a_script_that_is_not_there_or_too_long_is_refused(steps: MonitorSteps) -> None:
+def test_a_missing_or_too_long_script_is_refused(steps: MonitorSteps) -> None:
     for script in ("0" * 24, "x", store(steps, b"#" * 300_000)):
         with pytest.raises(Invalid):
             steps.make(type="script", name="look", script_id=script)

@@ -142,7 +142,7 @@ def test_a_pass_without_work_writes_nothing(steps: MonitorSteps) -> None:
     assert steps.db.write_blocking(watchdog.has_work) is False
 
 
-def test_a_deleted_host_takes_its_monitors_along(steps: MonitorSteps) -> None:
+def test_a_host_is_deleted_with_its_monitors(steps: MonitorSteps) -> None:
     shop = steps.make()
     steps.db.write_blocking(housekeeping.on_host_deleted, steps.host_id)
     with pytest.raises(NotFound):

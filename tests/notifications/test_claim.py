@@ -156,7 +156,7 @@ def test_finished_messages_are_deleted_after_a_month(
     assert [message.state for message in steps.messages()] == ["waiting"]
 
 
-def test_a_deleted_channel_takes_its_messages_along(steps: NotificationSteps) -> None:
+def test_a_channel_is_deleted_with_its_messages(steps: NotificationSteps) -> None:
     channel = steps.channel()
     rule = steps.rule(channel)
     steps.publish("x fails")

@@ -45,7 +45,7 @@ def test_quiet_hours_end_at_their_time(start: str, end: str, now: str, over: str
         ("2026-10-24T22:00:00.000Z", "2026-10-25T06:00:00.000Z"),
     ],
 )
-def test_the_clock_on_the_wall_counts(now: str, over: str) -> None:
+def test_the_wall_clock_counts(now: str, over: str) -> None:
     assert until("22:00", "07:00", now, "Europe/Berlin") == over
 
 

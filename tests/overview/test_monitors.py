@@ -38,7 +38,7 @@ async def test_a_line_says_that_its_host_is_down(world: World, vic: Client) -> N
         assert [line["is_host_down"] for line in await lines(vic)] == [False, False]
 
 
-async def test_only_the_last_thirty_checks_are_beats(world: World, vic: Client) -> None:
+async def test_only_the_last_thirty_checks_are_shown(world: World, vic: Client) -> None:
     shop = await monitor(world)
     await check(world, shop, ["failure"] * 10 + ["normal"] * 30)
     (line,) = await lines(vic)

@@ -65,7 +65,7 @@ def test_reading_arguments_keeps_the_rest_of_the_body() -> None:
     assert read(FORM, b"lifecycle=onhold&task=t", {}).rest == {"lifecycle": "onhold"}
 
 
-def test_a_html_form_brings_everything_in_hidden_fields() -> None:
+def test_an_html_form_sends_everything_in_hidden_fields() -> None:
     raw = b"customer=acme&task=t&task_arguments%5B%5D=a+b&task_arguments%5B%5D=%C3%A9"
     text = read(FORM, raw, {})
     assert (text.customer, text.task, text.arguments) == ("acme", "t", ["a b", "é"])

@@ -110,7 +110,7 @@ def test_a_list_can_be_paged_backwards(db: Database) -> None:
     assert db.write_blocking(select_ids, {"after": [ALL[2]], "limit": ["1"]}, newest) == [ALL[1]]
 
 
-def test_a_count_ignores_the_page(db: Database) -> None:
+def test_a_total_ignores_the_page(db: Database) -> None:
     db.write_blocking(create_table)
     sql = clauses(read({"where[enable]": ["1"], "limit": ["1"], "after": [ALL[0]]}, THINGS))
     text = f"select count(*) from things t where 1 = 1{sql.where}"

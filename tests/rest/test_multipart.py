@@ -54,7 +54,7 @@ def test_a_form_without_a_file_has_only_fields() -> None:
         ("e\u0301", "é"),
     ],
 )
-def test_a_name_loses_folders_and_tricks(text: str, actual_text: str) -> None:
+def test_a_file_name_loses_folders_and_special_characters(text: str, actual_text: str) -> None:
     assert clean_name(text) == actual_text
 
 

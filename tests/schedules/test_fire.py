@@ -276,7 +276,7 @@ def test_an_internal_error_skips_the_run(db: Database, clock: ManualClock, make:
     assert run_lines(db, row)[1] == ("09:20:00", "started", None, 1)
 
 
-def test_ledgers_do_not_grow_for_ever(db: Database, clock: ManualClock, make: Make) -> None:
+def test_run_histories_are_limited(db: Database, clock: ManualClock, make: Make) -> None:
     row, other = make(), make()
     pass_time(db, clock, 10 * MINUTE_S)
 

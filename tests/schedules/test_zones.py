@@ -89,7 +89,7 @@ def test_a_repeated_time_runs_once_at_the_first() -> None:
     ]
 
 
-def test_a_day_that_does_not_exist_runs_at_the_first_instant_of_the_next() -> None:
+def test_a_missing_day_runs_at_the_first_instant_of_the_next_day() -> None:
     assert fires("45 23 30 12 *", "Pacific/Apia", "2011-12-29T00:00:00Z", 1) == [
         ("2011-12-30T10:00:00.000Z", Change.MOVED)
     ]
@@ -110,7 +110,7 @@ def test_an_interval_ignores_clock_changes() -> None:
     ]
 
 
-def test_a_date_comes_first_and_once() -> None:
+def test_a_date_runs_first_and_once() -> None:
     date = parse_iso("2026-03-01T09:13:00Z")
     berlin = time_zones.zone("Europe/Berlin")
     assert [fire.at for fire in recurrence.read(date, None, berlin, 0).fires(0)] == [date]

@@ -114,7 +114,7 @@ async def test_frequent_sign_ins_of_a_program_do_not_hide_new_ones(world: World)
     assert await db.read(known_browsers.is_familiar, *other_browser)
 
 
-async def test_a_provider_makes_no_place_familiar(world: World) -> None:
+async def test_a_sign_in_through_a_provider_makes_no_browser_known(world: World) -> None:
     provider_of(world, PERSON)
     provider_id = await add(world)
     db, uma = world.runtime.db, world.actors.uma

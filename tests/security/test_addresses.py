@@ -163,7 +163,7 @@ def test_an_upgrade_keeps_who_may_enter_where(older_db: Database, keys: Keyring)
             assert older_db.write_blocking(login.sign_in, *entrance_args).session is not None
 
 
-def test_after_an_upgrade_an_old_password_opens_nothing_new(
+def test_after_an_upgrade_an_old_password_gives_no_new_access(
     older_db: Database, keys: Keyring
 ) -> None:
     """Neither for somebody of one organization nor for somebody of several."""

@@ -142,9 +142,7 @@ def test_up_enrols_its_own_agent_again_after_its_token_was_revoked(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_deleted_host_of_up_comes_back_at_the_next_start_only(
-    engine: str, tmp_path: Path
-) -> None:
+def test_a_deleted_host_of_up_returns_only_at_the_next_start(engine: str, tmp_path: Path) -> None:
     with Installation(tmp_path, verb="up") as site:
         site.start("--no-demo")
         host = site.wait_connected(site.local_agent())

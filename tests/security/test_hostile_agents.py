@@ -123,7 +123,7 @@ async def test_the_credit_of_stored_output_is_granted_again(
         assert len((await ada.get(f"/acme/job/{job_id}/log")).body) == 6 * CHUNK
 
 
-async def test_a_frame_of_output_has_a_size(world: World, ada: Client) -> None:
+async def test_the_size_of_an_output_frame_is_limited(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         _, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"x" * (CHUNK + 1))
@@ -299,7 +299,7 @@ async def test_fields_of_a_report_have_a_size(world: World, ada: Client) -> None
     assert result["code"] == 1 and len(result["log_sha256"]) <= limits.MAX_WORD
 
 
-async def test_a_frame_has_a_number_of_messages(world: World) -> None:
+async def test_the_messages_of_a_frame_are_limited(world: World) -> None:
     async with world.agent() as agent:
         await agent.text("[" + ",".join(["{}"] * (limits.MAX_MESSAGES + 1)) + "]")
         assert await agent.hangs_up() == 4400
@@ -320,7 +320,9 @@ async def test_unknown_messages_are_logged_once(world: World, watch: Any) -> Non
     assert sum("unknown message" in line for line in watch.lines) == 1
 
 
-async def test_a_hello_has_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_fields_of_a_hello_are_limited(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "MAX_ENTRIES", 3)
     entries = tuple(JournaledAttempt(number, "live") for number in range(1, 5))
     for more in ({"entries": entries}, {"greeting": 2**70}, {"greeting": -1}):

@@ -112,7 +112,7 @@ async def test_a_body_of_tiny_chunks_is_refused() -> None:
         writer.close()
 
 
-async def test_only_so_many_requests_wait_on_one_connection() -> None:
+async def test_the_queued_requests_of_one_connection_are_limited() -> None:
     async with serving(fine) as site, asyncio.timeout(PATIENCE_S):
         reader, writer = await site.open()
         writer.write(request("GET", "/") * protocol.MAX_PIPELINED)

@@ -288,7 +288,7 @@ async def test_the_output_of_a_request_is_masked_on_the_host(world: World, ada: 
     assert {CANARY, f"Bearer {CANARY}", f"user:{QUOTED}", SECRET} <= set(order.masks)
 
 
-async def test_a_recipe_holds_no_credentials_and_says_so(world: World, ada: Client) -> None:
+async def test_a_recipe_contains_no_credentials_and_says_so(world: World, ada: Client) -> None:
     web = await scraper_task(world)
     script = await world.task("backup", env={"DB_PASSWORD": CANARY, "REGION": "south"})
     flow = await workflow(ada, web, script, {"API_TOKEN": CANARY, "REGION": "south"})

@@ -56,7 +56,7 @@ async def test_signing_in_never_takes_over_a_token_that_was_planted(world: World
 
 
 @pytest.mark.parametrize("step", ["password", "second factor on", "second factor off"])
-async def test_a_copied_cookie_is_dead_after_a_change_of_the_credentials(
+async def test_a_copied_cookie_is_invalid_after_a_change_of_the_credentials(
     world: World, clock: ManualClock, step: str
 ) -> None:
     browser = TestBrowser(world)

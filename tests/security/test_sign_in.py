@@ -104,7 +104,7 @@ async def test_a_program_gets_no_browser_mark(anonymous: Client, quick_passwords
     assert "Set-Cookie" not in answer.headers
 
 
-async def test_the_browser_mark_opens_nothing(
+async def test_the_browser_mark_is_no_credential(
     world: World, anonymous: Client, quick_passwords: None
 ) -> None:
     browser = TestBrowser(world, scheme="https")

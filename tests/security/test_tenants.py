@@ -388,7 +388,7 @@ def test_account_mails_go_before_the_other_mails_of_the_organization(
     assert [item.title for item in messages] == ["reset"]
 
 
-def test_only_so_many_mails_of_an_organization_wait(
+def test_the_queued_mails_of_an_organization_are_limited(
     db: Database, keys: Keyring, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "MAX_WAITING_MAILS", 3)
@@ -404,7 +404,7 @@ def test_only_so_many_mails_of_an_organization_wait(
     assert db.write_blocking(outbox.waiting_mails, actors.globex.id) == 1
 
 
-def test_only_so_many_messages_of_a_rule_wait(
+def test_the_queued_messages_of_a_rule_are_limited(
     db: Database, keys: Keyring, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "MAX_WAITING", 3)

@@ -63,7 +63,7 @@ CALLS: list[Callable[[str], Any]] = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_text_of_marks_is_refused_before_it_is_normalized(
+def test_a_text_of_combining_marks_is_refused_before_normalization(
     call: Callable[[str], Any], cost: Callable[[], int]
 ) -> None:
     for text in (MARKS, MARKS[:2_000], MARKS[:400]):

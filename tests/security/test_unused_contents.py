@@ -100,7 +100,7 @@ async def test_a_script_stays_while_a_job_names_it(world: World, ada: Client) ->
     assert SHA256 not in await sweep(world)
 
 
-async def test_a_file_argument_goes_with_its_last_job(
+async def test_a_file_argument_is_deleted_with_its_last_job(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Several batches, also within the jobs that have files.

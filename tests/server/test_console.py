@@ -199,7 +199,7 @@ async def test_notes_of_the_build_are_not_served(browser: Client) -> None:
         assert "<!doctype html>" in page.text and SECRET not in page.text, path
 
 
-async def test_no_answer_lets_a_foreign_script_in(browser: Client) -> None:
+async def test_no_response_allows_foreign_scripts(browser: Client) -> None:
     for path in ("/ui/", "/ui/a/b", "/ui/theme.js", "/ui/assets/missing.js"):
         headers = (await browser.get(path)).headers
         assert headers["content-security-policy"] == POLICY

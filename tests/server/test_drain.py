@@ -106,7 +106,7 @@ def test_each_balancer_is_waited_for() -> None:
     assert drain.is_expected()
 
 
-def test_only_so_many_addresses_are_remembered() -> None:
+def test_the_number_of_remembered_addresses_is_limited() -> None:
     drain, clock = drain_after(0)
     for number in range(2 * state.MAX_BALANCERS):
         for _ in range(2):

@@ -349,7 +349,7 @@ async def test_another_machine_does_not_take_a_live_host(world: World) -> None:
         assert len(world.runtime.agents) == 1
 
 
-async def test_bytes_of_another_organization_are_not_there(world: World, eve: Client) -> None:
+async def test_bytes_of_another_organization_are_not_found(world: World, eve: Client) -> None:
     await world.task(script={"filename": "a.sh", "source": "acme's own"})
     theirs = await world.task(by="eve", script={"filename": "b.sh", "source": "globex's own"})
     async with world.agent("box-1") as box, world.agent("web-1") as web:

@@ -174,7 +174,9 @@ async def test_a_log_is_followed_across_servers(world: World, other_world: World
             assert (await stream.until("end")).data["bytes"] == 9
 
 
-async def test_a_revoked_token_is_dead_on_both_at_once(world: World, other_world: World) -> None:
+async def test_a_revoked_token_is_invalid_on_both_servers_at_once(
+    world: World, other_world: World
+) -> None:
     ada = world.client("ada")
     token = (await ada.post("/api/token", {"name": "doomed"})).json
     here = Client(world.app, token["token"], check=world.conformity)

@@ -164,7 +164,7 @@ async def test_an_app_that_fails_ends_the_connection() -> None:
 
 @both
 @pytest.mark.parametrize("how", ["close", "abort"])
-async def test_the_app_learns_that_the_other_left(ws: Any, how: str) -> None:
+async def test_the_app_is_notified_of_a_disconnect(ws: Any, how: str) -> None:
     async with talking(ws) as (socket, app, server):
         if how == "close":
             await socket.close(1000)

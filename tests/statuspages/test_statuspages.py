@@ -105,7 +105,7 @@ async def test_a_status_page_is_at_most_seconds_old(
     assert (await read_page(anonymous))["state"] == "failure"
 
 
-async def test_a_hidden_or_deleted_page_is_not_there(ada: Client, anonymous: Client) -> None:
+async def test_a_hidden_or_deleted_page_is_not_found(ada: Client, anonymous: Client) -> None:
     record = await make(ada, enable=False)
     assert (await anonymous.get("/-/status/acme-page")).code == "statuspage_not_found"
     await ada.patch(f"/statuspage/{record['id']}", {"enable": True})

@@ -152,7 +152,7 @@ def test_any_json_value_arrives_as_text_of_the_same_value(value: Any) -> None:
 @hypothesis.given(
     kinds=st.lists(st.sampled_from([K.FIXED, K.INPUT]), max_size=8), extra=st.integers(0, 3)
 )
-def test_by_index_every_element_meets_its_own_definition(
+def test_by_index_every_element_has_its_own_definition(
     kinds: list[ArgumentKind], extra: int
 ) -> None:
     definitions = [Argument(kind, value=f"fixed {n}") for n, kind in enumerate(kinds)]

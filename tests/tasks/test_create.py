@@ -161,7 +161,7 @@ def test_masked_defaults_are_never_shown(db: Database, actors: Actors, make: Mak
         ({"multitasking": False, "concurrency": 3}, "multitasking"),
     ],
 )
-def test_bad_input_makes_nothing(
+def test_invalid_input_creates_nothing(
     db: Database, make: Make, fields: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(Invalid) as refusal:

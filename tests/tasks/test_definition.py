@@ -132,7 +132,7 @@ def test_a_contradiction_is_refused() -> None:
         concurrency({"concurrency": 4}, False, None)
 
 
-def test_a_masked_value_that_comes_back_as_shown_stays() -> None:
+def test_a_mask_that_is_sent_back_keeps_the_value() -> None:
     old = [Argument(ArgumentKind.FIXED, "key", id=0, masked=True, value="s3cret")]
     back = [msgspec.structs.replace(old[0], value="***", help="new")]
     assert restore_masked(back, old) == [msgspec.structs.replace(old[0], help="new")]

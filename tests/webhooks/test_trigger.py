@@ -66,7 +66,7 @@ async def test_concurrent_deliveries_to_several_servers_start_once(
     assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(4,)]
 
 
-def test_a_refused_call_harms_no_other(
+def test_a_refused_call_does_not_affect_others(
     db: Database, task: MakeTask, make: Make, make_call: Dial
 ) -> None:
     good, bad, off = make(task("a")), make(task("b"), task("c", enable=False)), make()
@@ -96,9 +96,7 @@ def test_a_refused_call_harms_no_other(
     assert rows(db, f"select trigger_count from webhooks where id = '{bad.id}'") == [(0,)]
 
 
-def test_a_fault_leaves_nothing_behind(
-    db: Database, task: MakeTask, make: Make, make_call: Dial
-) -> None:
+def test_an_error_leaves_no_data(db: Database, task: MakeTask, make: Make, make_call: Dial) -> None:
     """Jobs, delivery and count are one transaction."""
     hook = make(task())
 

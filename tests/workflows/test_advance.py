@@ -80,7 +80,7 @@ def test_a_join_whose_other_branch_never_comes_is_a_failure(steps: WorkflowSteps
     assert "d" not in [step.name for step in steps.steps()]
 
 
-def test_a_failure_that_an_edge_handles_is_none(steps: WorkflowSteps) -> None:
+def test_a_failure_that_an_edge_handles_does_not_fail_the_workflow(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b:failure a-c"))
     steps.ends("a", code=3)
     assert steps.names() == ["b"]
@@ -187,7 +187,7 @@ def test_an_input_node_proposes_matching_values(steps: WorkflowSteps) -> None:
     assert steps.values("b") == ["p", "q"]
 
 
-def test_a_start_that_is_done_at_once_goes_on(steps: WorkflowSteps) -> None:
+def test_a_first_step_that_ends_at_once_starts_the_next(steps: WorkflowSteps) -> None:
     """A dummy that a person starts with its arguments is over before anybody looks."""
     tasks = {"a": {"type": "dummy", "task_arguments": TWO}, "b": {"task_arguments": TWO}}
     steps.run(steps.flow("a-b", tasks=tasks), ["p", "q"])
@@ -206,7 +206,7 @@ def test_a_step_that_cannot_start_ends_in_error_and_says_why(steps: WorkflowStep
     check_consistent(steps)
 
 
-def test_a_notification_is_over_at_once_and_hands_on(steps: WorkflowSteps) -> None:
+def test_a_notification_ends_at_once_and_passes_its_values_on(steps: WorkflowSteps) -> None:
     tasks = {"b": {"type": "notification", "subject": "x"}, "c": {"task_arguments": TWO}}
     steps.run(steps.flow("a-b b-c", tasks=tasks))
     steps.ends("a", '["p", "q"]')

@@ -119,7 +119,7 @@ def test_a_void_approval_fails_the_workflow(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_purged_job_takes_its_plan_along(steps: WorkflowSteps) -> None:
+def test_a_plan_is_purged_with_its_job(steps: WorkflowSteps) -> None:
     steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
     steps.ends("a")
     job = waiting_approval(steps)

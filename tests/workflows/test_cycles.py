@@ -48,7 +48,7 @@ def test_the_output_goes_round(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "finished/normal"
 
 
-def test_at_the_bound_it_fails_and_says_why(steps: WorkflowSteps) -> None:
+def test_at_its_limit_a_cycle_fails_with_the_reason(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-a:failure*2 a-b:always"))
     for _ in range(3):
         assert steps.status(job.id) in ("ready/in_progress", "started/in_progress")
@@ -61,7 +61,7 @@ def test_at_the_bound_it_fails_and_says_why(steps: WorkflowSteps) -> None:
     assert visits(steps, job.id) == [("a", 1), ("a", 2), ("a", 3), ("b", 1)]
 
 
-def test_a_join_in_a_circle_waits_for_both_each_time(steps: WorkflowSteps) -> None:
+def test_a_join_in_a_cycle_waits_for_both_each_time(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b a-c b-d c-d d-a:again*5", joins="d"))
     for _ in range(3):
         steps.ends("a")
@@ -94,7 +94,7 @@ def test_a_join_that_is_led_back_to(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_source_outside_the_circle_counts_each_time(steps: WorkflowSteps) -> None:
+def test_a_source_outside_the_cycle_counts_each_time(steps: WorkflowSteps) -> None:
     tasks = {"d": {"task_arguments": [{"type": "input"}, {"type": "input"}]}}
     job = steps.run(steps.flow("a-b a-c b-d c-d d-c:again*2", joins="d", tasks=tasks))
     steps.ends("a")
@@ -159,7 +159,7 @@ def test_a_task_changed_after_the_approval_does_not_start_in_a_later_round(
     assert steps.status(job.id) == "finished/failure"
 
 
-def test_a_workflow_in_a_circle_is_a_new_job_each_time(steps: WorkflowSteps) -> None:
+def test_a_workflow_in_a_cycle_is_a_new_job_each_time(steps: WorkflowSteps) -> None:
     inner = steps.flow("x-y")
     job = steps.run(steps.flow("a-b b-a:success*1", flows={"b": inner}))
     for _ in range(2):
@@ -182,7 +182,7 @@ def test_canceling_ends_the_cycle(steps: WorkflowSteps) -> None:
     assert steps.status(job.id) == "terminated/canceled"
 
 
-def test_a_restart_goes_on_in_the_round_that_failed(steps: WorkflowSteps) -> None:
+def test_a_restart_continues_in_the_round_that_failed(steps: WorkflowSteps) -> None:
     old = steps.run(steps.flow("a-b b-a:again*2 b-c"))
     steps.ends("a")
     steps.ends("b", '{"event_name": "again"}')
@@ -200,7 +200,7 @@ def test_a_restart_goes_on_in_the_round_that_failed(steps: WorkflowSteps) -> Non
     assert visits(steps, new.id)[-1] == ("c", 1)
 
 
-def test_a_restart_at_the_bound_is_one_more_try(steps: WorkflowSteps) -> None:
+def test_a_restart_at_the_limit_allows_one_more_visit(steps: WorkflowSteps) -> None:
     old = steps.run(steps.flow("a-b a-a:failure*1"))
     steps.ends("a", code=1)
     steps.ends("a", code=1)
@@ -216,7 +216,9 @@ def test_a_restart_at_the_bound_is_one_more_try(steps: WorkflowSteps) -> None:
     assert third.reason is None
 
 
-def test_a_restart_goes_on_inside_a_workflow_of_a_later_round(steps: WorkflowSteps) -> None:
+def test_a_restart_continues_inside_a_nested_workflow_of_a_later_round(
+    steps: WorkflowSteps,
+) -> None:
     inner = steps.flow("x-y")
     old = steps.run(steps.flow("a-b b-a:success*1 b-c:canceled", flows={"b": inner}))
     steps.ends("a")

@@ -47,7 +47,7 @@ def test_repeated_events_start_nothing_twice(steps: WorkflowSteps) -> None:
     check_consistent(steps)
 
 
-def test_a_kill_before_each_commit_loses_and_doubles_nothing(steps: WorkflowSteps) -> None:
+def test_a_kill_before_each_commit_loses_and_duplicates_nothing(steps: WorkflowSteps) -> None:
     def dies(tx: object) -> None:
         react(tx)
         raise KilledBeforeCommit

@@ -113,7 +113,7 @@ def test_canceling_the_inner_workflow_ends_its_node(steps: WorkflowSteps) -> Non
     assert steps.names() == ["b"]
 
 
-def test_a_restart_goes_on_with_the_workflow_that_failed(steps: WorkflowSteps) -> None:
+def test_a_restart_continues_with_the_workflow_that_failed(steps: WorkflowSteps) -> None:
     _, outer = create_nested(steps)
     change(steps, outer, graph=without_d(outer))
     old = steps.run(outer)
