@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from belvedere.base.clock import HOUR, parse_iso
-from belvedere.base.errors import Unavailable
+from belvedere.base.errors import StatementTimeout, Unavailable
 from belvedere.schedules import firing, store
 from belvedere.server.background import consumers, loops
 from contract import interface_fields as letters
@@ -127,6 +127,48 @@ async def test_an_error_of_a_schedule_skips_its_run(
     await loops.fire_schedules(world.runtime)
     (run,) = (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json
     assert (run["state"], run["reason"]) == ("missed", "fault")
+
+
+async def test_a_schedule_that_is_always_too_slow_is_skipped_with_that_reason(
+    world: World, ada: Client, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server runs all the time: its missed runs are not called `server_down`."""
+    monkeypatch.setattr(loops, "MAX_TIMEOUTS", 3)
+    schedule = await create_schedule(ada, await world.task())
+
+    def fail(*_: object) -> bool:
+        raise StatementTimeout("too slow")
+
+    with monkeypatch.context() as slow:
+        slow.setattr(firing, "fire", fail)
+        for _ in range(2):
+            clock.move(10 * 60)
+            with pytest.raises(Unavailable):
+                await loops.fire_schedules(world.runtime)
+        assert (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json == []
+        clock.move(10 * 60)
+        await loops.fire_schedules(world.runtime)
+    (run,) = (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json
+    assert (run["state"], run["reason"], run["count"]) == ("missed", "too_slow", 3)
+    # It is tried again at its next time, as often as before.
+    clock.move(10 * 60)
+    await loops.fire_schedules(world.runtime)
+    (run, _) = (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json
+    assert (run["state"], run["reason"]) == ("started", None)
+    assert world.runtime.slow_schedules == {}
+
+
+async def test_runs_that_take_longer_than_the_interval_are_missed_as_still_running(
+    world: World, ada: Client, clock: ManualClock
+) -> None:
+    schedule = await create_schedule(ada, await world.task())
+    clock.move(9 * 60 + 31)
+    for _ in range(4):
+        await loops.fire_schedules(world.runtime)
+        clock.move(10 * 60)
+    runs = (await ada.get(f"/acme/schedule/{schedule['id']}/run")).json
+    assert [run["reason"] for run in runs] == ["still_running"] * 3 + [None]
+    assert {run["job_id"] for run in runs} == {runs[-1]["job_id"]}
 
 
 async def test_the_body_of_old_clients(world: World, ada: Client) -> None:

@@ -32,11 +32,12 @@ from belvedere.schedules.model import (
 from belvedere.schedules.targets import ScheduleTarget, Targets
 
 MESSAGES = {
-    Reason.SERVER_DOWN: "No server was running then.",
+    Reason.SERVER_DOWN: "No server was running then, or the database was not available.",
     Reason.CLOCK_CHANGED: "The clock was set forward past this time.",
     Reason.PAUSED: "The schedule was paused.",
     Reason.CUSTOMER_DISABLED: "The organization was disabled.",
     Reason.FAULT: "The server could not start it; see its log.",
+    Reason.TOO_SLOW: "The database ended each attempt to start it, because it took too long.",
 }
 
 _CATCH_UP_REASONS = (Reason.SERVER_DOWN, Reason.CLOCK_CHANGED)
@@ -58,12 +59,12 @@ def fire(tx: Tx, targets: Targets, schedule_id: str) -> bool:
     return True
 
 
-def skip_failed(tx: Tx, schedule_id: str) -> None:
-    """Skip an instant that raised an error: a broken schedule must not be tried forever."""
+def skip_failed(tx: Tx, schedule_id: str, reason: Reason = Reason.FAULT) -> None:
+    """Skip what is due and raised an error: a broken schedule must not be tried forever."""
     row = store.lock_due(tx, schedule_id)
     if row is None or row.next_at is None:
         return
-    _record_missed(tx, row, Gap(Reason.FAULT, [row.next_at]))
+    _record_missed(tx, row, model.gap_until(row, tx.now, reason))
     following = row.recurrence.after(max(tx.now, row.next_at))
     _move(tx, row, None if following is None else following.at)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from itertools import takewhile
+from itertools import islice, takewhile
 
 import msgspec
 
@@ -40,6 +40,7 @@ class Reason(StrEnum):
     PAUSED = "paused"
     CUSTOMER_DISABLED = "customer_disabled"
     FAULT = "fault"
+    TOO_SLOW = "too_slow"
     CAUGHT_UP = "caught_up"
 
 
@@ -152,6 +153,13 @@ def due(row: ScheduleRow, now: Millis, steps: Steps) -> Due:
             starts.append(at)
     following = recurrence.after(max(now, row.next_at))
     return Due(gaps, starts, None if following is None else following.at)
+
+
+def gap_until(row: ScheduleRow, now: Millis, reason: Reason) -> Gap:
+    """All instants until now, of a schedule that cannot be started."""
+    assert row.next_at is not None
+    instants = list(islice(_until(row.recurrence, row.next_at, now), MAX_COUNTED))
+    return Gap(reason, instants or [row.next_at], now if len(instants) == MAX_COUNTED else None)
 
 
 def _why_missed(row: ScheduleRow, at: Millis, steps: Steps) -> Reason:

@@ -1,6 +1,7 @@
 """The state of one server process, built once by `wiring`. Handlers see only its `Services`."""
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ class ServerRuntime(Services):
     # Silent hosts and attempts past their deadline, and for how long.
     silent: ObservedDurations[str] = field(default_factory=ObservedDurations)
     overdue: ObservedDurations[int] = field(default_factory=ObservedDurations)
+    # Attempts to start a schedule that the database ended because they took too long.
+    slow_schedules: Counter[str] = field(default_factory=Counter)
     # Agent connections without a session.
     handshakes: Handshakes = field(default_factory=Handshakes)
     # Whether this server is stopping.

@@ -82,8 +82,8 @@ class RunRecord(msgspec.Struct):
     count: int
     # started or missed
     state: str
-    # server_down, clock_changed, still_running, paused, customer_disabled, fault, or an error code;
-    # of a late start: caught_up.
+    # server_down, clock_changed, still_running, paused, customer_disabled, fault,
+    # too_slow, or an error code; of a late start: caught_up.
     reason: str | None
     message: str
     # The job that was started, or the unfinished one that prevented it.

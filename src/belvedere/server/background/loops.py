@@ -8,6 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from belvedere import access, hosts
 from belvedere.access.limits import failed_attempts
+from belvedere.base.errors import StatementTimeout
 from belvedere.db import Tx, clock_steps, is_database_fault
 from belvedere.files import blob_sweep
 from belvedere.indicators import service as indicators
@@ -21,9 +22,11 @@ from belvedere.notifications import inbox as notices
 from belvedere.notifications.delivery import dispatcher, messages
 from belvedere.schedules import firing, run_history
 from belvedere.schedules import store as schedules
+from belvedere.schedules.model import Reason
 from belvedere.server import clock
 from belvedere.server.agents.connection import BEAT_MS
 from belvedere.server.background import history, search_index
+from belvedere.server.background.consumers import MAX_TIMEOUTS
 from belvedere.server.encryption import sealing
 from belvedere.server.runtime import ServerRuntime
 from belvedere.statuspages import mailings
@@ -253,14 +256,26 @@ async def fire_schedules(runtime: ServerRuntime) -> None:
 
 async def _fire(runtime: ServerRuntime, schedule_id: str) -> bool:
     try:
-        return bool(await run_deadline(runtime, firing.fire, TARGETS, schedule_id))
+        has_fired = bool(await run_deadline(runtime, firing.fire, TARGETS, schedule_id))
     except Exception as fault:
-        if is_database_fault(fault):
+        if is_database_fault(fault) and not _is_too_slow(runtime, schedule_id, fault):
             # It stays due: the next pass starts it.
             raise
         log.exception("schedule could not be started; this run is skipped schedule=%s", schedule_id)
-    await runtime.db.write(firing.skip_failed, schedule_id)
-    return True
+        reason = Reason.TOO_SLOW if isinstance(fault, StatementTimeout) else Reason.FAULT
+        await runtime.db.write(firing.skip_failed, schedule_id, reason)
+        has_fired = True
+    runtime.slow_schedules.pop(schedule_id, None)
+    return has_fired
+
+
+def _is_too_slow(runtime: ServerRuntime, schedule_id: str, fault: Exception) -> bool:
+    """Whether this schedule exceeds the time limit again and again, although the database works: it
+    has just been read."""
+    if not isinstance(fault, StatementTimeout):
+        return False
+    runtime.slow_schedules[schedule_id] += 1
+    return runtime.slow_schedules[schedule_id] >= MAX_TIMEOUTS
 
 
 async def purge_runs(runtime: ServerRuntime) -> None:
