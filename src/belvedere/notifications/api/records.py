@@ -91,7 +91,7 @@ class MessageRecord(msgspec.Struct):
     tries: list[TryRecord]
     # The next attempt, while the message waits.
     due: str | None
-    sent: str | None
+    sent_at: str | None = msgspec.field(name="sent")
     creation_date: str
 
 
@@ -194,7 +194,7 @@ def message(row: Message) -> MessageRecord:
             for attempt in msgspec.json.decode(row.tries, type=list[DeliveryAttempt])
         ],
         due=iso(row.due_at) if row.state == "waiting" else None,
-        sent=iso_or_none(row.sent_at),
+        sent_at=iso_or_none(row.sent_at),
         creation_date=iso(row.created_at),
     )
 
