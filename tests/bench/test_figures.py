@@ -102,6 +102,28 @@ def test_connected_agents_have_goals() -> None:
     }
 
 
+@pytest.mark.parametrize(("engine", "limit"), [("sqlite", 4.0), ("postgres", 7.0)])
+def test_the_limits_are_those_of_the_engine(engine: str, limit: float) -> None:
+    goals = {goal.name: goal.limit for goal in results.goals(result(1.0, 0.5, engine))}
+    assert goals == {"latency": limit, "throughput": {"sqlite": 0.8, "postgres": 0.4}[engine]}
+
+
+@pytest.mark.parametrize(("full_us", "is_met"), [(99_000, True), (101_000, False)])
+def test_a_search_has_a_limit_in_milliseconds(full_us: float, is_met: bool) -> None:
+    measured = result(1.0, 0.5)
+    cost = OperationCost(results.SEARCH_STEP, full_us, full_us, 1.0)
+    measured.history = HistoryResult(9, 1.0, [cost])
+    assert goals_met(measured)["history: search time"] is is_met
+
+
+def test_fewer_agents_and_figures_without_a_goal_are_shown() -> None:
+    measured = result(1.0, 0.5)
+    measured.fewer_agents = AgentsResult(1_000, 1, 1.0, reconnect_s=21.0, refused=0)
+    measured.rooms = [results.feature_cost("job of a separate agent", "times", 1.0, 1.0)]
+    further = {name: is_met for name, is_met in goals_met(measured).items() if " " in name}
+    assert further == {"fewer agents: reconnect": False, "fewer agents: refused": True}
+
+
 def test_a_machine_with_too_few_open_files_is_not_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -70,7 +70,7 @@ def test_bench_prints_its_results_as_json(anonymous: Belvedere, tmp_path: Path) 
         "--waiting",
         "200",
         "--agents",
-        "3",
+        "20",
         "--check",
     )
     assert ran.err == ""
@@ -79,7 +79,7 @@ def test_bench_prints_its_results_as_json(anonymous: Belvedere, tmp_path: Path) 
     assert result["throughput"]["jobs"] == 20
     assert {process["name"] for process in result["idle"]["processes"]} == {"server", "keeper"}
     rooms = {room["name"]: room["ratio"] for room in result["rooms"]}
-    assert rooms.keys() == FEATURE_GOALS.keys()
+    assert rooms.keys() == FEATURE_GOALS.keys() | {"job of a separate agent"}
     assert all(ratio > 0 for ratio in rooms.values())
     assert {"create", "first page of 50", "one step of a sort", "one step of a deletion"} <= {
         verb["name"] for verb in result["history"]["verbs"]
@@ -87,6 +87,8 @@ def test_bench_prints_its_results_as_json(anonymous: Belvedere, tmp_path: Path) 
     assert {"create", "claim", "list of waiting jobs"} <= {
         verb["name"] for verb in result["queue"]["verbs"]
     }
+    assert [result[name]["agents"] for name in ("fewer_agents", "agents")] == [2, 20]
+    assert "history: search time" in {goal["name"] for goal in result["goals"]}
     fields = {
         process["name"]: process["cpu_percent"]
         for process in result["history"]["idle"]["processes"]
@@ -130,9 +132,12 @@ def test_bench_measures_on_postgres(anonymous: Belvedere) -> None:
         *SMALL[8:],
         "--waiting",
         "200",
+        "--idle",
+        "1",
     )
     assert ran.err == ""
-    assert json.loads(ran.out)["engine"] == "postgres"
+    result = json.loads(ran.out)
+    assert result["engine"] == "postgres" and result["postgres_bytes"] > 10_000_000
 
 
 @pytest.mark.prove

@@ -83,6 +83,8 @@ def run(plan: BenchPlan, report: Progress) -> Result:
                 result.queue = queue.measure(database, folder, plan.waiting, report)
             if plan.agents:
                 idle_s = max(plan.idle_s, AGENTS_IDLE_S)
+                fewer = max(1, plan.agents // 10)
+                result.fewer_agents = agents.measure(database, folder, fewer, idle_s, report)
                 result.agents = agents.measure(database, folder, plan.agents, idle_s, report)
             if plan.history:
                 result.history = history.measure(
@@ -130,6 +132,8 @@ def _measure_private(plan: BenchPlan, database: str, folder: Path, report: Progr
             report("idle", 0, 0)
             time.sleep(SETTLE_S)
             result.idle = processes.idle(folder, plan.idle_s)
+            if plan.throwaway and database:
+                result.postgres_bytes = postgres.memory(database)
         if plan.records:
             with _connections(plan, client, plan.callers) as connections:
                 result.rooms = features.measure(target, connections, server, plan.records, report)

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from belvedere.base.errors import Refused
+from belvedere.bench.environment import processes
 
 INSTALL = "pginstall18"
 START_TIMEOUT_S = 30.0
@@ -34,6 +36,13 @@ def throwaway() -> Iterator[str]:
             yield url
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def memory(url: str) -> int | None:
+    """Bytes of the temporary server behind this URL; None without /proc."""
+    [folder] = parse_qs(urlsplit(url).query)["host"]
+    pid = int((Path(folder) / "data" / "postmaster.pid").read_text().splitlines()[0])
+    return processes.family_bytes(pid) or None
 
 
 def _package() -> Path:

@@ -97,6 +97,17 @@ def _figure(process: ProcessInfo, before_s: float, elapsed_s: float) -> ProcessU
     return ProcessUsage(process.name, rss, pss, 100 * (cpu_s(process.pid) - before_s) / elapsed_s)
 
 
+def family_bytes(pid: int) -> int:
+    """The memory of a process and its children; what they share counts once (PSS)."""
+    children = [child for child, _ in _commands() if _parent_of(child) == pid]
+    total = 0
+    for member in (pid, *children):
+        # A child may end meanwhile.
+        with contextlib.suppress(OSError):
+            total += _memory(member)[1]
+    return total
+
+
 def cpu_s(pid: int) -> float:
     """CPU time so far, from the kernel's clock of that process: the ticks in /proc are hundredths
     of a second, which is too coarse for a process that mostly sleeps."""

@@ -42,7 +42,7 @@ def measure(
     server: str, folder: Path, agents: int, idle_s: float, report: Progress
 ) -> AgentsResult:
     check_limit(agents)
-    own_folder = folder / "agents"
+    own_folder = folder / f"agents-{agents}"
     own_folder.mkdir()
     with temporary_database(server, own_folder, "belvedere") as url:
         database = url if server else ""

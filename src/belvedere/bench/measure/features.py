@@ -18,7 +18,11 @@ from belvedere.client.http_client import Client
 
 Progress = Callable[[str, int, int], None]
 WEBHOOK_CALLS, INCREMENTS, LIST_READS = 300, 1_000, 15
-CHECKS, WATCH_S, FIRST_CHECK_TIMEOUT_S = 50, 8.0, 30.0
+# The checks of one second, however many monitors there are.
+CHECKS, WATCH_S = 50, 8.0
+# In addition to the interval of the checks.
+FIRST_CHECK_TIMEOUT_S = 30.0
+SEPARATE_JOBS = 100
 
 
 def measure(
@@ -32,10 +36,35 @@ def measure(
     costs = [_webhook(target, connections[0]), _counter(target, connections)]
     costs += [_list(target.client, connections[0], noun, records, report) for noun in MAKE]
     with agent_process.running_agent(server, target.client) as host:
+        report("agent in its own process", 0, 0)
+        costs.append(_separate_agent(target, host, connections[0]))
         for kind in CHECK:
             report(f"{CHECKS} checks: {kind}", 0, 0)
-            costs += _checks(host, server.folder, kind)
+            costs += _checks(host, server.folder, kind, f"{kind} check", CHECKS)
+        report(f"{records} monitors on one host", 0, 0)
+        costs += _checks(host, server.folder, "scraper", "check of many monitors", records)
     return costs
+
+
+def _separate_agent(
+    target: BenchTarget, host: BenchTarget, connection: HttpConnection
+) -> FeatureCost:
+    """A job of an agent in its own process, against one of the agent in the server's, in turns."""
+    client = target.client
+    with target.task("own agent") as own_id, host.task("separate agent") as separate_id:
+        requests = [
+            encode_request(
+                client, "POST", "/job", {"task": task_id, "task_arguments": []}, wait_result="true"
+            )
+            for task_id in (own_id, separate_id)
+        ]
+        times: tuple[list[float], list[float]] = ([], [])
+        for _ in range(SEPARATE_JOBS):
+            for column, request in zip(times, requests, strict=True):
+                column.append(_seconds(connection, request))
+    own_s, separate_s = (median(column) for column in times)
+    unit = "times the agent in the server's process"
+    return results.feature_cost("job of a separate agent", unit, separate_s, own_s)
 
 
 def _webhook(target: BenchTarget, connection: HttpConnection) -> FeatureCost:
@@ -109,19 +138,23 @@ CHECK: dict[str, Callable[[str], dict[str, str]]] = {
 }
 
 
-def _checks(target: BenchTarget, folder: Path, kind: str) -> list[FeatureCost]:
+def _checks(
+    target: BenchTarget, folder: Path, kind: str, name: str, count: int
+) -> list[FeatureCost]:
     """The CPU time per check in the agent and in the server, against a millisecond. The server also
     answers the requests of the web checks."""
     client = target.client
-    fields = {"type": kind, "host_id": target.host_id, "looptime": 1_000}
+    interval_ms = 1_000 * max(1, count // CHECKS)
+    rate = count / interval_ms * 1_000
+    fields = {"type": kind, "host_id": target.host_id, "looptime": interval_ms}
     ids = [
         client.post(
             "/monitor",
             {"name": f"belvedere bench {n}", **fields, **CHECK[kind](client.server)},
         )["id"]
-        for n in range(CHECKS)
+        for n in range(count)
     ]
-    _until_checked(client, ids)
+    _until_checked(client, ids, interval_ms / 1_000 + FIRST_CHECK_TIMEOUT_S)
     usage = processes.idle(folder, WATCH_S)
     for monitor_id in ids:
         client.delete(f"/monitor/{monitor_id}")
@@ -130,18 +163,16 @@ def _checks(target: BenchTarget, folder: Path, kind: str) -> list[FeatureCost]:
     shares: dict[str, float] = {}
     for process in usage.processes:
         # The agent's checks run in a process of their own.
-        name = "agent" if process.name == "checks" else process.name
-        shares[name] = shares.get(name, 0.0) + process.cpu_percent / 100
+        role = "agent" if process.name == "checks" else process.name
+        shares[role] = shares.get(role, 0.0) + process.cpu_percent / 100
     return [
-        results.feature_cost(
-            f"{kind} check{suffix}", f"ms of the {name}", shares[name] / CHECKS, 1e-3
-        )
-        for name, suffix in (("agent", ""), ("server", " in the server"))
+        results.feature_cost(f"{name}{suffix}", f"ms of the {role}", shares[role] / rate, 1e-3)
+        for role, suffix in (("agent", ""), ("server", " in the server"))
     ]
 
 
-def _until_checked(client: Client, ids: list[str]) -> None:
-    give_up_at = time.monotonic() + FIRST_CHECK_TIMEOUT_S
+def _until_checked(client: Client, ids: list[str], timeout_s: float) -> None:
+    give_up_at = time.monotonic() + timeout_s
     while time.monotonic() < give_up_at:
         states = {monitor["id"]: monitor["state"] for monitor in client.get("/monitor")}
         if all(states[monitor_id] not in ("unknown", "updates_stopped") for monitor_id in ids):

@@ -101,7 +101,7 @@ def _searches(listable: Listable) -> Iterable[tuple[str, Listing]]:
     plain = Listing(listable, limit=50)
     yield "one step of a filter", replace(plain, conditions=(no_name,))
     yield "one step of a text search", replace(plain, conditions=(no_text,))
-    yield "one step of a search by index", terms.with_search(plain, "no such text")
+    yield results.SEARCH_STEP, terms.with_search(plain, "no such text")
     yield "one step of a sort", replace(plain, sort=(("name", False),))
     yield "one step of a count", replace(plain, count=True)
 

@@ -11,6 +11,9 @@ from belvedere.cli.framework.terminal import progress
 if TYPE_CHECKING:
     from belvedere.bench.run import BenchPlan
 
+# The step of a search whose time has a goal of its own (bench/results.py).
+SEARCH_STEP = "one step of a search by index"
+
 
 def bench(args: Args) -> object:
     from belvedere.bench import run
@@ -127,14 +130,18 @@ def _rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
     )
     if result["idle"]:
         yield from _idle_rows(result["idle"])
+    if result["postgres_bytes"]:
+        yield "", "memory of PostgreSQL", f"{result['postgres_bytes'] / 1e6:.0f} MB", ""
     for cost in result["rooms"]:
         yield cost["name"], cost["name"], "", f"{cost['ratio']:.2f} {cost['unit']}"
     if result["servers"]:
         yield _servers_row(result["servers"])
     if result["queue"]:
         yield from _operation_rows("queue", result["queue"], "jobs waiting", "few")
+    if result["fewer_agents"]:
+        yield from _agent_rows("fewer agents", result["fewer_agents"])
     if result["agents"]:
-        yield from _agent_rows(result["agents"])
+        yield from _agent_rows("agents", result["agents"])
     if result["history"]:
         yield from _history_rows(result["history"])
 
@@ -164,17 +171,21 @@ def _operation_rows(
         )
 
 
-def _agent_rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
+def _agent_rows(topic: str, result: Record) -> Iterator[tuple[str, str, str, str]]:
     count = f"{result['agents']:,} agents"
-    yield "agents: memory", f"resident, {count}", f"{result['rss_bytes'] / 1e6:.0f} MB", ""
+    yield f"{topic}: memory", f"resident, {count}", f"{result['rss_bytes'] / 1e6:.0f} MB", ""
     cpu = f"{result['cpu_percent']:.2f} % of a core"
-    yield "agents: idle cpu", f"CPU when idle, {count}", cpu, ""
-    yield "agents: reconnect", f"restart, {count}", f"{result['reconnect_s']:.1f} s", ""
-    yield "agents: refused", f"failed connections, {count}", str(result["refused"]), ""
+    yield f"{topic}: idle cpu", f"CPU when idle, {count}", cpu, ""
+    yield f"{topic}: reconnect", f"restart, {count}", f"{result['reconnect_s']:.1f} s", ""
+    yield f"{topic}: refused", f"failed connections, {count}", str(result["refused"]), ""
 
 
 def _history_rows(history: Record) -> Iterator[tuple[str, str, str, str]]:
     yield from _operation_rows("history", history, "jobs", "empty")
+    for operation in history["verbs"]:
+        if operation["name"] == SEARCH_STEP:
+            time_ms = f"{operation['full_us'] / 1e3:.1f} ms"
+            yield "history: search time", f"search, {history['jobs']:,} jobs", time_ms, ""
     if history["idle"]:
         yield (
             "history: idle cpu",
