@@ -1,5 +1,6 @@
 import { Group, Select, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import type { ComponentType } from 'react'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
 import { FormCard } from './FormCard'
@@ -56,28 +57,6 @@ function ScraperFields({ task, set, errors, readOnly }: FormProps) {
           onChange={(event) => set({ url: event.currentTarget.value })}
         />
       </Group>
-      <PairsField
-        label={t.headers}
-        hint={t.headersHint}
-        bad={t.headersBad}
-        sign=":"
-        value={task.headers ?? {}}
-        error={faultsBelow(errors, 'headers.')}
-        readOnly={readOnly}
-        onChange={(headers) => set({ headers })}
-      />
-      <Textarea
-        label={t.body}
-        autosize
-        minRows={3}
-        maxRows={14}
-        classNames={{ input: 'mono' }}
-        readOnly={readOnly}
-        value={task.body ?? ''}
-        error={errors.body}
-        onChange={(event) => set({ body: event.currentTarget.value })}
-      />
-      {toggle('json', t.json)}
       <TextInput
         label={t.statusCode}
         description={t.statusHint}
@@ -86,32 +65,74 @@ function ScraperFields({ task, set, errors, readOnly }: FormProps) {
         error={errors.status_code}
         onChange={(event) => set({ status_code: event.currentTarget.value })}
       />
-      <Select
-        label={t.parser}
-        allowDeselect={false}
-        readOnly={readOnly}
-        data={Object.entries(t.parsers).map(([value, label]) => ({
-          value: value || 'none',
-          label,
-        }))}
-        value={task.parser || 'none'}
-        onChange={(next) => set({ parser: next === 'none' ? '' : next })}
-      />
-      {task.parser ? (
-        <TextInput
-          label={t.pattern}
+      <OptionGroup
+        title={t.groups.request}
+        summary={t.requestSummary(Object.keys(task.headers ?? {}).length, !!task.body)}
+        hasErrors={hasErrorIn(errors, ['headers', 'body', 'json'])}
+      >
+        <PairsField
+          label={t.headers}
+          hint={t.headersHint}
+          bad={t.headersBad}
+          sign=":"
+          value={task.headers ?? {}}
+          error={faultsBelow(errors, 'headers.')}
+          readOnly={readOnly}
+          onChange={(headers) => set({ headers })}
+        />
+        <Textarea
+          label={t.body}
+          autosize
+          minRows={3}
+          maxRows={14}
           classNames={{ input: 'mono' }}
           readOnly={readOnly}
-          value={task.pattern ?? ''}
-          error={errors.pattern}
-          onChange={(event) => set({ pattern: event.currentTarget.value })}
+          value={task.body ?? ''}
+          error={errors.body}
+          onChange={(event) => set({ body: event.currentTarget.value })}
         />
-      ) : null}
-      {toggle('gzip', t.gzip)}
-      {toggle('register_body', t.registerBody)}
+        {toggle('json', t.json)}
+      </OptionGroup>
+      <OptionGroup
+        title={t.groups.response}
+        summary={`${t.parser}: ${t.parsers[task.parser ?? '']}`}
+        hasErrors={hasErrorIn(errors, ['parser', 'pattern', 'gzip', 'register_body'])}
+      >
+        <Select
+          label={t.parser}
+          allowDeselect={false}
+          readOnly={readOnly}
+          data={Object.entries(t.parsers).map(([value, label]) => ({
+            value: value || 'none',
+            label,
+          }))}
+          value={task.parser || 'none'}
+          onChange={(next) => set({ parser: next === 'none' ? '' : next })}
+        />
+        {task.parser ? (
+          <TextInput
+            label={t.pattern}
+            classNames={{ input: 'mono' }}
+            readOnly={readOnly}
+            value={task.pattern ?? ''}
+            error={errors.pattern}
+            onChange={(event) => set({ pattern: event.currentTarget.value })}
+          />
+        ) : null}
+        {toggle('gzip', t.gzip)}
+        {toggle('register_body', t.registerBody)}
+      </OptionGroup>
     </Stack>
   )
 }
+
+const ANSWERS = [
+  'success_enabled',
+  'failure_enabled',
+  'default_answer',
+  'success_label',
+  'failure_label',
+]
 
 function ApprovalFields({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
@@ -166,45 +187,51 @@ function ApprovalFields({ task, set, errors, readOnly }: FormProps) {
         error={errors.four_eyes}
         onChange={(event) => set({ four_eyes: event.currentTarget.checked })}
       />
-      <Switch
-        label={t.mayApprove}
-        disabled={readOnly}
-        checked={task.success_enabled ?? true}
-        error={errors.success_enabled}
-        onChange={(event) => set({ success_enabled: event.currentTarget.checked })}
-      />
-      <Switch
-        label={t.mayReject}
-        disabled={readOnly}
-        checked={task.failure_enabled ?? true}
-        error={errors.failure_enabled}
-        onChange={(event) => set({ failure_enabled: event.currentTarget.checked })}
-      />
-      <Select
-        label={t.defaultAnswer}
-        allowDeselect={false}
-        readOnly={readOnly}
-        data={choose(t.answers)}
-        value={task.default_answer ?? 'reject'}
-        error={errors.default_answer}
-        onChange={(default_answer) => set({ default_answer })}
-      />
-      <Group grow gap={8}>
-        <TextInput
-          label={t.yesLabel}
-          readOnly={readOnly}
-          value={task.success_label ?? ''}
-          error={errors.success_label}
-          onChange={(event) => set({ success_label: event.currentTarget.value })}
+      <OptionGroup
+        title={t.groups.answers}
+        summary={`${t.defaultAnswer}: ${t.answers[task.default_answer ?? 'reject']}`}
+        hasErrors={hasErrorIn(errors, ANSWERS)}
+      >
+        <Switch
+          label={t.mayApprove}
+          disabled={readOnly}
+          checked={task.success_enabled ?? true}
+          error={errors.success_enabled}
+          onChange={(event) => set({ success_enabled: event.currentTarget.checked })}
         />
-        <TextInput
-          label={t.noLabel}
-          readOnly={readOnly}
-          value={task.failure_label ?? ''}
-          error={errors.failure_label}
-          onChange={(event) => set({ failure_label: event.currentTarget.value })}
+        <Switch
+          label={t.mayReject}
+          disabled={readOnly}
+          checked={task.failure_enabled ?? true}
+          error={errors.failure_enabled}
+          onChange={(event) => set({ failure_enabled: event.currentTarget.checked })}
         />
-      </Group>
+        <Select
+          label={t.defaultAnswer}
+          allowDeselect={false}
+          readOnly={readOnly}
+          data={choose(t.answers)}
+          value={task.default_answer ?? 'reject'}
+          error={errors.default_answer}
+          onChange={(default_answer) => set({ default_answer })}
+        />
+        <Group grow gap={8}>
+          <TextInput
+            label={t.yesLabel}
+            readOnly={readOnly}
+            value={task.success_label ?? ''}
+            error={errors.success_label}
+            onChange={(event) => set({ success_label: event.currentTarget.value })}
+          />
+          <TextInput
+            label={t.noLabel}
+            readOnly={readOnly}
+            value={task.failure_label ?? ''}
+            error={errors.failure_label}
+            onChange={(event) => set({ failure_label: event.currentTarget.value })}
+          />
+        </Group>
+      </OptionGroup>
     </Stack>
   )
 }

@@ -189,6 +189,24 @@ test('a web request: method, address, headers, body and what is checked', async 
   })
 })
 
+test.each(['scraper', 'approval', 'notification'] as const)(
+  'at most five options of a %s are shown before a group is opened',
+  async (type) => {
+    const task = emptyTask(type)
+    const form = <KindFields task={task} set={() => {}} errors={{}} readOnly={false} />
+    const { container } = await renderPage(form)
+    const shown = container.querySelectorAll('input:not([type="hidden"]), textarea')
+    expect([...shown].length).toBeLessThanOrEqual(5)
+  },
+)
+
+test('an error of a field in a closed group opens the group', async () => {
+  const errors = { pattern: 'It cannot be read.' }
+  const task = { ...emptyTask('scraper'), parser: 'pattern' } as Task
+  await renderPage(<KindFields task={task} set={() => {}} errors={errors} readOnly={false} />)
+  expect(screen.getByText('It cannot be read.')).toBeTruthy()
+})
+
 test('an approval asks the people that it names', async () => {
   const changes = await open(KindFields, 'approval', { approvers: ['u1'] })
   await waitFor(() => expect(screen.getByText('ana@example.org')).toBeTruthy())
