@@ -28,7 +28,8 @@ IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
 .PHONY: help run setup dev static check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
-.PHONY: openapi api docs services fetched-redis fetched-proxies fetched-prometheus fetched-patroni
+.PHONY: openapi api docs services fetched-redis fetched-shells fetched-proxies fetched-prometheus
+.PHONY: fetched-patroni
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -61,12 +62,12 @@ dev: modules built
 static: $(DEV) modules built
 	@$(MAKE) --no-print-directory -j 2 lint types contracts console
 
-check: static fetched-redis
+check: static fetched-redis fetched-shells
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone and not heavy" -k "not postgres"
 
 # Neither the Python tests nor those in the browser keep two cores busy, so they run at the same time;
 # the output of the latter comes at the end. Tests marked alone come last, when the browser is done.
-test: static fetched-redis fetched-proxies chromium
+test: static fetched-redis fetched-shells fetched-proxies chromium
 	@mkdir -p build; BROWSER_WORKERS=1 $(MAKE) --no-print-directory browser > build/browser.log 2>&1 & browser=$$!; \
 	  trap 'kill $$browser 2> /dev/null' INT TERM; \
 	  $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"; python=$$?; \
@@ -150,6 +151,13 @@ fetched-redis:
 	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && ! command -v redis-server > /dev/null; \
 	then echo 'Installing Redis for the tests (once) ...' && $(APT) update; \
 	  RUNLEVEL=1 $(INSTALL) redis-server > /dev/null || :; fi
+
+# Completion is tested in the shells themselves; without them the tests fail and name the package.
+fetched-shells:
+	@if test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+	  ! { command -v zsh && command -v fish; } > /dev/null; \
+	then echo 'Installing zsh and fish for the tests (once) ...' && $(APT) update; \
+	  $(INSTALL) zsh fish > /dev/null || :; fi
 
 # Servers are restarted behind a real HAProxy, and the files in deploy/ are checked by both.
 fetched-proxies:

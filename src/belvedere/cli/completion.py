@@ -36,7 +36,11 @@ _belvedere() {{
 complete -o default -F _belvedere belvedere"""
 
 SHELLS = ("bash", "zsh", "fish")
-ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+# Completion must be on before the functions of bash; most people have it on already.
+ZSH = """\
+(( $+functions[compdef] )) || { autoload -U compinit && compinit -u }
+autoload -U +X bashcompinit && bashcompinit
+"""
 FISH = """\
 function __belvedere_names
   set -l current (commandline -ct)
