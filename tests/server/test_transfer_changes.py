@@ -93,7 +93,7 @@ class ReadCounter:
     """The rows of both databases that are read from the stop on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.rows = 0
+        self.rows = self.counts = 0
         self._is_stopped = False
         monkeypatch.setattr(failpoints, "reach", self._reach)
         for side in (SqliteSide, PostgresSide):
@@ -101,6 +101,11 @@ class ReadCounter:
                 self._count(monkeypatch, side, name, len)
             for name in ("checksum", "checksum_all"):
                 self._count(monkeypatch, side, name, lambda checksum: checksum.rows)
+            self._count(monkeypatch, side, "count", self._add_count)
+
+    def _add_count(self, _: int) -> int:
+        self.counts += 1
+        return 0
 
     def _reach(self, point: str) -> None:
         self._is_stopped |= point == "migrate stopped"
@@ -143,6 +148,8 @@ def test_the_stop_reads_what_has_changed(
     record = site.move(before_stop=change_three)
     assert (record.is_complete, record.changed) == (True, 3)
     assert 0 < counter.rows <= 15
+    # Each table of both databases once, and the target again for the record.
+    assert counter.counts <= 3 * record.tables
     check_moved(site)
 
 
