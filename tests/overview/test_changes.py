@@ -58,6 +58,27 @@ async def test_only_monitors_that_were_checked_since_are_listed(
     assert response.headers["x-total-count"] == "2"
 
 
+async def test_a_monitor_that_was_edited_since_is_listed(
+    world: World, ada: Client, vic: Client, clock: ManualClock
+) -> None:
+    shop = await monitor(world, "shop")
+    await world.runtime.db.write(_set_checked, shop)
+    since = iso(world.runtime.clock())
+    clock.move(1)
+    assert await changes(vic, "monitors", f"since={since}") == []
+    assert (await ada.patch(f"/monitor/{shop}", {"name": "store"})).status == 200
+    assert [row["id"] for row in await changes(vic, "monitors", f"since={since}")] == [shop]
+
+
+async def test_the_order_of_a_page_is_listed_alone(world: World, vic: Client) -> None:
+    names = {await monitor(world, name): name for name in ("a", "b", "c")}
+    await set_state(world, list(names)[2], "failure")
+    query = "where[type]=push&sort[rank]=1&sort[name]=1&limit=2&count=true"
+    response = await vic.get(f"/-/board/monitors/order?{query}")
+    assert [names[row["id"]] for row in response.json] == ["c", "a"]
+    assert response.headers["x-total-count"] == "3"
+
+
 async def test_changes_have_the_order_and_the_filters_of_the_page(
     world: World, vic: Client
 ) -> None:

@@ -7,7 +7,7 @@ from belvedere.access.request import AnyRequest
 from belvedere.access.searches import run_search
 from belvedere.db.interface import Dialect
 from belvedere.overview.rows import changes, hosts, indicators, monitors, tasks
-from belvedere.overview.rows.changes import HostLineChange, MonitorLineChange
+from belvedere.overview.rows.changes import HostLineChange, MonitorLineChange, MonitorPosition
 from belvedere.overview.rows.hosts import HostLine
 from belvedere.overview.rows.indicators import IndicatorLine
 from belvedere.overview.rows.monitors import MonitorLine
@@ -103,7 +103,19 @@ ROUTES: tuple[Route, ...] = (
         "monitors",
         _change_handler(monitors.listable, changes.list_monitors),
         list[MonitorLineChange],
-        "only those of the page that were checked after this time",
+        "only those of the page that were checked or changed after this time",
+    ),
+    Route(
+        "GET",
+        "/-/board/monitors/order",
+        "viewer",
+        _list_handler(monitors.listable, changes.list_order),
+        "List the ids of the monitors of a page, in its order",
+        style="plain",
+        answer=list[MonitorPosition],
+        from_interface=False,
+        compress=True,
+        query=(*pagination.QUERY, _SKIP, ("sort[rank]", "1: failures first")),
     ),
     _changes_route(
         "hosts",

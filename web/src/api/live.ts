@@ -1,7 +1,8 @@
-import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { readEvents, StreamRefused } from '../lib/sse'
 import { address } from './client'
+import { Pace } from './pace'
 
 /** One change, as the server reports it. */
 export interface LiveEvent {
@@ -202,6 +203,8 @@ class Inbox {
   private frame = 0
   private stale = new Set<string>()
   private timer: ReturnType<typeof setTimeout> | undefined
+  private readonly pace = new Pace()
+  private readonly late = new Map<Query, ReturnType<typeof setTimeout>>()
 
   constructor(private readonly client: QueryClient) {}
 
@@ -226,6 +229,7 @@ class Inbox {
   close(): void {
     cancelAnimationFrame(this.frame)
     clearTimeout(this.timer)
+    for (const timer of this.late.values()) clearTimeout(timer)
   }
 
   private take(): void {
@@ -257,14 +261,38 @@ class Inbox {
     this.timer = undefined
     const objects = this.stale
     this.stale = new Set()
-    void this.client.invalidateQueries({
-      predicate: ({ queryKey, meta }) =>
-        // A long list reads what changed itself, row by row (pages/jobs).
-        !meta?.readsItself &&
-        (objects.has(String(queryKey[0])) ||
-          ((meta?.after as string[]) ?? []).some((object) => objects.has(object))),
-    })
+    this.read(
+      this.client.getQueryCache().findAll({ predicate: (query) => concerns(query, objects) }),
+    )
   }
+
+  /** Reads the queries again; those that are read too often wait. */
+  private read(queries: Query[]): void {
+    const due = new Set<Query>()
+    for (const query of queries) {
+      if (this.late.has(query)) continue
+      const wait = this.pace.delay(query)
+      if (wait)
+        this.late.set(
+          query,
+          setTimeout(() => this.readLate(query), wait),
+        )
+      else due.add(query)
+    }
+    void this.client.invalidateQueries({ predicate: (query) => due.has(query) })
+  }
+
+  private readLate(query: Query): void {
+    this.late.delete(query)
+    this.read([query])
+  }
+}
+
+function concerns({ queryKey, meta }: Query, objects: Set<string>): boolean {
+  // A long list reads what changed itself, row by row (pages/jobs).
+  if (meta?.readsItself) return false
+  const others = (meta?.after as string[]) ?? []
+  return objects.has(String(queryKey[0])) || others.some((object) => objects.has(object))
 }
 
 function pick(data: Record<string, unknown>): Record<string, unknown> | null {

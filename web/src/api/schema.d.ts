@@ -168,6 +168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/-/board/monitors/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the ids of the monitors of a page, in its order
+         * @description Level: viewer.
+         */
+        get: operations["get_board_monitors_order"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/-/board/tasks": {
         parameters: {
             query?: never;
@@ -7678,6 +7698,13 @@ export interface components {
             version: number;
         };
         /**
+         * MonitorPosition
+         * @description A monitor in the order of a page.
+         */
+        MonitorPosition: {
+            id: string;
+        };
+        /**
          * MonitorRecord
          * @description A monitor; fields that only some types have are left out for other types.
          */
@@ -9850,7 +9877,7 @@ export interface operations {
                 skip?: string;
                 /** @description 1: failures first */
                 "sort[rank]"?: string;
-                /** @description only those of the page that were checked after this time */
+                /** @description only those of the page that were checked or changed after this time */
                 since?: string;
             };
             header?: never;
@@ -9866,6 +9893,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorLineChange"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_board_monitors_order: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description maximum number of records */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description skip this many rows, in any sort order */
+                skip?: string;
+                /** @description 1: failures first */
+                "sort[rank]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorPosition"][];
                 };
             };
             /** @description Refused. */

@@ -18,14 +18,17 @@ export async function many(
   )
 }
 
-const STATES = ['normal', 'normal', 'normal', 'failure']
+/** The state of the monitor with this number: one of four fails. */
+export function firstState(n: number): string {
+  return n % 4 === 3 ? 'failure' : 'normal'
+}
 
-/** A result of the monitor with this push address and number. */
-export async function pushResult(url: string, n: number): Promise<void> {
+/** A result of the monitor with this push address. */
+export async function pushResult(url: string, state: string): Promise<void> {
   await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ state: STATES[n % STATES.length] }),
+    body: JSON.stringify({ state }),
   })
 }
 
@@ -39,11 +42,12 @@ export async function fill(world: World, jobs = JOBS): Promise<string[]> {
   const host = await world.host()
   const pushUrls: string[] = []
   await many(MONITORS, async (n) => {
-    const body = { name: `monitor ${n}`, type: 'push', host_id: host.id, looptime: 3_600_000 }
+    const kind = { type: 'push', looptime: 3_600_000, fail_threshold: 1 }
+    const body = { name: `monitor ${n}`, host_id: host.id, ...kind }
     const monitor = await world.api('POST', '/monitor', body)
     const { url } = await world.api('GET', `/monitor/${monitor.id}/credentials`)
     pushUrls[n] = new URL(new URL(url).pathname, world.url).href
-    await pushResult(pushUrls[n], n)
+    await pushResult(pushUrls[n], firstState(n))
   })
   const task = await world.script('one of many', 'true\n', { concurrency: 16 })
   await many(jobs, () => world.api('POST', '/job', { task: task.id }))

@@ -34,6 +34,12 @@ class MonitorLineChange(msgspec.Struct, omit_defaults=True):
     is_host_down: bool = False
 
 
+class MonitorPosition(msgspec.Struct):
+    """A monitor in the order of a page."""
+
+    id: str
+
+
 class HostLineChange(msgspec.Struct, omit_defaults=True):
     """The fields of a `HostLine` that change without an event of the host."""
 
@@ -52,11 +58,21 @@ class HostLineChange(msgspec.Struct, omit_defaults=True):
 def list_monitors(
     tx: Tx, actor: Actor, listing: Listing, since: Millis | None
 ) -> tuple[list[MonitorLineChange], int | None]:
-    """The monitors of a page; with `since`, those that were checked after it."""
+    """The monitors of a page; with `since`, those that were checked or changed after it."""
+    views, total = _monitor_views(tx, actor, listing)
+    return _monitor_changes(tx, [view for view in views if _is_newer(view, since)]), total
+
+
+def list_order(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[MonitorPosition], int | None]:
+    """The ids of the monitors of a page, in its order."""
+    views, total = _monitor_views(tx, actor, listing)
+    return [MonitorPosition(view.id) for view in views], total
+
+
+def _monitor_views(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[MonitorView], int | None]:
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
-    views = store.select_page(tx, actor, listing)
-    return _monitor_changes(tx, [view for view in views if _is_checked_after(view, since)]), total
+    return store.select_page(tx, actor, listing), total
 
 
 def list_hosts(
@@ -68,8 +84,9 @@ def list_hosts(
     return [_host_change(line) for line in lines if _is_changed_after(line, since)], total
 
 
-def _is_checked_after(view: MonitorView, since: Millis | None) -> bool:
-    return since is None or (view.checked_at is not None and view.checked_at > since)
+def _is_newer(view: MonitorView, since: Millis | None) -> bool:
+    newest = max(view.checked_at or 0, view.state_at, view.updated_at)
+    return since is None or newest > since
 
 
 def _is_changed_after(line: HostLine, since: Millis | None) -> bool:

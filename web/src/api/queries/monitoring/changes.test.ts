@@ -8,8 +8,10 @@ import { type MonitorLine, monitorsQuery, withCheck } from './monitor'
 
 const line = (id: string, more: Partial<MonitorLine> = {}) =>
   ({ id, version: 1, state: 'normal', metric: 'ms', spark: [], ...more }) as MonitorLine
+const lines = (count: number) => Array.from({ length: count }, (_, n) => line(`n${n}`))
 const LINES = 'GET /-/board/monitors'
 const CHANGES = 'GET /-/board/monitors/changes'
+const ORDER = 'GET /-/board/monitors/order'
 const AT = '2026-01-01T00:01:00.000Z'
 
 beforeEach(resetServer)
@@ -59,9 +61,34 @@ test('after an event the rows are in their new order, and only new and edited on
 
 test('many new rows are read as a page', async () => {
   const again = await watch([line('a')])
-  const many = Array.from({ length: 51 }, (_, n) => line(`n${n}`))
+  const many = lines(51)
   answer(CHANGES, many)
   answer(LINES, many)
+  expect(await again(true)).toHaveLength(51)
+  expect(JSON.stringify(requestsTo(LINES)[1]!.query)).not.toContain('where[id]')
+})
+
+test('of a long page only the order, and the rows that changed, are read after an event', async () => {
+  const again = await watch(lines(60))
+  answer(ORDER, [{ id: 'n7' }, { id: 'z' }, { id: 'n0' }])
+  answer(CHANGES, [{ id: 'n7', version: 1, state: 'failure' }])
+  answer(LINES, [line('z', { name: 'moved' })])
+  const rows = await again(true)
+  expect(rows.map(({ id, state }) => `${id} ${state}`)).toEqual([
+    'n7 failure',
+    'z normal',
+    'n0 normal',
+  ])
+  expect(requestsTo(CHANGES)[0]!.query).toHaveProperty('since')
+  expect(JSON.stringify(requestsTo(LINES)[1]!.query)).toContain('where[id]')
+})
+
+test('a long page with many rows that are not known is read as a page', async () => {
+  const again = await watch(lines(60))
+  const others = Array.from({ length: 51 }, (_, n) => line(`m${n}`))
+  answer(ORDER, others)
+  answer(CHANGES, [])
+  answer(LINES, others)
   expect(await again(true)).toHaveLength(51)
   expect(JSON.stringify(requestsTo(LINES)[1]!.query)).not.toContain('where[id]')
 })

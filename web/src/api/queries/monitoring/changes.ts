@@ -8,7 +8,7 @@ const WHOLE_MS = 10 * 60_000
 // A check may be stored after one that was made later.
 const OVERLAP_MS = 5_000
 /** If there are more rows, the page is read: their ids would make the address too long. */
-const MAX_IDS = 50
+export const MAX_IDS = 50
 
 export function isDue(page: { readAt: number } | undefined): boolean {
   return !page || Date.now() - page.readAt > WHOLE_MS

@@ -5,6 +5,7 @@ import {
   queryOptions,
 } from '@tanstack/react-query'
 import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
+import { paceMs } from '../../pace'
 import { isDue, type ReadPage, sinceNewest } from './changes'
 
 export type HostLine = Shape<'HostLine'>
@@ -72,8 +73,11 @@ export function fewHostsQuery(limit: number) {
   return queryOptions({
     queryKey: ['host', 'few', limit],
     queryFn: ({ signal }) => readPage(pageQuery({}, 'rank', limit), signal),
-    refetchInterval: FIGURES_MS,
-    meta: { after: ['monitor', 'job'] },
+    refetchInterval: 2 * FIGURES_MS,
+    meta: {
+      after: ['monitor', 'job'],
+      paceMs: (page?: HostPage) => paceMs(page?.total, 2 * FIGURES_MS),
+    },
   })
 }
 

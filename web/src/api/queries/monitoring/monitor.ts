@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
-import { isDue, mergeChanges, type ReadPage, sinceNewest } from './changes'
+import { paceMs } from '../../pace'
+import { isDue, MAX_IDS, mergeChanges, type ReadPage, sinceNewest } from './changes'
 
 export type MonitorLine = Shape<'MonitorLine'>
 export type MonitorLineChange = Shape<'MonitorLineChange'>
@@ -49,9 +50,10 @@ function withPoint(line: MonitorLine, at: string, value: number | null): (number
   return [...spark.slice(0, index), value, ...spark.slice(index + 1)]
 }
 
-function readChanges(query: object, signal: AbortSignal) {
-  const params = { query: untypedQuery({ ...query }) }
-  return okWithTotal(api.GET('/-/board/monitors/changes', { params, signal }))
+function readLines(lines: { id: string }[], signal: AbortSignal) {
+  const ids = lines.map(({ id }) => id)
+  const params = { query: untypedQuery({ 'where[id][$in][]': ids, limit: ids.length }) }
+  return ok(api.GET('/-/board/monitors', { params, signal }))
 }
 
 function merge(page: MonitorPage, changes: MonitorLineChange[], signal: AbortSignal) {
@@ -59,18 +61,25 @@ function merge(page: MonitorPage, changes: MonitorLineChange[], signal: AbortSig
     // The first value has a name and a unit.
     isStale: (line, { version, value }) =>
       line.version !== version || (value !== undefined && !line.metric),
-    readLines: (ids) => {
-      const params = { query: untypedQuery({ 'where[id][$in][]': ids, limit: ids.length }) }
-      return ok(api.GET('/-/board/monitors', { params, signal }))
-    },
+    readLines: (ids) =>
+      readLines(
+        ids.map((id) => ({ id })),
+        signal,
+      ),
     merge: withCheck,
   })
 }
 
-/** Between events only checks change a row: those are read that were checked since. */
-async function afterChecks(page: MonitorPage, query: object, signal: AbortSignal) {
+/** Those that were checked or changed since the page was read. */
+function readNewer(page: MonitorPage, query: object, signal: AbortSignal) {
   const since = sinceNewest(page.rows.map((row) => row.last_check))
-  const { rows: changes } = await readChanges({ ...query, count: undefined, since }, signal)
+  const params = { query: untypedQuery({ ...query, count: undefined, since }) }
+  return ok(api.GET('/-/board/monitors/changes', { params, signal }))
+}
+
+/** Between events only checks change a row. */
+async function afterChecks(page: MonitorPage, query: object, signal: AbortSignal) {
+  const changes = await readNewer(page, query, signal)
   const ids = new Set(page.rows.map(({ id }) => id))
   const lines = await merge(
     page,
@@ -80,9 +89,27 @@ async function afterChecks(page: MonitorPage, query: object, signal: AbortSignal
   return lines && { ...page, rows: page.rows.map((row) => lines.get(row.id) ?? row) }
 }
 
-/** An event can change which rows the page has, their order and everything in them. */
+/** An event can also change which rows the page has, and their order. */
 async function afterEvent(page: MonitorPage, query: object, signal: AbortSignal) {
-  const answer = await readChanges(query, signal)
+  if (page.rows.length <= MAX_IDS) return smallAfterEvent(page, query, signal)
+  const params = { query: untypedQuery({ ...query }) }
+  const [order, changes] = await Promise.all([
+    okWithTotal(api.GET('/-/board/monitors/order', { params, signal })),
+    readNewer(page, query, signal),
+  ])
+  const ids = new Set([...page.rows, ...changes].map(({ id }) => id))
+  const others = order.rows.filter(({ id }) => !ids.has(id))
+  if (others.length > MAX_IDS) return null
+  const lines = await merge(page, changes, signal)
+  for (const line of others.length ? await readLines(others, signal) : []) lines?.set(line.id, line)
+  const rows = order.rows.flatMap(({ id }) => lines?.get(id) ?? [])
+  return lines && { ...order, rows, readAt: page.readAt }
+}
+
+/** The changes of few rows are smaller than a second request. */
+async function smallAfterEvent(page: MonitorPage, query: object, signal: AbortSignal) {
+  const params = { query: untypedQuery({ ...query }) }
+  const answer = await okWithTotal(api.GET('/-/board/monitors/changes', { params, signal }))
   const lines = await merge(page, answer.rows, signal)
   const rows = answer.rows.flatMap(({ id }) => lines?.get(id) ?? [])
   return lines && { ...answer, rows, readAt: page.readAt }
@@ -104,7 +131,10 @@ export function monitorsQuery(filter: MonitorFilter, page = 0, limit = PAGE) {
       const answer = await okWithTotal(api.GET('/-/board/monitors', { params: { query }, signal }))
       return { ...answer, readAt: Date.now() }
     },
-    refetchInterval: CHECKS_MS,
+    // A card of the dashboard has less need of the last check than the list.
+    refetchInterval: limit === PAGE ? CHECKS_MS : 2 * CHECKS_MS,
+    // An event itself changes the state of its row; the order of the rows can wait.
+    meta: { paceMs: (rows?: MonitorPage) => paceMs(rows?.total, 2 * CHECKS_MS) },
     placeholderData: page === 0 ? keepPreviousData : undefined,
   })
 }
