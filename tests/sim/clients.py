@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from belvedere.base.errors import Refused
+from belvedere.base.errors import Conflict, Refused
 from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
@@ -97,22 +97,46 @@ class People:
         self.create(LONG)
 
     def _stop(self, job_id: str) -> None:
+        self.truth.cancelled.add(job_id)
+        ada = self._setting.ada
+
+        def receive_answer(answer: Any) -> None:
+            if isinstance(answer, Conflict):
+                self._resolve(job_id)
+            else:
+                self.truth.stopped.setdefault(job_id, self.world.now)
+
+        self._repeat(lambda runtime: runtime.db.write(actions.cancel, ada, job_id), receive_answer)
+
+    def _resolve(self, job_id: str) -> None:
+        """A lost job is not cancelled; whoever sets its result stops the script, if it runs."""
+        self.truth.resolved.add(job_id)
+        ada = self._setting.ada
+
+        def receive_answer(answer: Any) -> None:
+            self.truth.stopped.setdefault(job_id, self.world.now)
+
+        self._repeat(
+            lambda runtime: runtime.db.write(actions.resolve, ada, job_id, "failure", ""),
+            receive_answer,
+        )
+
+    def _repeat(self, work: Work, receive: Callable[[Any], None]) -> None:
         """Ask until somebody answers."""
         is_answered = False
 
-        def receive_answer(answer: Any) -> None:
+        def receive_first(answer: Any) -> None:
             nonlocal is_answered
-            is_answered = True
-            self.truth.stopped.setdefault(job_id, self.world.now)
+            if not is_answered:
+                is_answered = True
+                receive(answer)
 
         def again() -> None:
             if not is_answered:
-                self._stop(job_id)
+                self.call(work, receive_first)
+                self.world.after(10 * SECOND, again)
 
-        self.truth.cancelled.add(job_id)
-        ada = self._setting.ada
-        self.call(lambda runtime: runtime.db.write(actions.cancel, ada, job_id), receive_answer)
-        self.world.after(10 * SECOND, again)
+        again()
 
     def resolve(self) -> None:
         if self.job_ids:
