@@ -19,7 +19,7 @@ export const useLogText = catalogue(
     failedLong: 'You don’t have permission to see this log, or it no longer exists.',
     completeLong: (bytes: string) => `Complete output: ${bytes}`,
     cutLong: (size: string, bytes: string) =>
-      `${size} of ${bytes} stored: the beginning and the end`,
+      `${size} of ${bytes} stored; gaps are marked in the log`,
     lines: (n: number) => plural(n, 'line', 'lines'),
     find: 'Find in the log',
     none: 'No match',
@@ -58,7 +58,7 @@ export const useLogText = catalogue(
     failedLong: 'No tienes permiso para ver este registro, o ya no existe.',
     completeLong: (bytes: string) => `Salida completa: ${bytes}`,
     cutLong: (size: string, bytes: string) =>
-      `${size} de ${bytes} guardados: el principio y el final`,
+      `${size} de ${bytes} guardados; los huecos están marcados en el registro`,
     lines: (n: number) => plural(n, 'línea', 'líneas'),
     find: 'Buscar en el registro',
     none: 'Sin coincidencias',
