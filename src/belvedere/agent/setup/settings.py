@@ -69,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", default=default_state(), help="folder for journal and output")
     parser.add_argument("--hostname", default=socket.gethostname(), help="name of this host")
     parser.add_argument(
-        "--slots", type=_slots, default=16, help="maximum number of scripts at the same time"
+        "--slots", type=_slots, default=16, help="maximum number of scripts to run at once"
     )
     parser.add_argument(
         "--tls-ca", default="", help="PEM file of the certificate authorities to trust"
@@ -83,7 +83,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log-level",
         metavar="LEVEL",
-        help=f"debug (also starts and ends of jobs), info, warning or error ({LOG_LEVEL})",
+        help=f"debug (adds the start and end of each job), info, warning or error ({LOG_LEVEL})",
     )
     parser.add_argument(
         "--log-format",

@@ -154,8 +154,8 @@ COMMANDS = (
     _acl_command(
         "clear",
         clear,
-        "Empty the ACL. Then only managers may see it and only admins may run it, but every member"
-        " may see a monitor.",
+        "Empty the ACL. Then only managers and above can see the object and only admins can run it;"
+        " every member can see a monitor with an empty ACL.",
         "belvedere acl clear deploy",
     ),
 )

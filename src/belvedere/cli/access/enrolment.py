@@ -130,7 +130,7 @@ COMMANDS = (
     Command(
         "delete",
         delete,
-        "Revoke an enrolment; hosts that were enrolled with it stay.",
+        "Revoke an enrolment; hosts that used it stay enrolled.",
         "belvedere enrolment delete 65a000000000000000000001",
         lambda enrolment: print(f"Enrolment {enrolment['name']!r} revoked."),
         options=(option("enrolment", metavar="ENROLMENT", help="its name or id"),),

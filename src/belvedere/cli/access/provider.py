@@ -96,7 +96,10 @@ COMMANDS = (
             option("name", metavar="NAME", help="the text of the sign-in button"),
             option("--issuer", required=True, metavar="URL", help="the issuer URL of the provider"),
             option(
-                "--client-id", required=True, metavar="ID", help="the client id at the provider"
+                "--client-id",
+                required=True,
+                metavar="ID",
+                help="the client id issued by the provider",
             ),
             option("--public", action="store_true", help="the client has no secret"),
             option(
@@ -131,7 +134,7 @@ COMMANDS = (
     Command(
         "switch-callback",
         switch_callback,
-        "Switch an older provider to its own callback address. Register that address at the"
+        "Switch an older provider to its own callback address. Register that address with the"
         " provider first.",
         "belvedere provider switch-callback Google",
         show_switched,

@@ -49,7 +49,7 @@ COMMANDS = (
     Command(
         "recipe",
         recipe,
-        "Create the task or workflow of a recipe that Belvedere or TheEye exported.",
+        "Create a task or workflow from a recipe that Belvedere or TheEye exported.",
         "belvedere import recipe deploy.json --host web-1",
         show_imported,
         options=(

@@ -288,12 +288,17 @@ COMMANDS = (
     Command(
         "pause",
         pause,
-        "Pause a schedule; runs in the pause are recorded as missed.",
+        "Pause a schedule; runs during the pause are recorded as missed.",
         "belvedere schedule pause backup --for 2d --note 'disk replacement'",
         show_pause,
         options=(
             SCHEDULE,
-            option("--for", dest="for_", metavar="DURATION", help="default: until it is resumed"),
+            option(
+                "--for",
+                dest="for_",
+                metavar="DURATION",
+                help="for how long (default: until resumed)",
+            ),
             option("--note", default="", metavar="TEXT", help="why"),
         ),
     ),
@@ -327,7 +332,7 @@ COMMANDS = (
         show_runs,
         options=(
             SCHEDULE,
-            option("--state", choices=("started", "missed"), help="only these"),
+            option("--state", choices=("started", "missed"), help="only runs in this state"),
             option("--limit", default="20", metavar="N", help="maximum number (default 20)"),
         ),
     ),

@@ -277,7 +277,7 @@ COMMANDS = (
     Command(
         "restart",
         restart,
-        "Run a workflow job again as a new job: from its failed steps, from one step on, or whole.",
+        "Run a workflow job again as a new job: from its failed steps, from one step, or in full.",
         "belvedere workflow restart release 65a0000000000000000000d1",
         workflow_rendering.started,
         options=(

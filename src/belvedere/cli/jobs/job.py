@@ -280,15 +280,15 @@ COMMANDS = (
     Command(
         "held",
         list_held,
-        "List the jobs that are held since the database was restored, and why each may have run.",
+        "List the jobs held since the database was restored, and why each may have run.",
         "belvedere job held",
         job_rendering.show_held,
     ),
     Command(
         "release",
         release,
-        "Release a job that is on hold, or one that is held since the database was restored; the "
-        "latter may already have run.",
+        "Release a job that is on hold, or one that has been held since the database was restored;"
+        " the latter may already have run.",
         "belvedere job release 65a000000000000000000001",
         show_released,
         options=(
@@ -296,7 +296,7 @@ COMMANDS = (
             option(
                 "--all",
                 action="store_true",
-                help="release all jobs that are held since the restore",
+                help="release all jobs held since the restore",
             ),
         ),
     ),

@@ -89,7 +89,7 @@ def show_incident(incident: Record) -> None:
 
 INCIDENT = option("incident", metavar="INCIDENT", help="its title or id")
 TEXT = option("text", metavar="TEXT", help="what visitors should know")
-QUIET = option("--no-notify", action="store_true", help="send no mail to subscribers")
+QUIET = option("--no-notify", action="store_true", help="do not send e-mail to subscribers")
 
 COMMANDS = (
     Command(
@@ -103,7 +103,7 @@ COMMANDS = (
     Command(
         "post",
         post,
-        "Post an incident on a status page; subscribers get a mail.",
+        "Post an incident on a status page; subscribers get an e-mail.",
         "belvedere incident post Shop 'Payments are slow' 'We are looking into it.'",
         show_incident,
         options=(

@@ -13,7 +13,7 @@ FOR = option(
     "--for",
     dest="span",
     metavar="DURATION",
-    help="end it automatically, for example after 30m, 2h or 1d",
+    help="for how long, for example 30m, 2h or 1d (default: until you end it)",
 )
 # The monitor of a host comes with the host.
 TYPES = tuple(type_.value for type_ in MonitorType if type_ is not MonitorType.HOST)
@@ -33,7 +33,7 @@ TEXT_OPTIONS = (
     ("script-id", "script: the id of the stored file"),
     ("target", "tcp, ping, dns, tls: the host name or address"),
     ("port", "tcp, tls: the port"),
-    ("days", "tls: minimum number of days that the certificate must be valid"),
+    ("days", "tls: fail if the certificate expires within this many days"),
     ("description", "a note for people"),
 )
 
@@ -197,7 +197,7 @@ def _confirmation_until(word: str, field: str) -> Show:
 
 _DEFINITION_OPTIONS = (
     *(option(f"--{name}", metavar="TEXT", help=text) for name, text in TEXT_OPTIONS),
-    option("--every", metavar="DURATION", help="interval of the checks (default 60s)"),
+    option("--every", metavar="DURATION", help="interval between checks (default 60s)"),
     option("--timeout", metavar="DURATION", help="timeout of a check (default 10s)"),
     option(
         "--threshold",
@@ -216,8 +216,8 @@ COMMANDS = (
         "belvedere monitor list --state failure",
         show_monitors,
         options=(
-            option("--type", choices=(*TYPES, "host"), help="only of this type"),
-            option("--state", metavar="STATE", help="only in this state"),
+            option("--type", choices=(*TYPES, "host"), help="only monitors of this type"),
+            option("--state", metavar="STATE", help="only monitors in this state"),
         ),
     ),
     Command(
@@ -236,7 +236,7 @@ COMMANDS = (
         _confirmation("Monitor {} created."),
         options=(
             option("name", metavar="NAME", help="its name"),
-            option("--type", default="scraper", choices=TYPES, help="what it checks (scraper)"),
+            option("--type", default="scraper", choices=TYPES, help="the type (default scraper)"),
             option("--host", metavar="HOST", help="the host that runs the checks"),
             option(
                 "--member",

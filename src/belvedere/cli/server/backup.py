@@ -171,12 +171,12 @@ COMMANDS = (
         "belvedere backup /backup/belvedere.zip --every 1d --keep 7",
         show_backup,
         options=(
-            option("file", metavar="FILE", help="the new file; its name gets the time with --keep"),
+            option("file", metavar="FILE", help="file to write; --keep adds the time to its name"),
             option("--force", action="store_true", help="replace an existing file"),
             option(
                 "--include-key",
                 action="store_true",
-                help="include the encryption key, encrypted with a passphrase (asked for, or the"
+                help="include the encryption key, encrypted with a passphrase (prompted for, or the"
                 " first line of stdin)",
             ),
             option("--every", metavar="TIME", help="repeat until stopped, for example 1d or 6h"),
@@ -184,8 +184,7 @@ COMMANDS = (
                 "--keep",
                 metavar="N",
                 type=int,
-                help="add the time to the name, and delete all backups of this name but the newest"
-                " N",
+                help="add the time to the name, and keep only the newest N backups with this name",
             ),
             *operator_client.OPTIONS,
         ),

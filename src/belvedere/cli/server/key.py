@@ -123,7 +123,7 @@ COMMANDS = (
     Command(
         "check",
         check,
-        "List values that no key in secret.key can decrypt; while there are any, old keys stay.",
+        "List values that no key in secret.key can decrypt; old keys are kept while there are any.",
         "belvedere key check",
         show_unreadable,
         options=OPTIONS,

@@ -23,7 +23,7 @@ def read(tx: Tx, consumers: Consumers) -> list[Family]:
         *_outbox(tx),
         gauge(
             "belvedere_jobs_held",
-            "Jobs that are held since the database was restored: they may have run.",
+            "Jobs held since the database was restored: they may have run.",
             hold.count(tx),
         ),
         gauge(
