@@ -78,7 +78,7 @@ test('an invalid cron expression is refused at its field', async () => {
   await page.getByRole('alert').waitFor()
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page
-    .getByText(/neither a cron text nor an interval/)
+    .getByText(/neither a cron expression nor an interval/)
     .first()
     .waitFor()
   expect(page.url()).toContain('/schedules/new')
