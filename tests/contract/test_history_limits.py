@@ -4,7 +4,7 @@ import pytest
 
 from belvedere.jobs.history import limits, retention
 from contract.client import Client
-from contract.running import run
+from contract.running import process_events, run
 from contract.world import World
 
 DEFAULT = {"count": 1_000, "days": 90}
@@ -50,6 +50,7 @@ async def test_jobs_that_a_person_removed_are_counted_for_those_who_see_the_task
     async with world.agent() as agent:
         await run(uma, agent, task_id)
         await run(ada, agent, hidden)
+    await process_events(world.runtime)
     for deleted_id in (task_id, hidden):
         await ada.delete(f"/acme/task/{deleted_id}/job")
     assert (await uma.get(f"/acme/job/removed?task={task_id}")).json["count"] == 1

@@ -50,8 +50,8 @@ class RunWorkflow(msgspec.Struct):
     assignee: list[str] | None = None
 
 
-class RestartBody(msgspec.Struct):
-    """The body may be empty; earlier versions ignored it, so unknown fields are not refused."""
+class RestartBody(msgspec.Struct, forbid_unknown_fields=True):
+    """The body may be empty."""
 
     # Other arguments for the step of `from=step`; all of them, in their order.
     task_arguments: list[Any] | None = None

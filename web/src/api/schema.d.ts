@@ -8452,7 +8452,7 @@ export interface components {
         };
         /**
          * RestartBody
-         * @description The body may be empty; earlier versions ignored it, so unknown fields are not refused.
+         * @description The body may be empty.
          */
         RestartBody: {
             /** @default null */

@@ -161,7 +161,7 @@ test('a graph is built by keyboard alone, and its run is shown live', async () =
   for (const node of ['fetch', 'build', 'ship'])
     await page.locator(`.react-flow__node[data-id="${node}"] .flow-node[data-look="ok"]`).waitFor()
   await page.locator('.react-flow__node[data-id="build"]').click()
-  await page.getByRole('link', { name: 'Open', exact: true }).click()
+  await page.getByRole('link', { name: 'Open job' }).click()
   await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
 })
 
@@ -207,7 +207,7 @@ test('a run that waits for a person is marked, in the graph and in the table', a
   await world.api('POST', `/workflows/${workflow.id}/job`, {})
   await page.locator('.flow-node[data-look="wait"]').waitFor()
   await page.getByText('Table', { exact: true }).click()
-  await page.getByRole('row').nth(2).getByRole('link', { name: 'Open', exact: true }).waitFor()
+  await page.getByRole('row').nth(2).getByRole('link', { name: 'Open job' }).waitFor()
   await until(async () => (await world.api('GET', '/-/needs')).length === 1, 'a need')
 })
 
@@ -239,7 +239,7 @@ test('a step runs another workflow, and their jobs link to each other', async ()
   const innerNode = page.locator('.react-flow__node[data-id="inner"] .flow-node[data-look="ok"]')
   await innerNode.waitFor()
   await innerNode.click()
-  await page.getByRole('link', { name: 'Open', exact: true }).click()
+  await page.getByRole('link', { name: 'Open job' }).click()
   await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
   // The job of the inner workflow links back to the job of the outer one.
   await page.getByRole('link', { name: 'of a workflow' }).click()

@@ -39,15 +39,17 @@ def resync_host(
     entries: Sequence[JournaledAttempt],
     doubtful_until: Millis = 0,
     forgotten_up_to: int = 0,
+    attempts: Sequence[Attempt] | None = None,
 ) -> ResyncResult:
     """Compare the journal with the live attempts of the host: each continues, returns to the queue
     or is lost. A missing journal entry proves nothing about attempts that were claimed up to
     `doubtful_until`, nor about fences up to `forgotten_up_to`, whose end the database may have
-    lost."""
+    lost. `attempts`: the live ones, if they were read after the host was locked."""
     unknown, reused = adoption.unknown(tx, host_id, entries, forgotten_up_to)
     ended_by_person = adoption.adopt(tx, host_id, journal_id, unknown) if unknown else []
     journal_states = {entry.fence: entry.state for entry in entries}
-    attempts = live_attempts(tx, host_id)
+    if attempts is None or unknown:
+        attempts = live_attempts(tx, host_id)
     jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts]) if attempts else {}
     result = ResyncResult(stop=[], cancel=[], live=[])
     for attempt in attempts:

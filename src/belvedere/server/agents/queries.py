@@ -1,9 +1,9 @@
 """Database operations of an agent connection: session, permissions, cancel requests."""
 
 import re
+from collections.abc import Sequence
 
 from belvedere import files, hosts
-from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import journal_warnings, restored
@@ -24,8 +24,8 @@ def open_session(
     """Open a session. Returns its number, what to stop and cancel, the jobs of the open attempts,
     and the jobs of all attempts of this host that the hello names. A refusal is returned, not
     raised, where the transaction must be committed."""
-    doubtful_until = _doubtful_until(tx, host_id, hello)
-    is_rolled_back = doubtful_until > 0 or journal_warnings.is_renewed(tx, host_id, hello)
+    doubtful_until = hosts.doubtful_until(tx, host_id, hello)
+    is_renewed = journal_warnings.is_renewed(tx, host_id, hello)
     before = restored.last_hello(tx, host_id)
     try:
         unknown_fence = restore.check_hello(tx, host_id, hello, before)
@@ -33,7 +33,11 @@ def open_session(
     except Conflict as refusal:
         return _note_refusal(tx, host_id, hello, refusal)
     registration.delete(tx, host_id)
-    if is_rolled_back:
+    # After `connect`, which locks the host: no further job is assigned meanwhile.
+    attempts = live_attempts(tx, host_id)
+    if not doubtful_until and _lacks_start(attempts, hello):
+        doubtful_until = tx.now
+    if doubtful_until or is_renewed:
         journal_warnings.note_rolled_back(tx, host_id)
     if unknown_fence:
         restore.hold_for_host(tx, host_id, unknown_fence)
@@ -43,12 +47,12 @@ def open_session(
     current = restored.last_hello(tx, host_id) if unknown_fence else before
     forgotten = restored.forgotten_up_to(before, current.restored_fence, hello)
     resync_result = resync.resync_host(
-        tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten
+        tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten, attempts
     )
     fences = [entry.fence for entry in hello.entries]
-    attempts = attempts_by_fence(tx, fences) if fences else {}
+    by_fence = attempts_by_fence(tx, fences) if fences else {}
     own_attempts = {
-        fence: attempt for fence, attempt in attempts.items() if attempt.host_id == host_id
+        fence: attempt for fence, attempt in by_fence.items() if attempt.host_id == host_id
     }
     ready = {
         fence: attempt.job_id for fence, attempt in own_attempts.items() if _is_open(tx, attempt)
@@ -68,22 +72,16 @@ def close_session(tx: Tx, host_id: str, session: int, accepted_fence: int) -> No
     hosts.end_session(tx, host_id, session)
 
 
-def _doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
-    """As `hosts.doubtful_until`. Accepted fences are recorded every few seconds; a start that was
-    reported since proves the same."""
-    recorded = hosts.doubtful_until(tx, host_id, hello)
-    return recorded or (tx.now if _lacks_start(tx, host_id, hello) else 0)
-
-
-def _lacks_start(tx: Tx, host_id: str, hello: Hello) -> bool:
-    """Whether an attempt has started from this journal that is above all fences in it."""
+def _lacks_start(attempts: Sequence[Attempt], hello: Hello) -> bool:
+    """Whether an attempt has started from this journal that is above all fences in it. Accepted
+    fences are recorded every few seconds; a start that was reported since proves the same."""
     highest, fences = highest_fence(hello), {entry.fence for entry in hello.entries}
     return any(
         attempt.started_at is not None
         and attempt.journal_id == hello.journal_id
         and attempt.fence > highest
         and attempt.fence not in fences
-        for attempt in live_attempts(tx, host_id)
+        for attempt in attempts
     )
 
 
