@@ -18,8 +18,7 @@ export const useLogText = catalogue(
     pausedLong: 'Paused while this page was in the background; resuming now',
     failedLong: 'You don’t have permission to see this log, or it no longer exists.',
     completeLong: (bytes: string) => `Complete output: ${bytes}`,
-    cutLong: (size: string, bytes: string) =>
-      `${size} of ${bytes} stored; gaps are marked in the log`,
+    cutLong: (size: string, bytes: string) => `${size} of ${bytes} stored; gaps are marked`,
     lines: (n: number) => plural(n, 'line', 'lines'),
     find: 'Find in the log',
     none: 'No match',
@@ -58,7 +57,7 @@ export const useLogText = catalogue(
     failedLong: 'No tienes permiso para ver este registro, o ya no existe.',
     completeLong: (bytes: string) => `Salida completa: ${bytes}`,
     cutLong: (size: string, bytes: string) =>
-      `${size} de ${bytes} guardados; los huecos están marcados en el registro`,
+      `${size} de ${bytes} guardados; los huecos están marcados`,
     lines: (n: number) => plural(n, 'línea', 'líneas'),
     find: 'Buscar en el registro',
     none: 'Sin coincidencias',
