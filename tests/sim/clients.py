@@ -109,7 +109,7 @@ class People:
         self._repeat(lambda runtime: runtime.db.write(actions.cancel, ada, job_id), receive_answer)
 
     def _resolve(self, job_id: str) -> None:
-        """A lost job is not cancelled; whoever sets its result stops the script, if it runs."""
+        """A lost job cannot be canceled; setting its result stops the script if it still runs."""
         self.truth.resolved.add(job_id)
         ada = self._setting.ada
 

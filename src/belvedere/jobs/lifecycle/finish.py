@@ -75,8 +75,8 @@ def finish(
     tx: Tx, reported: list[ReceivedReport], announce: Announce | None = None
 ) -> Sequence[ReportOutcome | Exception]:
     """Process a set of reports; safe to repeat, since a fence counts once."""
-    locked = lock_reported(tx, [item.fence for item in reported])
-    jobs, attempts, triggers, has_ready_jobs = locked
+    report_fences = [item.fence for item in reported]
+    jobs, attempts, triggers, has_ready_jobs = lock_reported(tx, report_fences)
     specs_by_job = specs.for_jobs(tx, list(jobs.values())) if jobs else {}
     outcomes: list[ReportOutcome | Exception] = []
     ends: list[_AttemptEnd] = []

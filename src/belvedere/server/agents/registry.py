@@ -69,8 +69,7 @@ PendingOrders = tuple[ConnectedAgent, Millis, int]
 SILENCE_S = 30.0
 # A commit whose result is unknown for this long is treated as lost.
 UNCONFIRMED_AFTER: Millis = 5 * SECOND
-
-
+# Tasks whose last host is remembered.
 MAX_TASK_HOSTS = 10_000
 
 
@@ -155,14 +154,16 @@ class AgentRegistry:
         may need the host."""
         actor, task_id = requests[0].actor, requests[0].task_id
         host_id = self._task_hosts.get((actor.customer_id, task_id))
-        is_plain = host_id is not None and all(
+        if host_id is None or self._taker(host_id) is None:
+            return
+        is_plain = all(
             request.task_id == task_id
             and request.actor.customer_id == actor.customer_id
             and request.idempotency_key is None
             and request.secret is None
             for request in requests
         )
-        if host_id is not None and is_plain and self._taker(host_id) is not None:
+        if is_plain:
             tx.prefetch(
                 with_host_query(actor.customer_id, task_id),
                 *claim.unwritten_queries(tx, host_id, len(requests)),
