@@ -15,7 +15,12 @@ from belvedere.cli import completion
 from belvedere.cli.framework.command import Args
 
 PROMPT = "READY> "
-NAMES = ("nightly backup", "it's weekly")
+# Each kind has other names, so that a list of the wrong kind is noticed.
+NAMES = {
+    "task": ("nightly backup", "it's weekly"),
+    "host": ("web-1", "db-1"),
+    "monitor": ("Checkout page", "Disk of db-1"),
+}
 # How each shell starts without the configuration of a person, and its Debian package.
 SHELLS = {
     "bash": ("bash", "--norc", "--noprofile", "-i"),
@@ -26,8 +31,8 @@ SHELLS = {
 PROGRAM = """\
 #!{python}
 import json, sys
-if sys.argv[1:] == ["completion", "--names", "task"]:
-    print("\\n".join({names!r}))
+if sys.argv[1:3] == ["completion", "--names"]:
+    print("\\n".join({names!r}[sys.argv[3]]))
 else:
     open({calls!r}, "a").write(json.dumps(sys.argv[1:]) + "\\n")
 """
@@ -84,15 +89,23 @@ def terminal(shell: str, tmp_path: Path) -> Iterator[Terminal]:
     new_terminal.close()
 
 
-@pytest.mark.parametrize(("prefix", "name"), [("nig", NAMES[0]), ("it", NAMES[1])])
+@pytest.mark.parametrize(
+    ("command", "prefix", "name"),
+    [
+        ("task show", "nig", "nightly backup"),
+        ("task run", "it", "it's weekly"),
+        ("host show", "d", "db-1"),
+        ("monitor show", "Che", "Checkout page"),
+    ],
+)
 def test_a_name_is_completed_and_quoted(
-    terminal: Terminal, tmp_path: Path, prefix: str, name: str
+    terminal: Terminal, tmp_path: Path, command: str, prefix: str, name: str
 ) -> None:
-    terminal.send(f"belvedere task show {prefix}\t")
-    terminal.wait_for(name[-4:])
+    terminal.send(f"belvedere {command} {prefix}\t")
+    terminal.wait_for(name[-3:])
     terminal.send("\r")
     terminal.wait_for(PROMPT)
-    assert json.loads((tmp_path / "calls").read_text()) == ["task", "show", name]
+    assert json.loads((tmp_path / "calls").read_text()) == [*command.split(), name]
 
 
 def test_commands_are_completed(terminal: Terminal, tmp_path: Path) -> None:

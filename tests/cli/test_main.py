@@ -42,6 +42,14 @@ def test_a_list_is_shown_again_until_it_is_interrupted(
     assert (ran.status, ran.out.count("web-1"), len(server.asked)) == (130, 3, 3)
 
 
+def test_every_list_can_be_watched() -> None:
+    """Except a list that also downloads, and one that is read from a file without a server."""
+    lists = [path for path in PAGES if (PAGES[path].parser.description or "").startswith("List ")]
+    assert {"task list", "job list", "audit", "workflow steps", "notify inbox"} <= set(lists)
+    unwatched = [path for path in lists if "--watch" not in PAGES[path].parser.format_help()]
+    assert unwatched == ["job files", "key show", "key check"]
+
+
 def test_the_version_is_printed(anonymous: Belvedere) -> None:
     assert anonymous("--version").out == f"belvedere {__version__}\n"
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +73,18 @@ class Installation:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def lines_in_terminal(self, columns: int, *words: str) -> list[str]:
+        """The output on a terminal of this width, without its colours."""
+        controller, terminal = pty.openpty()
+        termios.tcsetwinsize(terminal, (24, columns))
+        env = {**self.env, "TERM": "xterm"}
+        command = [*BELVEDERE, *words]
+        subprocess.run(command, env=env, check=True, stdin=terminal, stdout=terminal)
+        os.close(terminal)
+        output = os.read(controller, 65_536).decode()
+        os.close(controller)
+        return re.sub(r"\x1b\[[\d;]*m", "", output).splitlines()
 
     def json(self, *words: str) -> Any:
         ran = self.run(*words, "--json")
@@ -240,6 +254,42 @@ def test_a_task_is_edited_without_touching_the_rest(runtime: Installation) -> No
     assert runtime.run("run", "edit", "--follow").stdout == "new\n"
     assert runtime.json("task", "show", "edit")["description"] == "kept"
     assert runtime.json("task", "timeout", "edit", "90s")["timeout"] == 90_000
+
+
+@pytest.mark.parametrize("columns", [70, 110])
+def test_a_list_fits_the_terminal_and_its_short_ids_are_accepted(
+    runtime: Installation, columns: int
+) -> None:
+    name = f"a task with a name that needs more than {columns} columns together with the others"
+    runtime.task(name, "#!/bin/sh\ntrue\n")
+    job = runtime.json("task", "run", name, "--wait")
+    title, first, *_ = runtime.lines_in_terminal(columns, "job", "list", "--limit", "3")
+    assert title.startswith("ID ") and len(title) <= columns
+    assert len(first) <= columns and "✓ Succeeded" in first
+    short_id = first.split()[0]
+    assert len(short_id) == 6
+    assert runtime.json("job", "show", short_id)["id"] == job["id"]
+
+
+def test_a_list_that_is_watched_shows_changes(runtime: Installation) -> None:
+    watch = runtime.begin("task", "list", "--watch")
+    assert stream(watch).readline().startswith("ID ")
+    runtime.task("created-while-watching", "#!/bin/sh\ntrue\n")
+    assert any("created-while-watching" in line for line in stream(watch))
+    watch.send_signal(signal.SIGINT)
+    assert end(watch)[0] == 130
+
+
+def test_the_audit_and_the_names_for_completion_are_listed(runtime: Installation) -> None:
+    task = runtime.task("audited", "#!/bin/sh\ntrue\n")
+    entries = runtime.json("audit", "list", "--object", task["id"][-6:])
+    assert [(entry["action"], entry["object_id"]) for entry in entries] == [
+        ("task.create", task["id"])
+    ]
+    for kind, field_name in (("task", "name"), ("host", "hostname"), ("monitor", "name")):
+        names = {record[field_name] for record in runtime.json(kind, "list")}
+        assert names
+        assert set(runtime.run("completion", "--names", kind).stdout.splitlines()) == names
 
 
 def test_an_invited_person_may_run_tasks_of_the_acl(runtime: Installation) -> None:

@@ -62,9 +62,14 @@ class Command:
     @property
     def is_list(self) -> bool:
         """Whether it can be repeated with --watch."""
-        return self.is_remote and self.name in ("list", "audit")
+        return self.is_remote and self.name in LIST_COMMANDS
 
 
+# Not `job files`, which also downloads.
+LIST_COMMANDS = (
+    *("list", "audit", "jobs", "steps", "held", "runs", "deliveries"),
+    *("channels", "rules", "messages", "inbox", "invitations"),
+)
 REMOTE_OPTIONS = (
     option("--server", metavar="URL", help="address of the server (default: from your login)"),
     option("--customer", metavar="NAME", help="the organization (default: from your login)"),
