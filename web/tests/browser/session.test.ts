@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CUSTOMER, OWNER } from './server'
 import { picture, press, World } from './world'
@@ -70,51 +71,66 @@ test('the navigation opens every page by mouse and by keys', async () => {
   await page.waitForURL(`${world.url}/ui/${CUSTOMER}`)
 })
 
-test('the first steps are checked off automatically, and the demo is removed in one action', async () => {
+test('each first step is checked off when it is done, and the list disappears after the last', async () => {
   const page = await world.page('/')
   const steps = page.getByRole('region', { name: 'First steps' })
-  await steps.getByText('0 of 6 done').waitFor()
+  const open = () => steps.getByRole('listitem').getByRole('link').allTextContents()
+  const waitForOpen = async (labels: string[]) => {
+    await steps.getByText(`${6 - labels.length} of 6 done`).waitFor()
+    expect(await open()).toEqual(labels)
+    expect(await steps.getByRole('img', { name: 'Done', exact: true }).count()).toBe(
+      6 - labels.length,
+    )
+  }
+  const run = 'Run a demo task, such as “Greet somebody”'
+  const rest = ['Add a host', 'Set up notifications', 'Invite people']
+  await waitForOpen([run, 'Write your own task', 'Schedule it', ...rest])
   await picture(page, 'first-steps')
-  const [task] = await world.api('GET', '/task?where[name]=Greet somebody')
-  await world.api('POST', `/task/${task.id}/job`, { task_arguments: ['Ada', 'en'] })
-  await steps.getByText('1 of 6 done').waitFor()
-  const ownTask = await world.script('Own task', '#!/bin/bash\ntrue\n')
-  await world.api('POST', `/task/${ownTask.id}/schedule`, { repeatEvery: '0 7 * * *' })
-  await world.member('viewer', 'second@example.org')
-  await steps.getByText('4 of 6 done').waitFor()
-  await steps.getByRole('link', { name: 'Add a host' }).waitFor()
+  const [demo] = await world.api('GET', '/task?where[name]=Greet somebody')
+  await world.api('POST', `/task/${demo.id}/job`, { task_arguments: ['Ada', 'en'] })
+  await waitForOpen(['Write your own task', 'Schedule it', ...rest])
+  const task = await world.script('Own task', '#!/bin/bash\ntrue\n')
+  await waitForOpen(['Schedule it', ...rest])
+  await world.api('POST', `/task/${task.id}/schedule`, { repeatEvery: '0 7 * * *' })
+  await waitForOpen(rest)
 
-  await steps.getByRole('button', { name: 'Remove demo' }).click()
+  await removeDemo(page)
+  await expect
+    .poll(async () => (await world.api<{ name: string }[]>('GET', '/task')).map(({ name }) => name))
+    .toEqual(['Own task'])
+  await waitForOpen(rest)
+  expect(await steps.getByRole('button', { name: 'Remove demo' }).count()).toBe(0)
+
+  await steps.getByRole('button', { name: 'Hide first steps' }).click()
+  await steps.waitFor({ state: 'detached' })
+  expect((await world.api('GET', '/api/first-steps')).visible).toBe(false)
+  await world.api('PUT', '/api/first-steps', { visible: true })
+  await page.reload()
+  await waitForOpen(rest)
+
+  const { token } = await world.api('POST', '/api/enrolment', {})
+  await world.api('POST', '/-/enrol', { token, hostname: 'second', fingerprint: 'f'.repeat(32) })
+  await waitForOpen(['Set up notifications', 'Invite people'])
+  const address = { name: 'Log', url: 'json://192.0.2.1/' }
+  const channel = await world.api('POST', '/notify/channel', address)
+  await world.api('POST', '/notify/rule', { name: 'All', channels: [channel.id] })
+  await waitForOpen(['Invite people'])
+  await world.member('viewer', 'second@example.org')
+  await steps.waitFor({ state: 'detached' })
+  const { visible, steps: all } = await world.api('GET', '/api/first-steps')
+  expect([visible, all.every((step: { done: boolean }) => step.done)]).toEqual([false, true])
+})
+
+/** With the button of the first steps. */
+async function removeDemo(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Remove demo' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Keep demo' }).waitFor()
   await picture(page, 'demo-remove')
   await dialog.getByRole('button', { name: 'Remove demo' }).click()
   await page.getByText(/^Removed: \d+ demo objects/).waitFor()
-  await expect
-    .poll(async () => (await world.api<{ name: string }[]>('GET', '/task')).map(({ name }) => name))
-    .toEqual(['Own task'])
   await dialog.waitFor({ state: 'hidden' })
-  await steps.getByRole('button', { name: 'Remove demo' }).waitFor({ state: 'detached' })
-
-  await steps.getByRole('button', { name: 'Hide first steps' }).click()
-  await steps.waitFor({ state: 'detached' })
-  expect((await world.api('GET', '/api/first-steps')).visible).toBe(false)
-
-  // Shown again, the list disappears by itself when the last step is done.
-  await world.api('PUT', '/api/first-steps', { visible: true })
-  await page.reload()
-  await steps.getByText('4 of 6 done').waitFor()
-  const { token } = await world.api('POST', '/api/enrolment', {})
-  await world.api('POST', '/-/enrol', { token, hostname: 'second', fingerprint: 'f'.repeat(32) })
-  const channel = await world.api('POST', '/notify/channel', {
-    name: 'Log',
-    url: 'json://192.0.2.1/',
-  })
-  await world.api('POST', '/notify/rule', { name: 'All', channels: [channel.id] })
-  await steps.waitFor({ state: 'detached' })
-  const { visible, steps: all } = await world.api('GET', '/api/first-steps')
-  expect([visible, all.every((step: { done: boolean }) => step.done)]).toEqual([false, true])
-})
+}
 
 test('no page logged an error or called another host', () => {
   expect(world.pageErrors).toEqual([])
