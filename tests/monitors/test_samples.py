@@ -7,13 +7,11 @@ import msgspec
 import pytest
 
 from belvedere.base.clock import MINUTE, iso
-from belvedere.db import Tx
 from belvedere.monitors import history
-from belvedere.monitors.evaluation import rollups, samples
+from belvedere.monitors.evaluation import rollups
 from belvedere.protocol import Sample, Samples
 from belvedere.triggers.store import Trigger, attach
 from monitors.monitor_steps import MonitorSteps
-from statements import RecordingTx
 
 
 def test_a_sample_sets_the_state(steps: MonitorSteps) -> None:
@@ -264,38 +262,3 @@ def test_a_flapping_monitor_is_reported_once(steps: MonitorSteps) -> None:
     names = [name for name, _ in steps.event_list()]
     assert names.count("flapping") == 1 and len(names) < 10
     assert msgspec.json.decode(steps.show(shop).flips)
-
-
-@pytest.mark.parametrize("count", [1, 100])
-def test_unchanged_samples_of_one_batch_share_their_statements(
-    steps: MonitorSteps, count: int
-) -> None:
-    """One row for each sample; the monitor and each step of its history are written once."""
-    shop = steps.make()
-    steps.sample(shop, "normal", measured={"ms": 1.0})
-    rows: dict[str, int] = {}
-
-    def record(tx: Tx) -> int:
-        recording: Any = RowCountingTx(tx, rows)
-        batch = [Sample(shop, 1, 0, "normal", measured={"ms": 1.0}) for _ in range(count)]
-        samples.record_batches(recording, steps.host_id, [Samples("other", 1, batch)])
-        return len(recording.statements)
-
-    assert steps.db.write_blocking(record) <= 4
-    assert rows["monitor_samples"] == count
-    assert rows["monitors"] == 1
-    # The samples of a second may belong to two minutes.
-    assert rows["monitor_rollups"] in range(8, 17)
-
-
-class RowCountingTx(RecordingTx):
-    """Also counts the rows that are written to each table."""
-
-    def __init__(self, tx: Tx, rows: dict[str, int]) -> None:
-        super().__init__(tx)
-        self._rows = rows
-
-    def execute_many(self, sql: str, params: Any) -> None:
-        table = sql.split()[1 if sql.startswith("update") else 2]
-        self._rows[table] = self._rows.get(table, 0) + len(params)
-        self._tx.execute_many(sql, params)

@@ -22,6 +22,7 @@ from belvedere.protocol import (
     OutputAck,
     Sample,
     Samples,
+    SamplesAck,
     pack_file,
     pack_output,
 )
@@ -369,6 +370,12 @@ async def test_samples_have_limits(world: World, monkeypatch: pytest.MonkeyPatch
         async with world.agent() as agent:
             await agent.send_messages(*batches)
             assert await agent.hangs_up() == 4400
+
+
+async def test_a_monitor_id_that_is_no_text_does_not_stop_the_other_samples(world: World) -> None:
+    async with world.agent() as agent:
+        await agent.send_messages(Samples("s", 1, [Sample("a\0b", 1, 0, "normal")]))
+        assert (await agent.hear(SamplesAck)).number == 1
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

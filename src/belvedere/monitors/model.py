@@ -105,9 +105,10 @@ class MonitorRow(msgspec.Struct):
 
 def silence_limit(row: MonitorRow) -> Millis:
     """How long a check may report nothing before the monitor goes to `updates_stopped`."""
-    timeout = row.settings.get("timeout") or 0
+    settings = row.settings
+    timeout = settings.get("timeout") or 0
     loops = 1 if row.type == MonitorType.PUSH else MISSED_LOOPS
-    grace = row.settings.get("grace", 0)
+    grace = settings.get("grace", 0)
     return int(max(loops * row.looptime, MIN_SILENCE_LIMIT if loops > 1 else 0) + timeout + grace)
 
 

@@ -1,6 +1,6 @@
 """The rows of monitors."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -194,7 +194,7 @@ def save(tx: Tx, row: MonitorRow) -> None:
 
 def save_status(tx: Tx, rows: Iterable[MonitorRow]) -> None:
     """Save the columns that check results change; definitions stay as they are."""
-    tx.execute_many(
+    tx.update_many(
         f"update monitors set {_SET_STATUS} where id = ? and customer_id = ?",
         [
             (*(getattr(row, name) for name in STATUS_COLUMNS), row.id, row.customer_id)
@@ -248,8 +248,20 @@ def select_for_host(tx: Tx, host_id: str, monitor_ids: Sequence[str]) -> list[Mo
     return _unseal(tx, rows)
 
 
+def lock_for_host(tx: Tx, host_id: str, monitor_ids: Collection[str]) -> list[MonitorRow]:
+    """The host's monitors with these ids; their rows are locked."""
+    if not monitor_ids:
+        return []
+    return select_locked(
+        tx,
+        f"id in {tx.dialect.in_texts} and host_id = ?",
+        msgspec.json.encode(list(monitor_ids)).decode(),
+        host_id,
+    )
+
+
 def select_locked(tx: Tx, condition: str, *params: object) -> list[MonitorRow]:
-    """Monitors of all organizations that match a condition of the watchdog, with locked rows."""
+    """Monitors of all organizations that match a condition, with locked rows."""
     rows = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where deleted_at is null and ({condition})"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -25,6 +26,12 @@ MAX_MESSAGE = 1_000
 BATCH_SIZE = 1_000
 # Larger than any percentage, size or time.
 MAX_NUMBER = 1e300
+
+# Monitor, metric, step, and the start of the interval.
+StepKey = tuple[str, str, Millis, Millis]
+# Count, total, lowest and highest number.
+Aggregate = tuple[int, float, float, float]
+KeyT = TypeVar("KeyT")
 
 
 class StoredSample(msgspec.Struct, frozen=True):
@@ -62,12 +69,7 @@ def add(tx: Tx, samples: Sequence[StoredSample]) -> None:
             for sample in samples
         ],
     )
-    sums: dict[tuple[str, str, Millis, Millis], list[float]] = {}
-    for sample in samples:
-        numbers = {UP: 0.0 if sample.state == "failure" else 1.0, **sample.measured}
-        for metric, number in numbers.items():
-            for step in STEPS:
-                _count(sums, (sample.monitor_id, metric, step, sample.at // step * step), number)
+    aggregates = _aggregate(samples)
     tx.execute_many(
         "insert into monitor_rollups (monitor_id, metric, step, at, count, total, low, high)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (monitor_id, metric, step, at) do update"
@@ -77,20 +79,37 @@ def add(tx: Tx, samples: Sequence[StoredSample]) -> None:
         " else monitor_rollups.low end,"
         " high = case when excluded.high > monitor_rollups.high then excluded.high"
         " else monitor_rollups.high end",
-        [(*key, int(sums[key][0]), *sums[key][1:]) for key in sorted(sums)],
+        [(*key, *aggregates[key]) for key in sorted(aggregates)],
     )
 
 
-def _count(
-    sums: dict[tuple[str, str, Millis, Millis], list[float]],
-    key: tuple[str, str, Millis, Millis],
-    number: float,
-) -> None:
-    aggregate = sums.setdefault(key, [0, 0.0, number, number])
-    aggregate[0] += 1
-    aggregate[1] += number
-    aggregate[2] = min(aggregate[2], number)
-    aggregate[3] = max(aggregate[3], number)
+def _aggregate(samples: Sequence[StoredSample]) -> dict[StepKey, Aggregate]:
+    """By minute first, because a minute belongs to exactly one interval of each longer step."""
+    minutes: dict[tuple[str, str, Millis], Aggregate] = {}
+    for sample in samples:
+        at = sample.at // MINUTE * MINUTE
+        numbers = {UP: 0.0 if sample.state == "failure" else 1.0, **sample.measured}
+        for metric, number in numbers.items():
+            _count(minutes, (sample.monitor_id, metric, at), (1, number, number, number))
+    aggregates: dict[StepKey, Aggregate] = {}
+    for (monitor_id, metric, at), aggregate in minutes.items():
+        for step in STEPS:
+            _count(aggregates, (monitor_id, metric, step, at // step * step), aggregate)
+    return aggregates
+
+
+def _count(aggregates: dict[KeyT, Aggregate], key: KeyT, added: Aggregate) -> None:
+    before = aggregates.get(key)
+    if before is None:
+        aggregates[key] = added
+    else:
+        count, total, low, high = added
+        aggregates[key] = (
+            before[0] + count,
+            before[1] + total,
+            min(before[2], low),
+            max(before[3], high),
+        )
 
 
 def _text(measured: dict[str, float]) -> str:

@@ -16,7 +16,7 @@ from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import rollups, state_changes, transitions
 from belvedere.monitors.evaluation.observations import Observation, separate_processes
 from belvedere.monitors.evaluation.state_changes import StateChange
-from belvedere.monitors.model import MonitorRow, MonitorType
+from belvedere.monitors.model import MonitorRow, MonitorState, MonitorType
 from belvedere.protocol import Sample, Samples
 
 MAX_AGE: Millis = 1 * DAY
@@ -33,7 +33,9 @@ def record_batches(
 ) -> int:
     """Record the new ones of an agent's batches, in order; returns the number of samples used."""
     new_batches = _new_batches(tx, host_id, batches)
-    rows = {row.id: row for row in store.for_host(tx, host_id, lock=True)} if new_batches else {}
+    monitor_ids = {sample.monitor_id for batch in new_batches for sample in batch.samples}
+    # Only the monitors of these batches: the host may have thousands.
+    rows = {row.id: row for row in store.lock_for_host(tx, host_id, monitor_ids)}
     observations = [
         (rows[sample.monitor_id], observation_from_sample(sample, tx.now))
         for batch in new_batches
@@ -112,9 +114,8 @@ def observation_from_sample(sample: Sample, now: Millis) -> Observation:
 
 
 def _limited_data(data: dict[str, Any]) -> dict[str, Any]:
-    text = json_text.clean(msgspec.json.encode(data).decode())
-    decoded: dict[str, Any] = msgspec.json.decode(text) if len(text) <= MAX_DATA else {}
-    return decoded
+    """A copy: lists of processes are removed from it, and the batch may be recorded again."""
+    return dict(data) if len(msgspec.json.encode(data)) <= MAX_DATA else {}
 
 
 def evaluate(row: MonitorRow, observation: Observation) -> StateChange:
@@ -152,12 +153,14 @@ def record_observations(
     rows. Without history (the organization's storage is full), states and alerts still work."""
     changes: list[StateChange] = []
     stored: list[rollups.StoredSample] = []
+    latest: dict[str, tuple[MonitorRow, Observation]] = {}
     for row, observation in observations:
         # Results of the same millisecond, or after a clock change, still keep their order.
         observation.at = row.checked_at = max(observation.at, (row.checked_at or 0) + 1)
-        row.last_event = _last_event(observation)
-        model.set_due(row, observation.at)
-        changes.append(evaluation(row, observation))
+        latest[row.id] = (row, observation)
+        if not _changes_nothing(row, observation):
+            row.last_event = _last_event(observation)
+            changes.append(evaluation(row, observation))
         if not maintenance.is_open(row.maintenance, observation.at):
             stored.append(
                 rollups.StoredSample(
@@ -170,8 +173,22 @@ def record_observations(
             )
     if keeps_history:
         rollups.add(tx, stored)
-    store.save_status(tx, {row.id: row for row, _ in observations}.values())
+    for row, observation in latest.values():
+        row.last_event = _last_event(observation)
+        model.set_due(row, observation.at)
+    store.save_status(tx, [row for row, _ in latest.values()])
     state_changes.publish(tx, changes)
+
+
+def _changes_nothing(row: MonitorRow, observation: Observation) -> bool:
+    """Whether it is one more successful check of a monitor that has had no failure for a while.
+    Almost all results are; for them the rules of `transitions` need not run."""
+    return (
+        observation.state == "normal"
+        and row.state == MonitorState.NORMAL
+        and row.flips == "[]"
+        and not (row.fails_count or row.is_failing or row.is_flapping)
+    )
 
 
 def _last_event(observation: Observation) -> str:

@@ -132,7 +132,8 @@ def check_samples(batch: Samples) -> int:
 
 def _cut_sample(sample: Sample) -> int:
     """Its bytes without `data`, in characters."""
-    sample.monitor_id = sample.monitor_id[:MAX_WORD]
+    # PostgreSQL refuses a list of ids with a NUL in it.
+    sample.monitor_id = json_text.clean(sample.monitor_id[:MAX_WORD])
     sample.event = sample.event[: samples.MAX_EVENT_NAME]
     sample.message = sample.message[: rollups.MAX_MESSAGE]
     sample.measured = rollups.valid_metrics(sample.measured)
