@@ -107,6 +107,19 @@ def test_the_work_of_a_pass_does_not_grow_with_the_log(db: Database, kind: str) 
     assert more <= 3 * less + 200
 
 
+def test_a_step_reads_no_more_of_a_longer_log(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an upgrade, when nothing is counted yet."""
+    monkeypatch.setattr(budget, "STEP", 20)
+    work = []
+    for count in (100, 900):
+        fill(db, count)
+        db.write_blocking(budget.start_over)
+        work.append(db.write_blocking(_measure, 2_000)[1])
+    assert work[1] <= 1.5 * work[0]
+
+
 def budget_of(db: Database) -> int:
     """As many as there are: the next event is one too many."""
     sql = "select events from event_counts where object = 'webhook'"

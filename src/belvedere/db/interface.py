@@ -58,9 +58,10 @@ class Dialect:
     current_xid: str
     # Events before an event at or above this number may still appear; cursors stay below it.
     xid_horizon: str
-    # Events after a cursor, whose two numbers are the parameters, and the order of cursors, in
-    # a form that uses an index: the log may contain years.
+    # Events after a cursor, whose two numbers are the parameters, events up to a cursor, and the
+    # order of cursors, in a form that uses an index: the log may contain years.
     beyond_cursor: str
+    up_to_cursor: str
     in_order: str
     # The member of a JSON column at this path of keys and positions, which are literal text.
     json_text: Callable[[str, Sequence[str]], str]

@@ -37,7 +37,7 @@ def count_step(tx: Tx) -> bool:
         return False
     rows = tx.rows(
         f"select customer_id, object, count(*) from events where {tx.dialect.beyond_cursor}"
-        f" and not {tx.dialect.beyond_cursor} and object not in ('job', '')"
+        f" and {tx.dialect.up_to_cursor} and object not in ('job', '')"
         " group by customer_id, object order by customer_id, object",
         *start,
         *end,

@@ -29,6 +29,7 @@ DIALECT = Dialect(
     current_xid="pg_current_xact_id()::text::bigint",
     xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
     beyond_cursor="(xid, id) > (?, ?)",
+    up_to_cursor="(xid, id) <= (?, ?)",
     in_order="xid, id",
     json_text=lambda column, path: f"{column}::json #>> '{{{','.join(path)}}}'",
     json_values=lambda column, alias, key: (

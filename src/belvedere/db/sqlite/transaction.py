@@ -41,6 +41,7 @@ DIALECT = Dialect(
     xid_horizon="9223372036854775807",
     # One writer: the transaction's number is not needed.
     beyond_cursor="(? is not null and id > ?)",
+    up_to_cursor="(? is not null and id <= ?)",
     in_order="id",
     json_text=lambda column, path: f"{column} ->> '{_json_path(path)}'",
     json_values=lambda column, alias, key: (

@@ -76,7 +76,7 @@ def _after_recent_ends(tx: Tx, waiting: UnprocessedEvents) -> tuple[list[str], b
         return [], True
     rows = tx.rows(
         f"select xid, id, data from events where {tx.dialect.beyond_cursor}"
-        f" and not {tx.dialect.beyond_cursor} and object = 'job' order by"
+        f" and {tx.dialect.up_to_cursor} and object = 'job' order by"
         f" {tx.dialect.in_order} limit ?",
         *cursor,
         *end,
