@@ -10,7 +10,7 @@ from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Tx
 from belvedere.jobs.history import retention
 from belvedere.jobs.queries import list_details, pages
-from belvedere.jobs.search import candidates, progress, terms
+from belvedere.jobs.search import candidates, index, progress, terms
 from belvedere.rest.listing import Condition, Listing
 from belvedere.server.background import consumers
 from jobs.job_steps import JobSteps
@@ -46,6 +46,8 @@ def add_all(steps: JobSteps) -> None:
     while steps.db.write_blocking(consumers.run_batch, None, CONSUMER):  # type: ignore[arg-type]
         pass
     while steps.db.write_blocking(progress.add_older):
+        pass
+    while steps.db.dialect.text_index.merge and steps.db.write_blocking(index.merge_step):
         pass
 
 

@@ -29,3 +29,6 @@ def test_filling_the_index_pauses_longer_while_others_write() -> None:
     assert pace.pause_s(1.0, at + 3) == 2.0
     db.count(1)
     assert pace.pause_s(0.01, at + 4) == 0.01
+    db.count(1 + 500)
+    pace.more_transactions = 500
+    assert pace.pause_s(0.01, at + 5) == 0.01

@@ -37,6 +37,10 @@ class TextIndex:
     range: Callable[[str, str], tuple[object, ...]]
     # Up to a number of rows: (query, limit). Empty if `find` reads only as many as it returns.
     count: str = ""
+    # Merges parts of the index: about this number of pages. Empty if the engine does so by itself.
+    # At most one change (`changes`) by it means that nothing is left to merge.
+    merge: str = ""
+    changes: str = ""
 
 
 def grams(text: str) -> set[str]:

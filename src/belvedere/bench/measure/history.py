@@ -19,7 +19,7 @@ from belvedere.jobs.history import deletion_rows, deletion_steps
 from belvedere.jobs.history.deletion_rows import TASK, DeletionScope
 from belvedere.jobs.history.deletion_steps import STEP_ROWS
 from belvedere.jobs.queries import pages
-from belvedere.jobs.search import progress, terms
+from belvedere.jobs.search import index, progress, terms
 from belvedere.rest.listing import Condition, Listable, Listing
 from belvedere.server.background import consumers
 
@@ -73,6 +73,8 @@ def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
         db.write_blocking(skip_events)
         db.write_blocking(progress.start)
         while db.write_blocking(progress.add_older, INDEX_BATCH_SIZE):
+            step(jobs)
+        while db.dialect.text_index.merge and db.write_blocking(index.merge_step):
             step(jobs)
         if db.dialect.name == "postgres":
             # Autovacuum would do so within a minute.

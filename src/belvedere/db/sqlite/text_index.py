@@ -67,4 +67,6 @@ INDEX = TextIndex(
     " order by rowid {order} limit ?",
     query=_query,
     range=_range,
+    merge="insert into {table} ({table}, rank) values ('merge', ?)",
+    changes="select total_changes()",
 )

@@ -13,6 +13,8 @@ from belvedere.jobs.search.texts import SearchRow
 from belvedere.rest.listing import Listing
 
 TABLE = "job_search"
+# Pages of a step that merges parts of the index: other writers wait for it.
+MERGE_PAGES = 4
 # Characters of a time in an id.
 _TIME = 12
 # If a sample has more matches, so many jobs match that the newest are soon found without the index.
@@ -41,6 +43,15 @@ def delete(tx: Tx, job_ids: Sequence[str]) -> None:
     index = tx.dialect.text_index
     keys = [index.key(job_id) for job_id in job_ids]
     tx.execute(index.delete.format(table=TABLE), store.json_array(keys))
+
+
+def merge_step(tx: Tx) -> bool:
+    """Every batch of written jobs is a part of the index, and a search reads all parts. Merge a
+    little; whether there may be more to merge."""
+    text_index = tx.dialect.text_index
+    before = int(tx.value(text_index.changes))
+    tx.execute(text_index.merge.format(table=TABLE), MERGE_PAGES)
+    return int(tx.value(text_index.changes)) - before > 1
 
 
 def _scopes(row: SearchRow) -> list[str]:

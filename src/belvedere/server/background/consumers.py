@@ -22,7 +22,7 @@ from belvedere.schedules import service as schedules
 from belvedere.secrets import service as secrets
 from belvedere.server import notices
 from belvedere.server.background import job_publishing, trigger_starts
-from belvedere.server.background.search_index import Pace
+from belvedere.server.background.search_index import Pace, merge_parts
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup.first_start import show_demo
 from belvedere.workflows.execution import advance
@@ -46,8 +46,8 @@ class EventConsumer:
     # Wait this long after a signal, so that reading every event of a job does not slow the jobs.
     delay_s: float = 0.0
     batch_size: int = BATCH_SIZE
-    # Nobody waits for it: it proceeds slowly while others write.
-    is_slow: bool = False
+    # It writes the search index, for which nobody waits: it proceeds slowly while others write.
+    writes_index: bool = False
 
 
 CONSUMERS = (
@@ -138,7 +138,7 @@ CONSUMERS = (
         lambda tx, _, batch: progress.add_changed(tx, batch),
         delay_s=1.0,
         batch_size=progress.EVENT_BATCH_SIZE,
-        is_slow=True,
+        writes_index=True,
     ),
 )
 
@@ -164,7 +164,7 @@ def job_readers(*, has_redis: bool) -> dict[str, frozenset[str]]:
     return {
         consumer.name: consumer.kinds
         for consumer in active(has_redis=has_redis)
-        if not consumer.is_slow
+        if not consumer.writes_index
         and any(kind.startswith(("job.", "trigger.")) for kind in consumer.kinds)
     }
 
@@ -262,13 +262,15 @@ async def _can_read(consumer: EventConsumer, runtime: ServerRuntime) -> bool:
 
 async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
     has_events, is_behind = await runtime.db.read(cursors.backlog, consumer.name, consumer.kinds)
-    pace = Pace(runtime.db) if consumer.is_slow else contextlib.nullcontext()
+    pace = Pace(runtime.db) if consumer.writes_index else None
     while has_events:
-        async with pace:
+        async with pace or contextlib.nullcontext():
             try:
                 await runtime.db.write(run_batch, runtime, consumer)
             except Exception:
                 await runtime.db.write(run_first, runtime, consumer)
+            if pace is not None:
+                await merge_parts(runtime, pace)
         has_events, is_behind = await runtime.db.read(
             cursors.backlog, consumer.name, consumer.kinds
         )

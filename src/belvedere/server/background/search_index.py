@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from belvedere.db import Database
-from belvedere.jobs.search import progress
+from belvedere.jobs.search import index, progress
 from belvedere.server.runtime import ServerRuntime
 
 # A batch is followed by a pause of so many times its duration.
@@ -15,12 +15,13 @@ MAX_PAUSE_S = 2.0
 
 
 class Pace:
-    """`async with pace: …` around each batch."""
+    """`async with pace: …` around each batch, which is one transaction and `more_transactions`."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._count = self._transactions()
         self._at = self._began_at = time.monotonic()
+        self.more_transactions = 0
 
     def _transactions(self) -> int:
         return sum(self._db.transaction_times.counts)
@@ -35,11 +36,23 @@ class Pace:
     def pause_s(self, batch_s: float, now: float) -> float:
         """After a batch of this duration, given the transactions since the pause before."""
         count = self._transactions()
-        # One of them is the batch itself.
-        rate = (count - self._count - 1) / max(now - self._at, 1e-6)
-        self._count, self._at = count, now
+        others = count - self._count - 1 - self.more_transactions
+        rate = others / max(now - self._at, 1e-6)
+        self._count, self._at, self.more_transactions = count, now, 0
         factor = BUSY_FACTOR if rate > BUSY_RATE else IDLE_FACTOR
         return min(batch_s * factor, MAX_PAUSE_S)
+
+
+async def merge_parts(runtime: ServerRuntime, pace: Pace) -> None:
+    """Until nothing is left to merge. After a step other writers have as much time as it took."""
+    if not runtime.db.dialect.text_index.merge:
+        return
+    started_at = time.monotonic()
+    while await runtime.db.write(index.merge_step):
+        pace.more_transactions += 1
+        await asyncio.sleep(time.monotonic() - started_at)
+        started_at = time.monotonic()
+    pace.more_transactions += 1
 
 
 async def add_older_jobs(runtime: ServerRuntime) -> None:
@@ -50,3 +63,4 @@ async def add_older_jobs(runtime: ServerRuntime) -> None:
     while has_more:
         async with pace:
             has_more = await runtime.db.write(progress.add_older)
+            await merge_parts(runtime, pace)

@@ -51,7 +51,7 @@ def _waiting_too_long(
     return [
         (item.name, at)
         for item, at in times
-        if at is not None and now - at > (MAX_SLOW_WAIT if item.is_slow else MAX_WAIT)
+        if at is not None and now - at > (MAX_SLOW_WAIT if item.writes_index else MAX_WAIT)
     ]
 
 
