@@ -13,7 +13,7 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text.json_text import Number, compact, parse
 from belvedere.db import Database
 from belvedere.files import content_of
-from belvedere.tasks.definition.argument_types import FileValue
+from belvedere.tasks.definition.argument_types import TYPES, FileValue
 from belvedere.tasks.definition.argument_values import (
     MAX_ALL,
     MAX_EACH,
@@ -166,6 +166,10 @@ def test_by_index_a_missing_value_is_refused_unless_optional() -> None:
     fault = refusal_of([INPUT, INPUT], ["a"], by_index=True)
     assert (fault.code, fault.faults[0].field) == ("missing_arguments", "task_arguments[1]")
     assert fit([INPUT], [None], by_index=True) == ["null"]
+
+
+def test_each_argument_type_has_its_checks() -> None:
+    assert set(TYPES) == set(ArgumentKind)
 
 
 SELECT = Argument(K.SELECT, options=[Option("eu"), Option(7), Option("us")])

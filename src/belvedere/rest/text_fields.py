@@ -1,7 +1,7 @@
 """Texts in bodies: names, descriptions, tags. Errors name the field."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from belvedere.base.errors import Fault, Invalid
@@ -72,3 +72,13 @@ def tags(field: str, texts: Sequence[str]) -> list[str]:
         raise invalid_field(field, f"At most {MAX_TAGS} tags are allowed.")
     lines = (line(f"{field}[{n}]", tag, most=MAX_TAG, least=1) for n, tag in enumerate(texts))
     return list(dict.fromkeys(lines))
+
+
+def faults_of(
+    field: str, check: Callable[..., object], *values: object, **limits: int
+) -> Iterator[Fault]:
+    """Turn the exception of a check into a fault of this field."""
+    try:
+        check(*values, **limits)
+    except Invalid as refused:
+        yield Fault(field, refused.faults[0].message if refused.faults else refused.message)

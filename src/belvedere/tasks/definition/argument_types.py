@@ -1,23 +1,26 @@
-"""The values that each type of argument accepts: one check per type, with its error messages."""
+"""The types of arguments: one row per type, with the check of its values and of its definition."""
 
 import base64
 import io
 import json
 import mimetypes
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import msgspec
 
-from belvedere.base.errors import Invalid
+from belvedere.base.errors import Fault, Invalid
 from belvedere.base.text import json_text
+from belvedere.rest import text_fields
 from belvedere.rest.bodies.multipart import clean_name
 from belvedere.rest.patterns import matcher
 from belvedere.tasks.model import Argument, ArgumentKind
 
 MAX_FILE = 32 << 20
+MAX_OPTIONS = 1_000
 # Characters of base64, a multiple of four.
 DECODE_STEP = 1 << 20
 _EMAIL = re.compile(r"[^\s@<>,;:\"\\]{1,64}@[^\s@<>,;:\"\\]{1,189}")
@@ -39,13 +42,19 @@ class InvalidArgument(Exception):
 
 Value = str | FileValue
 Check = Callable[[Argument, str, object], Value]
+Faults = Iterator[Fault]
 
 
 def convert(definition: Argument, value: object) -> Value:
     """The value as the script gets it; raises InvalidArgument if it is not allowed."""
     as_text = text_of(value)
-    check = CHECKS[definition.type]
+    check = TYPES[definition.type].check
     return check(definition, as_text, value)
+
+
+def definition_faults(definition: Argument) -> Faults:
+    """What is wrong with a definition of this type; the fields of every type are checked before."""
+    return TYPES[definition.type].definition_faults(definition)
 
 
 def text_of(value: object) -> str:
@@ -189,16 +198,44 @@ def _filename(words: Sequence[str]) -> str:
         raise InvalidArgument(f"has an invalid file name ({fault.message})") from None
 
 
-CHECKS: dict[ArgumentKind, Check] = {
-    ArgumentKind.FIXED: lambda definition, as_text, value: fixed_value(definition),
-    ArgumentKind.INPUT: _text,
-    ArgumentKind.TEXTAREA: _text,
-    ArgumentKind.BOOLEAN: _boolean,
-    ArgumentKind.JSON: _json,
-    ArgumentKind.SELECT: _select,
-    ArgumentKind.DATE: _date,
-    ArgumentKind.EMAIL: _email,
-    ArgumentKind.REGEXP: _regexp,
-    ArgumentKind.FILE: _file,
-    ArgumentKind.REMOTE_OPTIONS: _remote_options,
+def _need_options(definition: Argument) -> Faults:
+    options = definition.options
+    if not 1 <= len(options) <= MAX_OPTIONS:
+        yield Fault("options", f"1 to {MAX_OPTIONS} options are allowed.")
+        return
+    ids = [text_of(option.id) for option in options]
+    if len(set(ids)) != len(ids):
+        yield Fault("options", "Two options have the same id.")
+    for text in (*ids, *(option.label for option in options)):
+        yield from text_fields.faults_of("options", text_fields.prose, "options", text, most=1_024)
+
+
+def _need_pattern(definition: Argument) -> Faults:
+    if not definition.pattern:
+        yield Fault("pattern", "Specify the pattern that values must match.")
+
+
+def _no_faults(_: Argument) -> Faults:
+    yield from ()
+
+
+class ArgumentType(NamedTuple):
+    # Returns the value as the script gets it.
+    check: Check
+    # Yields the wrong fields of a definition.
+    definition_faults: Callable[[Argument], Faults] = _no_faults
+
+
+TYPES: dict[ArgumentKind, ArgumentType] = {
+    ArgumentKind.FIXED: ArgumentType(lambda definition, as_text, value: fixed_value(definition)),
+    ArgumentKind.INPUT: ArgumentType(_text),
+    ArgumentKind.TEXTAREA: ArgumentType(_text),
+    ArgumentKind.BOOLEAN: ArgumentType(_boolean),
+    ArgumentKind.JSON: ArgumentType(_json),
+    ArgumentKind.SELECT: ArgumentType(_select, _need_options),
+    ArgumentKind.DATE: ArgumentType(_date),
+    ArgumentKind.EMAIL: ArgumentType(_email),
+    ArgumentKind.REGEXP: ArgumentType(_regexp, _need_pattern),
+    ArgumentKind.FILE: ArgumentType(_file),
+    ArgumentKind.REMOTE_OPTIONS: ArgumentType(_remote_options),
 }

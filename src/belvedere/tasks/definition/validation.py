@@ -16,10 +16,9 @@ from belvedere.rest import text_fields
 from belvedere.rest.patterns import matcher
 from belvedere.tasks.definition import argument_types
 from belvedere.tasks.definition.argument_values import MAX_EACH
-from belvedere.tasks.model import Argument, ArgumentKind, Option, Retry, TaskSpec, Type
+from belvedere.tasks.model import Argument, Retry, TaskSpec, Type
 
 MAX_ARGUMENTS = 100
-MAX_OPTIONS = 1_000
 # Limits for all patterns of a task's arguments: characters, and sizes (rest/patterns/matcher.py).
 MAX_PATTERN_TEXT = 10_000
 MAX_PATTERN_SIZE = 5_000
@@ -73,20 +72,20 @@ def sort_arguments(arguments: Sequence[Argument]) -> list[Argument]:
 
 
 def _texts(spec: TaskSpec) -> Faults:
-    yield from _try("name", text_fields.line, "name", spec.name, least=1)
-    yield from _try("tags", text_fields.tags, "tags", spec.tags)
+    yield from text_fields.faults_of("name", text_fields.line, "name", spec.name, least=1)
+    yield from text_fields.faults_of("tags", text_fields.tags, "tags", spec.tags)
     for name in ("short_description", "icon_color", "icon_image", "subject"):
-        yield from _try(name, text_fields.line, name, getattr(spec, name))
+        yield from text_fields.faults_of(name, text_fields.line, name, getattr(spec, name))
     for name in ("success_label", "failure_label", "cancel_label", "ignore_label"):
-        yield from _try(name, text_fields.line, name, getattr(spec, name))
+        yield from text_fields.faults_of(name, text_fields.line, name, getattr(spec, name))
     for name in ("description", "body"):
-        yield from _try(name, text_fields.prose, name, getattr(spec, name))
+        yield from text_fields.faults_of(name, text_fields.prose, name, getattr(spec, name))
     for name in ("assigned_users", "user_inputs_members", "recipients"):
         if len(getattr(spec, name)) > MAX_PEOPLE:
             yield Fault(name, f"At most {MAX_PEOPLE} entries are allowed.")
             continue
         for n, entry in enumerate(getattr(spec, name)):
-            yield from _try(f"{name}[{n}]", text_fields.line, name, entry, least=1)
+            yield from text_fields.faults_of(f"{name}[{n}]", text_fields.line, name, entry, least=1)
     yield from _json("output_parameters", spec.output_parameters)
 
 
@@ -112,7 +111,9 @@ def retry_faults(retry: Retry) -> Faults:
 
 def _script(spec: TaskSpec) -> Faults:
     yield from _choice("default_state_evaluation", spec.default_state_evaluation, STATES)
-    yield from _try("script_runas", text_fields.line, "", spec.script_runas, most=1_024)
+    yield from text_fields.faults_of(
+        "script_runas", text_fields.line, "", spec.script_runas, most=1_024
+    )
     try:
         shlex.split(spec.script_runas)
     except ValueError:
@@ -132,7 +133,7 @@ def env_faults(field: str, env: dict[str, str]) -> Faults:
     for name, value in env.items():
         if not _ENV_NAME.fullmatch(name):
             yield Fault(f"{field}.{name[:64]!r}", NO_NAME)
-        yield from _try(f"{field}.{name[:64]}", text_fields.prose, "", value)
+        yield from text_fields.faults_of(f"{field}.{name[:64]}", text_fields.prose, "", value)
 
 
 def _scraper(spec: TaskSpec) -> Faults:
@@ -140,8 +141,8 @@ def _scraper(spec: TaskSpec) -> Faults:
         yield Fault("url", "Must be an address such as https://example.com/health.")
     yield from _choice("method", spec.method, METHODS)
     yield from _choice("parser", spec.parser, ("", "pattern"))
-    yield from _try("status_code", parse_pattern, spec.status_code)
-    yield from _try("pattern", parse_pattern, spec.pattern)
+    yield from text_fields.faults_of("status_code", parse_pattern, spec.status_code)
+    yield from text_fields.faults_of("pattern", parse_pattern, spec.pattern)
     if len(spec.headers) > MAX_HEADERS:
         yield Fault("headers", f"At most {MAX_HEADERS} headers are allowed.")
         return
@@ -227,16 +228,15 @@ def _argument_faults(arguments: Sequence[Argument]) -> Faults:
 def _argument(argument: Argument) -> Faults:
     for name in ("label", "endpoint_url", "id_attribute", "text_attribute"):
         most = 2_048 if name == "endpoint_url" else text_fields.MAX_LINE
-        yield from _try(name, text_fields.line, name, getattr(argument, name), most=most)
-    yield from _try("help", text_fields.prose, "help", argument.help)
+        yield from text_fields.faults_of(
+            name, text_fields.line, name, getattr(argument, name), most=most
+        )
+    yield from text_fields.faults_of("help", text_fields.prose, "help", argument.help)
     yield from _json("value", argument.value)
     yield from _lengths(argument)
-    if argument.type is ArgumentKind.REGEXP or argument.pattern:
-        yield from _try("pattern", matcher.size, argument.pattern)
-    if argument.type is ArgumentKind.REGEXP and not argument.pattern:
-        yield Fault("pattern", "Specify the pattern that values must match.")
-    if argument.type is ArgumentKind.SELECT:
-        yield from _options(argument.options)
+    if argument.pattern:
+        yield from text_fields.faults_of("pattern", matcher.size, argument.pattern)
+    yield from argument_types.definition_faults(argument)
 
 
 def _lengths(argument: Argument) -> Faults:
@@ -246,17 +246,6 @@ def _lengths(argument: Argument) -> Faults:
     least, most = argument.charsmin, argument.charsmax
     if least is not None and most is not None and least > most:
         yield Fault("charsmax", "Must not be less than charsmin.")
-
-
-def _options(options: Sequence[Option]) -> Faults:
-    if not 1 <= len(options) <= MAX_OPTIONS:
-        yield Fault("options", f"1 to {MAX_OPTIONS} options are allowed.")
-        return
-    ids = [argument_types.text_of(option.id) for option in options]
-    if len(set(ids)) != len(ids):
-        yield Fault("options", "Two options have the same id.")
-    for text in (*ids, *(option.label for option in options)):
-        yield from _try("options", text_fields.prose, "options", text, most=1_024)
 
 
 def _json(field: str, value: object) -> Faults:
@@ -280,11 +269,3 @@ def _within(field: str, value: int, least: int, most: int) -> Faults:
 def _choice(field: str, value: str, allowed: Sequence[str]) -> Faults:
     if value not in allowed:
         yield Fault(field, f"Must be one of {', '.join(word for word in allowed if word)}.")
-
-
-def _try(field: str, check: Callable[..., object], *values: object, **limits: int) -> Faults:
-    """Turn the exception of a check into a fault of this field."""
-    try:
-        check(*values, **limits)
-    except Invalid as refused:
-        yield Fault(field, refused.faults[0].message if refused.faults else refused.message)

@@ -12,16 +12,17 @@ import { SecretArea } from '../form/SecretArea'
 import { DateField } from './DateField'
 import { FileField } from './FileField'
 import { type FieldProps, useFieldProps } from './fieldProps'
+import { KINDS, type KindRow } from './kinds'
 import { RemoteField } from './RemoteField'
 import { useText } from './text'
-import type { Argument } from './values'
 
 /** The input for one argument, by its kind. */
 export function ArgumentField(props: FieldProps) {
-  const { definition: argument } = props
-  if (argument.masked && MULTILINE.includes(argument.type)) return <HiddenArea {...props} />
-  if (argument.masked && HIDEABLE.includes(argument.type)) return <HiddenField {...props} />
-  const Field = FIELDS[argument.type]
+  const { type, masked } = props.definition
+  const { input, isMultiline, isMaskable } = KINDS[type]
+  if (masked && isMultiline) return <HiddenArea {...props} />
+  if (masked && isMaskable) return <HiddenField {...props} />
+  const Field = FIELDS[input]
   return <Field {...props} />
 }
 
@@ -32,7 +33,7 @@ function LineField(props: FieldProps) {
   return (
     <TextInput
       {...useFieldProps(props)}
-      type={argument.type === 'email' ? 'email' : 'text'}
+      type={KINDS[argument.type].htmlType ?? 'text'}
       value={asText(value)}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
@@ -128,17 +129,13 @@ function FixedField(props: FieldProps) {
   )
 }
 
-const MULTILINE = ['textarea', 'json']
-const HIDEABLE = ['input', 'email', 'regexp', 'remote-options']
-const FIELDS: Record<Argument['type'], ComponentType<FieldProps>> = {
-  input: LineField,
-  email: LineField,
-  regexp: LineField,
-  textarea: AreaField,
+const FIELDS: Record<KindRow['input'], ComponentType<FieldProps>> = {
+  line: LineField,
+  area: AreaField,
   json: JsonField,
-  boolean: BooleanField,
-  select: SelectField,
-  'remote-options': RemoteField,
+  switch: BooleanField,
+  choice: SelectField,
+  remote: RemoteField,
   date: DateField,
   file: FileField,
   fixed: FixedField,

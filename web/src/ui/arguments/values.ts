@@ -1,12 +1,10 @@
-import type { Shape } from '../../api/client'
-import { mayMatch } from './pattern'
+import { type Argument, KINDS } from './kinds'
 import { useText } from './text'
 
-export type Argument = Shape<'Argument'>
+export type { Argument }
 
 /** The server's mask of a hidden value. */
 const MASK = '***'
-const EMAIL = /^[^\s@<>,;:"\\]{1,64}@[^\s@<>,;:"\\]{1,189}$/
 
 /** The name under which the server speaks of argument n. */
 export function fieldOf(n: number): string {
@@ -37,7 +35,7 @@ export function fitsDefinition(argument: Argument, value: unknown): boolean {
 function proposedValue(argument: Argument): unknown {
   const value = argument.value === MASK ? null : argument.value
   if (argument.type === 'boolean') return value === true || value === 'true'
-  if (argument.multiple && (argument.type === 'select' || argument.type === 'remote-options'))
+  if (argument.multiple && KINDS[argument.type].isChoice)
     return Array.isArray(value)
       ? value.map(String)
       : value == null || value === ''
@@ -67,25 +65,8 @@ function faultOf(argument: Argument, value: unknown): string {
   if (argument.type === 'fixed') return ''
   const isBlank = value == null || value === '' || (Array.isArray(value) && value.length === 0)
   if (isBlank) return argument.required ? t.required : ''
-  const check = CHECKS[argument.type]
-  return check ? check(argument, value) : ''
-}
-
-const CHECKS: Partial<Record<Argument['type'], (argument: Argument, value: unknown) => string>> = {
-  input: lengthFault,
-  textarea: lengthFault,
-  regexp: (argument, value) =>
-    mayMatch(argument.pattern, String(value))
-      ? lengthFault(argument, value)
-      : useText.now().notPattern(argument.pattern),
-  email: (_, value) => (EMAIL.test(String(value)) ? '' : useText.now().notEmail),
-  json: (_, value) => (isJson(value) ? '' : useText.now().notJson),
-  date: (_, value) => (Number.isNaN(Date.parse(String(value))) ? useText.now().notDate : ''),
-  select: (argument, value) => {
-    const allowed = argument.options.map((option) => String(option.id))
-    const chosen = Array.isArray(value) ? value : [value]
-    return chosen.every((each) => allowed.includes(String(each))) ? '' : useText.now().notOption
-  },
+  const { check, hasLength } = KINDS[argument.type]
+  return check?.(argument, value) || (hasLength ? lengthFault(argument, value) : '')
 }
 
 function lengthFault(argument: Argument, value: unknown): string {
@@ -95,16 +76,6 @@ function lengthFault(argument: Argument, value: unknown): string {
   if (argument.charsmax != null && length > argument.charsmax)
     return useText.now().tooLong(argument.charsmax)
   return ''
-}
-
-function isJson(value: unknown): boolean {
-  if (typeof value !== 'string') return true
-  try {
-    JSON.parse(value)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The values as they may be remembered: nothing hidden, no files, nothing fixed. */

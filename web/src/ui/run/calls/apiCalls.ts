@@ -1,4 +1,5 @@
 import { currentCustomer, ROOT } from '../../../api/client'
+import { KINDS } from '../../arguments/kinds'
 import { type Argument, nameOf } from '../../arguments/values'
 import type { Target } from '../target'
 
@@ -68,25 +69,15 @@ export function htmlForm(target: Target, secret: string, definitions: Argument[]
   ].join('\n')
 }
 
-const TYPES: Partial<Record<Argument['type'], string>> = {
-  email: 'email',
-  file: 'file',
-  date: 'date',
-}
-
 function input(argument: Argument): string {
   const name = 'name="task_arguments[]"'
   const required = argument.required ? ' required' : ''
-  if (argument.type === 'select' || argument.type === 'boolean') {
-    const ids =
-      argument.type === 'boolean'
-        ? ['false', 'true']
-        : argument.options.map((option) => String(option.id))
-    const options = ids.map((id) => `<option>${escaped(id)}</option>`).join('')
-    return `<select ${name}${required}>${options}</select>`
+  const { htmlOptions, isMultiline, htmlType = 'text' } = KINDS[argument.type]
+  if (htmlOptions) {
+    const options = htmlOptions(argument).map((id) => `<option>${escaped(id)}</option>`)
+    return `<select ${name}${required}>${options.join('')}</select>`
   }
-  if (argument.type === 'textarea' || argument.type === 'json')
-    return `<textarea ${name}${required}></textarea>`
-  const type = argument.masked ? 'password' : (TYPES[argument.type] ?? 'text')
+  if (isMultiline) return `<textarea ${name}${required}></textarea>`
+  const type = argument.masked ? 'password' : htmlType
   return `<input ${name} type="${type}"${required}>`
 }

@@ -1,7 +1,7 @@
 import { Group, NumberInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ArgumentField } from '../../../../ui/arguments/ArgumentField'
-import type { Argument } from '../../../../ui/arguments/values'
+import { type Argument, KINDS, useKindNames } from '../../../../ui/arguments/kinds'
 import { FormDialog } from '../../../../ui/form/FormDialog'
 import { useText } from '../../text'
 import { optionsIn, optionsText } from './argumentOrder'
@@ -45,6 +45,7 @@ interface PartProps {
 
 function Common({ draft, set }: PartProps) {
   const t = useText().argument
+  const kindNames = useKindNames()
   return (
     <>
       <TextInput
@@ -56,7 +57,7 @@ function Common({ draft, set }: PartProps) {
       <Select
         label={t.kind}
         allowDeselect={false}
-        data={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))}
+        data={Object.entries(kindNames).map(([value, label]) => ({ value, label }))}
         value={draft.type}
         onChange={(type) => type && set({ type: type as Argument['type'], value: null })}
       />
@@ -71,8 +72,6 @@ function Common({ draft, set }: PartProps) {
     </>
   )
 }
-
-const TEXTS = ['input', 'textarea', 'regexp']
 
 function Special({
   draft,
@@ -112,7 +111,7 @@ function Special({
         />
       ) : null}
       {draft.type === 'remote-options' ? <Remote draft={draft} set={set} /> : null}
-      {TEXTS.includes(draft.type) ? (
+      {KINDS[draft.type].hasLength ? (
         <Group grow gap={8}>
           <NumberInput
             label={t.min}
@@ -203,7 +202,7 @@ function Switches({ draft, set }: PartProps) {
       {isFixed ? null : toggle('required')}
       {isFixed ? null : toggle('readonly')}
       {toggle('masked')}
-      {draft.type === 'select' || draft.type === 'remote-options' ? toggle('multiple') : null}
+      {KINDS[draft.type].isChoice ? toggle('multiple') : null}
     </>
   )
 }

@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { GripVertical, Pencil, Plus, Trash2 } from 'lucide-react'
 import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
-import { type Argument, nameOf } from '../../../../ui/arguments/values'
+import { type Argument, useKindNames } from '../../../../ui/arguments/kinds'
+import { nameOf } from '../../../../ui/arguments/values'
 import type { FormProps } from '../../draft/taskDraft'
 import { newArgument } from '../../draft/templates'
 import { useText } from '../../text'
@@ -109,6 +110,7 @@ const STEPS: Record<string, number> = { ArrowUp: -1, ArrowDown: 1 }
 
 function Row({ argument, n, readOnly, fault, isOver, ...on }: RowProps) {
   const t = useText()
+  const kindNames = useKindNames()
   const name = nameOf(argument, n)
   const press = (event: KeyboardEvent) => {
     const by = STEPS[event.key]
@@ -139,8 +141,7 @@ function Row({ argument, n, readOnly, fault, isOver, ...on }: RowProps) {
           {name}
         </Text>
         <Text size="xs" c={fault ? 'var(--mantine-color-error)' : 'dimmed'} className="clip">
-          {fault ||
-            [t.argument.kinds[argument.type], proposedText(argument)].filter(Boolean).join(' · ')}
+          {fault || [kindNames[argument.type], proposedText(argument)].filter(Boolean).join(' · ')}
         </Text>
       </div>
       <ActionIcon onClick={on.onEdit} aria-label={t.argument.edit(name)}>

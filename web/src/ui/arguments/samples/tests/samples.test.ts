@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Argument, faultsOf } from '../../values'
+import { type Argument, type ArgumentKind, KINDS } from '../../kinds'
+import { faultsOf } from '../../values'
 import { samplePattern } from '../samplePattern'
 import { sampleValues } from '../samples'
 
@@ -24,23 +25,26 @@ const CHOICES = [
   { id: 'test', label: 'Test', order: 1 },
 ]
 
-const KINDS: [string, Partial<Argument>][] = [
-  ['text', { type: 'input' }],
+/** What a definition of the type needs before it can have a value. */
+const NEEDS: Partial<Record<ArgumentKind, Partial<Argument>>> = {
+  select: { options: CHOICES },
+  regexp: { pattern: '^v\\d+\\.[0-9]{2}(?:-(rc|beta))?$' },
+  fixed: { value: 'own' },
+}
+
+const EXAMPLES: [string, Partial<Argument>][] = [
+  ...(Object.keys(KINDS) as ArgumentKind[]).map((type): [string, Partial<Argument>] => [
+    type,
+    { type, ...NEEDS[type] },
+  ]),
   ['long text', { type: 'textarea', charsmin: 12 }],
   ['short text', { type: 'input', charsmax: 3 }],
-  ['choice', { type: 'select', options: CHOICES }],
   ['several choices', { type: 'select', options: CHOICES, multiple: true }],
-  ['yes or no', { type: 'boolean' }],
-  ['JSON', { type: 'json' }],
-  ['date', { type: 'date' }],
-  ['e-mail', { type: 'email' }],
-  ['pattern', { type: 'regexp', pattern: '^v\\d+\\.[0-9]{2}(?:-(rc|beta))?$' }],
-  ['file', { type: 'file' }],
-  ['remote choice', { type: 'remote-options' }],
+  ['several remote choices', { type: 'remote-options', multiple: true }],
   ['masked text', { type: 'input', masked: true, value: '***' }],
 ]
 
-test.each(KINDS)('an example value of the kind %s is valid', (_, more) => {
+test.each(EXAMPLES)('an example value of the kind %s is valid', (_, more) => {
   const definitions = [argument(more)]
   const values = sampleValues(definitions)
   expect(faultsOf(definitions, values)).toEqual({})
