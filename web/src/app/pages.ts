@@ -18,32 +18,41 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react'
+import { catalogue } from '../lib/i18n'
 import type { Action, Level } from './permissions'
 
+export type PageName =
+  | 'dashboard'
+  | 'inbox'
+  | 'monitors'
+  | 'hosts'
+  | 'indicators'
+  | 'tasks'
+  | 'workflows'
+  | 'jobs'
+  | 'schedules'
+  | 'webhooks'
+  | 'scripts'
+  | 'secrets'
+  | 'people'
+  | 'status'
+  | 'wall'
+  | 'audit'
+  | 'settings'
+
+/** A page of the navigation: everything that the side bar, the palette, the keys and the help need. */
 export interface Page {
-  /** Its key in the catalogue, and the name of its badge in the counts. */
-  word:
-    | 'dashboard'
-    | 'inbox'
-    | 'monitors'
-    | 'hosts'
-    | 'indicators'
-    | 'tasks'
-    | 'workflows'
-    | 'jobs'
-    | 'schedules'
-    | 'webhooks'
-    | 'scripts'
-    | 'secrets'
-    | 'people'
-    | 'status'
-    | 'wall'
-    | 'audit'
-    | 'settings'
+  /** Also the name of its badge in the counts. */
+  name: PageName
+  /** In English and in Spanish. */
+  titles: readonly [english: string, spanish: string]
   to: string
   icon: LucideIcon
+  /** Its page of the documentation. */
+  help: string
   /** The second key after g. */
   key?: string
+  /** The lowest level that sees it; everybody, if it is missing. */
   level?: Level
 }
 
@@ -52,48 +61,174 @@ export interface Group {
   pages: Page[]
 }
 
-/** The navigation, once: the side bar, the palette and the keys read it. */
 export const GROUPS: Group[] = [
   {
     word: 'main',
     pages: [
-      { word: 'dashboard', to: '/', icon: LayoutDashboard, key: 'd' },
-      { word: 'inbox', to: '/inbox', icon: Inbox, key: 'i' },
+      {
+        name: 'dashboard',
+        titles: ['Dashboard', 'Panel'],
+        to: '/',
+        icon: LayoutDashboard,
+        help: 'reference/console',
+        key: 'd',
+      },
+      {
+        name: 'inbox',
+        titles: ['Inbox', 'Bandeja'],
+        to: '/inbox',
+        icon: Inbox,
+        help: 'howto/ask-for-approval',
+        key: 'i',
+      },
     ],
   },
   {
     word: 'observe',
     pages: [
-      { word: 'monitors', to: '/monitors', icon: Activity, key: 'm' },
-      { word: 'hosts', to: '/hosts', icon: Server, key: 'h' },
-      { word: 'indicators', to: '/indicators', icon: Gauge, key: 'n' },
-      { word: 'status', to: '/status', icon: RadioTower, level: 'admin' },
-      { word: 'wall', to: '/wall', icon: Monitor },
+      {
+        name: 'monitors',
+        titles: ['Monitors', 'Monitores'],
+        to: '/monitors',
+        icon: Activity,
+        help: 'reference/monitors',
+        key: 'm',
+      },
+      {
+        name: 'hosts',
+        titles: ['Hosts', 'Equipos'],
+        to: '/hosts',
+        icon: Server,
+        help: 'reference/hosts',
+        key: 'h',
+      },
+      {
+        name: 'indicators',
+        titles: ['Indicators', 'Indicadores'],
+        to: '/indicators',
+        icon: Gauge,
+        help: 'reference/indicators',
+        key: 'n',
+      },
+      {
+        name: 'status',
+        titles: ['Status pages', 'Páginas de estado'],
+        to: '/status',
+        icon: RadioTower,
+        help: 'reference/statuspages',
+        level: 'admin',
+      },
+      {
+        name: 'wall',
+        titles: ['Wall', 'Pared'],
+        to: '/wall',
+        icon: Monitor,
+        help: 'reference/console',
+      },
     ],
   },
   {
     word: 'automate',
     pages: [
-      { word: 'tasks', to: '/tasks', icon: Code, key: 't' },
-      { word: 'workflows', to: '/workflows', icon: Workflow, key: 'w' },
-      { word: 'jobs', to: '/jobs', icon: ListChecks, key: 'j' },
-      { word: 'schedules', to: '/schedules', icon: CalendarClock, key: 's' },
-      { word: 'webhooks', to: '/webhooks', icon: Webhook, key: 'b' },
-      { word: 'scripts', to: '/scripts', icon: FileText, key: 'f', level: 'manager' },
-      { word: 'secrets', to: '/secrets', icon: KeyRound, level: 'admin' },
+      {
+        name: 'tasks',
+        titles: ['Tasks', 'Tareas'],
+        to: '/tasks',
+        icon: Code,
+        help: 'reference/tasks',
+        key: 't',
+      },
+      {
+        name: 'workflows',
+        titles: ['Workflows', 'Flujos'],
+        to: '/workflows',
+        icon: Workflow,
+        help: 'reference/workflows',
+        key: 'w',
+      },
+      {
+        name: 'jobs',
+        titles: ['Jobs', 'Trabajos'],
+        to: '/jobs',
+        icon: ListChecks,
+        help: 'reference/jobs',
+        key: 'j',
+      },
+      {
+        name: 'schedules',
+        titles: ['Schedules', 'Horarios'],
+        to: '/schedules',
+        icon: CalendarClock,
+        help: 'reference/schedules',
+        key: 's',
+      },
+      {
+        name: 'webhooks',
+        titles: ['Webhooks', 'Webhooks'],
+        to: '/webhooks',
+        icon: Webhook,
+        help: 'reference/webhooks',
+        key: 'b',
+      },
+      {
+        name: 'scripts',
+        titles: ['Scripts', 'Scripts'],
+        to: '/scripts',
+        icon: FileText,
+        help: 'reference/scripts',
+        key: 'f',
+        level: 'manager',
+      },
+      {
+        name: 'secrets',
+        titles: ['Secrets', 'Secretos'],
+        to: '/secrets',
+        icon: KeyRound,
+        help: 'reference/secrets',
+        level: 'admin',
+      },
     ],
   },
   {
     word: 'admin',
     pages: [
-      { word: 'people', to: '/people', icon: Users, key: 'p', level: 'manager' },
-      { word: 'audit', to: '/audit', icon: History, key: 'a', level: 'admin' },
-      { word: 'settings', to: '/settings', icon: Settings },
+      {
+        name: 'people',
+        titles: ['People & access', 'Personas y acceso'],
+        to: '/people',
+        icon: Users,
+        help: 'reference/access#levels',
+        key: 'p',
+        level: 'manager',
+      },
+      {
+        name: 'audit',
+        titles: ['Audit log', 'Auditoría'],
+        to: '/audit',
+        icon: History,
+        help: 'reference/access#audit',
+        key: 'a',
+        level: 'admin',
+      },
+      {
+        name: 'settings',
+        titles: ['Settings', 'Ajustes'],
+        to: '/settings',
+        icon: Settings,
+        help: 'reference/access',
+      },
     ],
   },
 ]
 
 export const PAGES: Page[] = GROUPS.flatMap((group) => group.pages)
+
+export const useNavTitles = catalogue(titlesIn(0), titlesIn(1))
+
+function titlesIn(language: 0 | 1): Record<PageName, string> {
+  const titles = PAGES.map((page) => [page.name, page.titles[language]])
+  return Object.fromEntries(titles)
+}
 
 /** Objects that can be created: the word, the page and the required permission. */
 export const CREATE = [

@@ -1,37 +1,27 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PAGES } from '../../src/app/pages'
 import { LEVELS } from '../../src/app/permissions'
 import { until, World } from './world'
 
 let world: World
+const INVITED = LEVELS.filter((level) => level !== 'owner')
 const people: Record<string, { email: string; password: string }> = {}
 beforeAll(async () => {
   world = await World.start()
-  for (const level of LEVELS.filter((name) => name !== 'owner'))
-    people[level] = await world.member(level)
+  for (const level of INVITED) people[level] = await world.member(level)
 })
 afterAll(() => world.stop())
 
-/** Pages that each level sees in the navigation, in addition to those of every level. */
-const EVERYBODY = [
-  'Dashboard',
-  'Inbox',
-  'Monitors',
-  'Hosts',
-  'Indicators',
-  'Tasks',
-  'Workflows',
-  'Jobs',
-  'Schedules',
-  'Webhooks',
-  'Wall',
-  'Settings',
-]
-const BEYOND: Record<string, string[]> = {
-  viewer: [],
-  user: [],
-  manager: ['Scripts', 'People & access'],
-  admin: ['Scripts', 'People & access', 'Status pages', 'Secrets', 'Audit log'],
+/** Who sees a page that not everybody sees. Not read from the table of pages: a level that is
+ * removed there by mistake must fail here. */
+const RESTRICTED: Record<string, string[]> = {
+  Scripts: ['manager', 'admin'],
+  'People & access': ['manager', 'admin'],
+  'Status pages': ['admin'],
+  Secrets: ['admin'],
+  'Audit log': ['admin'],
 }
+const TITLES = PAGES.map((page) => page.titles[0])
 /** The page behind an entry that a level does not see. */
 const BEHIND: Record<string, string> = {
   Scripts: '/script',
@@ -39,13 +29,13 @@ const BEHIND: Record<string, string> = {
   Secrets: '/secret',
 }
 
-for (const level of Object.keys(BEYOND)) {
+for (const level of INVITED) {
   test(`a ${level} sees exactly the pages that the server allows`, async () => {
     const page = await world.page('/', { as: people[level]! })
     const links = page.getByRole('navigation').getByRole('link')
     const linkNames = async () =>
       (await links.allInnerTexts()).map((text) => text.split('\n')[0]!.trim()).sort()
-    const names = [...EVERYBODY, ...BEYOND[level]!].sort()
+    const names = TITLES.filter((title) => RESTRICTED[title]?.includes(level) ?? true).sort()
     await expect.poll(linkNames).toEqual(names)
     for (const [name, path] of Object.entries(BEHIND)) {
       const answer = await page.request.get(`${world.url}${path}?customer=acme`)

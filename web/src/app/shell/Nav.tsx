@@ -15,7 +15,7 @@ import { alarmCount, countsQuery } from '../../api/queries/counts'
 import { AppLink, useAppNavigate, useAppPath } from '../../ui/AppLink'
 import { Initials } from '../../ui/layout/Initials'
 import { signOut, switchTo } from '../logout'
-import { GROUPS, type Page } from '../pages'
+import { GROUPS, type Page, useNavTitles } from '../pages'
 import { hasLevel } from '../permissions'
 import { useProfile } from '../session'
 import { useText } from '../text'
@@ -34,7 +34,7 @@ export function Nav({ onClose }: { onClose: () => void }) {
             {group.pages
               .filter((page) => !page.level || hasLevel(credential, page.level))
               .map((page) => (
-                <Entry key={page.word} page={page} onClick={onClose} />
+                <Entry key={page.name} page={page} onClick={onClose} />
               ))}
           </Box>
         ))}
@@ -45,19 +45,19 @@ export function Nav({ onClose }: { onClose: () => void }) {
 }
 
 function Entry({ page, onClick }: { page: Page; onClick: () => void }) {
-  const t = useText()
+  const navTitles = useNavTitles()
   const place = useAppPath()
   const path = useLocation({ select: (location) => location.pathname })
   const here = place(page.to)
   const isHere =
     page.to === '/' ? path.replace(/\/$/, '') === here : `${path}/`.startsWith(`${here}/`)
-  const badge = useBadge(page.word)
+  const badge = useBadge(page.name)
   return (
     <NavLink
       component={AppLink}
       to={page.to}
       onClick={onClick}
-      label={t[page.word]}
+      label={navTitles[page.name]}
       active={isHere}
       aria-current={isHere ? 'page' : undefined}
       leftSection={<page.icon size={16} strokeWidth={1.7} aria-hidden="true" />}
@@ -72,7 +72,7 @@ function Entry({ page, onClick }: { page: Page; onClick: () => void }) {
   )
 }
 
-function useBadge(word: string): { n: number; look: string } | null {
+function useBadge(name: string): { n: number; look: string } | null {
   const { data } = useQuery(countsQuery)
   if (!data) return null
   const badges = {
@@ -80,7 +80,7 @@ function useBadge(word: string): { n: number; look: string } | null {
     hosts: [data.hosts.down, 'fail'],
     inbox: [data.needs + data.unread, data.needs ? 'wait' : 'run'],
     jobs: [data.jobs.running, 'run'],
-  }[word] as [number, string] | undefined
+  }[name] as [number, string] | undefined
   return badges?.[0] ? { n: badges[0], look: badges[1] } : null
 }
 

@@ -2,7 +2,7 @@ import { Group, Kbd, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { catalogue } from '../../lib/i18n'
 import { usePrefs } from '../../lib/prefs'
 import { Dialog } from '../../ui/form/Dialog'
-import { PAGES } from '../pages'
+import { PAGES, useNavTitles } from '../pages'
 import { useText } from '../text'
 
 const useShortcutText = catalogue(
@@ -69,12 +69,13 @@ const useShortcutText = catalogue(
 
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useText()
+  const navTitles = useNavTitles()
   const s = useShortcutText()
   const k = s.key
   const { keys } = usePrefs()
   const goes = PAGES.filter((page) => page.key).map((page) => [
     `g ${page.key}`,
-    `${t.goTo}: ${t[page.word]}`,
+    `${t.goTo}: ${navTitles[page.name]}`,
   ])
   const groups: [string, string[][]][] = [
     [s.groups.everywhere, [['Ctrl K', k.palette], ['?', k.help], ...(goes as string[][])]],

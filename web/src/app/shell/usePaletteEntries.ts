@@ -7,7 +7,7 @@ import { api, ok } from '../../api/client'
 import { shortId, shortIdIn } from '../../lib/jobId'
 import { setPrefs } from '../../lib/prefs'
 import { useAppNavigate } from '../../ui/AppLink'
-import { CREATE, PAGES } from '../pages'
+import { CREATE, PAGES, useNavTitles } from '../pages'
 import { hasLevel, isAllowed } from '../permissions'
 import { useProfile } from '../session'
 import { useText } from '../text'
@@ -35,6 +35,7 @@ function useOwnEntries() {
   const t = useText()
   const go = useAppNavigate()
   const { credential, id, current_customer } = useProfile()
+  const navTitles = useNavTitles()
   const isDark = useComputedColorScheme('light') === 'dark'
   const path = useLocation({ select: (location) => location.pathname })
   const pages = PAGES.filter((page) => !page.level || hasLevel(credential, page.level))
@@ -49,7 +50,7 @@ function useOwnEntries() {
       }),
     pages: pages.map((page): Entry => {
       const icon = page.icon
-      const label = t[page.word]
+      const label = navTitles[page.name]
       return { key: page.to, group: t.goTo, label, icon, onChoose: () => go(page.to) }
     }),
     actions: [

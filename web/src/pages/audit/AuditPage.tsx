@@ -5,7 +5,7 @@ import { ChevronDown, ChevronRight, Download, History } from 'lucide-react'
 import { useState } from 'react'
 import { address, api, okWithTotal, type Shape, untypedQuery } from '../../api/client'
 import { fullPage, nextAfter } from '../../api/fullPage'
-import { useText as useAppText } from '../../app/text'
+import { useNavTitles } from '../../app/pages'
 import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
 import { AppLink } from '../../ui/AppLink'
@@ -49,7 +49,7 @@ function auditQuery({ from, to, ...rest }: AuditSearch): Record<string, string> 
 
 export function AuditPage() {
   const t = useText()
-  const title = useAppText().audit
+  const title = useNavTitles().audit
   usePageTitle(title)
   const search = auditRoute.useSearch()
   const navigate = auditRoute.useNavigate()

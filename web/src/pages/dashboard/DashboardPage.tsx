@@ -6,8 +6,8 @@ import { countsQuery } from '../../api/queries/counts'
 import { firstStepsQuery } from '../../api/queries/firstSteps'
 import { fewHostsQuery } from '../../api/queries/monitoring/host'
 import { tilesQuery } from '../../api/queries/monitoring/indicator'
+import { useNavTitles } from '../../app/pages'
 import { useHasLevel } from '../../app/session'
-import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { useWords } from '../../ui/text'
 import { HostsCard, SHOWN_HOSTS } from './cards/HostsCard'
@@ -45,7 +45,7 @@ const CARDS: Record<CardName, ComponentType> = {
 /** Problems first, then the cards in the order that the reader chose. */
 export function DashboardPage() {
   const t = useText()
-  usePageTitle(useAppText().dashboard)
+  usePageTitle(useNavTitles().dashboard)
   const { data } = useQuery(layoutQuery)
   const { data: steps } = useQuery({ ...firstStepsQuery, enabled: useHasLevel('admin') })
   const [isArranging, setArranging] = useState(false)

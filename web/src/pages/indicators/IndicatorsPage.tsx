@@ -4,8 +4,8 @@ import { ArrowDown, ArrowUp, Gauge, Pencil, Plus } from 'lucide-react'
 import { api, ok } from '../../api/client'
 import { type Indicator, indicatorsQuery } from '../../api/queries/monitoring/indicator'
 import { useKeys } from '../../app/keys'
+import { useNavTitles } from '../../app/pages'
 import { useCan } from '../../app/session'
-import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { monitorLook, monitorStateText } from '../../lib/state'
 import { AppLink, useAppNavigate } from '../../ui/AppLink'
@@ -22,7 +22,7 @@ import './indicators.css'
 
 export function IndicatorsPage() {
   const t = useText()
-  usePageTitle(useAppText().indicators)
+  usePageTitle(useNavTitles().indicators)
   const go = useAppNavigate()
   const may = useCan()('indicator.edit')
   const query = useQuery(indicatorsQuery)

@@ -6,9 +6,9 @@ import { useState } from 'react'
 import { type Shape, UI } from '../../api/client'
 import { membersQuery } from '../../api/queries/access'
 import { useKeys } from '../../app/keys'
+import { useNavTitles } from '../../app/pages'
 import { LEVELS } from '../../app/permissions'
 import { useCan } from '../../app/session'
-import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { OneTimeLink } from '../../ui/account/OneTimeLink'
 import { QueryResult } from '../../ui/layout/QueryResult'
@@ -19,7 +19,7 @@ import { useText } from './text'
 import './people.css'
 
 export function PeoplePage() {
-  usePageTitle(useAppText().people)
+  usePageTitle(useNavTitles().people)
   const t = useText()
   const members = useQuery(membersQuery)
   const mayEdit = useCan()('member.edit')

@@ -2,9 +2,9 @@ import { Stack, Tabs } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ComponentType, lazy, Suspense } from 'react'
 import { NotFoundPage } from '../../app/ErrorPage'
+import { useNavTitles } from '../../app/pages'
 import { hasLevel, type Level } from '../../app/permissions'
 import { useProfile } from '../../app/session'
-import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { useAppNavigate } from '../../ui/AppLink'
 import { useTabInView } from '../../ui/layout/useTabInView'
@@ -39,7 +39,7 @@ export function SettingsPage() {
   const { credential } = useProfile()
   const tabs = TABS.filter((name) => hasLevel(credential, LEVEL[name] ?? 'viewer'))
   const here = tabs.find((name) => name === tab)
-  const { settings } = useAppText()
+  const { settings } = useNavTitles()
   const list = useTabInView(tab)
   usePageTitle(here ? `${settings}: ${t.tabs[here]}` : settings, settings)
   if (!here) return <NotFoundPage />

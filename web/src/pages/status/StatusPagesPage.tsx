@@ -4,8 +4,8 @@ import { ExternalLink, Plus, RadioTower } from 'lucide-react'
 import { UI } from '../../api/client'
 import { statusPagesQuery } from '../../api/queries/monitoring/statusPage'
 import { useKeys } from '../../app/keys'
+import { useNavTitles } from '../../app/pages'
 import { useCan } from '../../app/session'
-import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { AppLink, useAppNavigate } from '../../ui/AppLink'
 import { EmptyState } from '../../ui/layout/EmptyState'
@@ -16,7 +16,7 @@ import './status.css'
 /** The organization's status pages. */
 export function StatusPagesPage() {
   const t = useText()
-  usePageTitle(useAppText().status)
+  usePageTitle(useNavTitles().status)
   const go = useAppNavigate()
   const may = useCan()('statuspage.edit')
   const query = useQuery(statusPagesQuery)

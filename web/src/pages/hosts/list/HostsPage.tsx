@@ -7,8 +7,8 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react
 import { type HostLine, hostsQuery } from '../../../api/queries/monitoring/host'
 import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
+import { useNavTitles } from '../../../app/pages'
 import { useCan } from '../../../app/session'
-import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
 import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
@@ -40,7 +40,7 @@ const ExecDialog = lazy(() =>
 
 export function HostsPage() {
   const t = useText()
-  usePageTitle(useAppText().hosts)
+  usePageTitle(useNavTitles().hosts)
   const go = useAppNavigate()
   const may = useCan()('host.edit')
   const search = hostsRoute.useSearch()

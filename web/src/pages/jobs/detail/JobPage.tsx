@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Navigate, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { type Job, jobQuery, shortIdQuery } from '../../../api/queries/job'
-import { useText } from '../../../app/text'
+import { useNavTitles } from '../../../app/pages'
 import { usePageTitle } from '../../../app/title'
 import { shortId, shortIdIn } from '../../../lib/jobId'
 import { isOver } from '../../../lib/state'
@@ -69,8 +69,8 @@ function ShortId({ digits }: { digits: string }) {
 
 function FullId({ id }: { id: string }) {
   const query = useQuery(jobQuery(id))
-  const t = useText()
-  usePageTitle(query.data?.name ?? t.jobs, t.jobs)
+  const { jobs } = useNavTitles()
+  usePageTitle(query.data?.name ?? jobs, jobs)
   return <QueryResult query={query}>{(job) => <JobFrame key={job.id} job={job} />}</QueryResult>
 }
 

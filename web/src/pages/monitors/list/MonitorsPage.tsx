@@ -4,8 +4,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useRef, useState } from 'react'
 import { type MonitorFilter, monitorsQuery } from '../../../api/queries/monitoring/monitor'
 import { useKeys } from '../../../app/keys'
+import { useNavTitles } from '../../../app/pages'
 import { useCan } from '../../../app/session'
-import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { QueryResult } from '../../../ui/layout/QueryResult'
@@ -20,7 +20,7 @@ import '../monitors.css'
 const monitorsRoute = getRouteApi('/$customer/monitors')
 
 export function MonitorsPage() {
-  usePageTitle(useAppText().monitors)
+  usePageTitle(useNavTitles().monitors)
   const filter = monitorsRoute.useSearch()
   const query = useQuery(monitorsQuery(filter))
   const isFiltered = Object.values(filter).some(Boolean)

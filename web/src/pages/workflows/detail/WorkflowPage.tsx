@@ -4,8 +4,8 @@ import { useParams } from '@tanstack/react-router'
 import { Play } from 'lucide-react'
 import { type Workflow, workflowQuery } from '../../../api/queries/automation/workflow'
 import { useKeys } from '../../../app/keys'
+import { useNavTitles } from '../../../app/pages'
 import { useCan } from '../../../app/session'
-import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
 import { AclPanel } from '../../../ui/acl/AclPanel'
 import { Changes } from '../../../ui/history/Changes'
@@ -27,7 +27,7 @@ import '../workflows.css'
 export function WorkflowPage() {
   const { id, tab } = useParams({ strict: false }) as { id: string; tab?: string }
   const workflow = useQuery(workflowQuery(id))
-  const { workflows } = useAppText()
+  const { workflows } = useNavTitles()
   usePageTitle(workflow.data?.name ?? workflows, workflows)
   const here = TABS.find((name) => name === tab) ?? 'graph'
   return <QueryResult query={workflow}>{(data) => <Page workflow={data} tab={here} />}</QueryResult>

@@ -7,8 +7,8 @@ import { type Workflow, workflowLinesQuery } from '../../../api/queries/automati
 import { workflowNamesQuery } from '../../../api/queries/automation/workflowNames'
 import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
+import { useNavTitles } from '../../../app/pages'
 import { useCan } from '../../../app/session'
-import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
 import { jobLook, jobStateText, type Look } from '../../../lib/state'
 import { AppLink, useAppNavigate } from '../../../ui/AppLink'
@@ -32,7 +32,7 @@ const BEATS: Record<string, Look> = { n: 'ok', f: 'fail', x: 'cancel', l: 'lost'
 
 export function WorkflowsPage() {
   const t = useText()
-  const { workflows: title } = useAppText()
+  const { workflows: title } = useNavTitles()
   usePageTitle(title)
   const go = useAppNavigate()
   const lines = useInfiniteQuery(workflowLinesQuery)
