@@ -1,6 +1,7 @@
 """Jobs: their columns, lifecycles and states, and the table of allowed transitions. Pure."""
 
 from enum import StrEnum
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -138,56 +139,65 @@ _STATES_BY_TRANSITION: dict[tuple[str, str, str], tuple[JobState, ...]] = {
 }
 
 
+Column = TypeVar("Column")
+# Never changes after the insert. `save` writes all other columns.
+Immutable = Annotated[Column, "immutable"]
+# Also written by a claim, and by the report of an end. These two updates write no other columns:
+# the database writes the index entries of every named column, even if its value stays the same.
+AtClaim = Annotated[Column, "claim"]
+AtEnd = Annotated[Column, "end"]
+
+
 class JobRow(msgspec.Struct):
     """A job without its large columns. The fields are the columns of the table, in the order of
     every select and insert; a new column is one line here, with the value of a new job as its
-    default, and its migration. Columns that never change are listed in store.py, too."""
+    default, and its migration. Its mark says which updates write it."""
 
-    id: str
-    customer_id: str
-    task_id: str | None
-    task_version: int | None
-    workflow_id: str | None
-    workflow_job_id: str | None
-    host_id: str | None
-    script_id: str | None
-    script_sha256: str | None
-    script_filename: str | None
-    type: str
-    name: str
-    lifecycle: str
-    state: str
-    version: int = 1
-    fence: int = 0
-    attempts: int = 0
-    origin: str = ""
-    user_id: str = ""
-    username: str = ""
-    email: str = ""
-    notify: int = 0
-    ran: str = "no"
-    reason: str | None = None
-    trigger_name: str | None = None
+    id: Immutable[str]
+    customer_id: Immutable[str]
+    task_id: Immutable[str | None]
+    task_version: Immutable[int | None]
+    workflow_id: Immutable[str | None]
+    workflow_job_id: Immutable[str | None]
+    host_id: Immutable[str | None]
+    script_id: Immutable[str | None]
+    script_sha256: Immutable[str | None]
+    script_filename: Immutable[str | None]
+    type: Immutable[str]
+    name: Immutable[str]
+    lifecycle: AtClaim[AtEnd[str]]
+    state: AtEnd[str]
+    version: AtClaim[AtEnd[int]] = 1
+    fence: AtClaim[int] = 0
+    attempts: AtClaim[int] = 0
+    origin: Immutable[str] = ""
+    user_id: Immutable[str] = ""
+    username: Immutable[str] = ""
+    email: Immutable[str] = ""
+    notify: Immutable[int] = 0
+    ran: AtEnd[str] = "no"
+    reason: AtClaim[AtEnd[str | None]] = None
+    trigger_name: AtEnd[str | None] = None
     timeout: int = 0
-    concurrency: int | None = None
+    concurrency: Immutable[int | None] = None
     not_before_at: int = 0
     expires_at: int = 0
     cancel_requested_at: int | None = None
     canceled_by: str | None = None
-    unreachable_at: int | None = None
-    reconciled: int = 0
+    unreachable_at: AtEnd[int | None] = None
+    reconciled: AtEnd[int] = 0
     resolved_by: str | None = None
-    restarted_from: str | None = None
-    created_at: int = 0
-    updated_at: int = 0
-    assigned_at: int | None = None
-    started_at: int | None = None
-    ended_at: int | None = None
-    deadline_at: int | None = None
+    restarted_from: Immutable[str | None] = None
+    created_at: Immutable[int] = 0
+    updated_at: AtClaim[AtEnd[int]] = 0
+    assigned_at: AtClaim[int | None] = None
+    started_at: AtClaim[AtEnd[int | None]] = None
+    ended_at: AtEnd[int | None] = None
+    deadline_at: AtClaim[int | None] = None
     # Kind, id and name of what started it, if no person did; empty for older jobs.
-    started_by: str = ""
+    started_by: Immutable[str] = ""
     # The trace context of the request that created it.
-    traceparent: str | None = None
+    traceparent: Immutable[str | None] = None
 
     @property
     def is_over(self) -> bool:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.db import Query, Row, Tx, columns
-from belvedere.jobs.model import JobRow, JobState, Lifecycle
+from belvedere.jobs.model import AtClaim, AtEnd, Immutable, JobRow, JobState, Lifecycle
 
 encode = msgspec.json.Encoder().encode
 # Decodes a stored result. Created once: a call with a type analyses that type every time.
@@ -150,26 +150,16 @@ def job_with_details_from_rows(rows: Sequence[Row]) -> tuple[JobRow, JobDetails]
     return JobRow(*rows[0][:_COLUMN_COUNT]), JobDetails(*rows[0][_COLUMN_COUNT:])
 
 
-# The columns that never change after the insert. `save` writes all others, also new ones.
-IMMUTABLE = frozenset(
-    (
-        *("id", "customer_id", "task_id", "task_version", "workflow_id", "workflow_job_id"),
-        *("host_id", "script_id", "script_sha256", "script_filename", "type", "name", "origin"),
-        *("user_id", "username", "email", "notify", "concurrency", "restarted_from"),
-        *("created_at", "started_by", "traceparent"),
-    )
-)
+def _marked_columns(mark: object) -> tuple[str, ...]:
+    """The columns whose type has this mark, in the order of the table."""
+    [name] = get_args(mark)[1:]
+    hints = get_type_hints(JobRow, include_extras=True)
+    return tuple(column for column, hint in hints.items() if name in get_args(hint)[1:])
+
+
+IMMUTABLE = frozenset(_marked_columns(Immutable))
 CHANGING = tuple(column for column in JobRow.__struct_fields__ if column not in IMMUTABLE)
-# Those of them that a claim and the report of an end change. An update names no others: the
-# database writes the index entries of every named column, even if its value stays the same.
-ASSIGNED = (
-    *("lifecycle", "version", "fence", "attempts", "reason", "updated_at", "assigned_at"),
-    *("started_at", "deadline_at"),
-)
-ENDED = (
-    *("lifecycle", "state", "version", "ran", "reason", "trigger_name", "unreachable_at"),
-    *("reconciled", "updated_at", "started_at", "ended_at"),
-)
+ASSIGNED, ENDED = _marked_columns(AtClaim), _marked_columns(AtEnd)
 
 
 class EndColumns(msgspec.Struct):
