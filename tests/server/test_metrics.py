@@ -42,6 +42,26 @@ async def test_only_the_token_reads_them(
     assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
 
 
+async def test_no_metric_names_a_secret(world: World, ada: Client, anonymous: Client) -> None:
+    """Some routes have a secret in their path, and requests may be refused before their route is
+    known."""
+    task_id = await world.task()
+    secret = (await ada.get(f"/acme/task/{task_id}/credentials")).json["secret"]
+    body = {"task": task_id}
+    for target in (
+        f"/job/secret/{secret}",
+        f"/job/secret/{secret}/x",
+        f"/{secret}",
+        f"/acme/{secret}",
+    ):
+        await anonymous.post(f"{target}?customer=acme&secret={secret}", body)
+    world.runtime.settings.metrics_token = TOKEN
+    world.runtime.of(Metrics).expire()
+    text = (await anonymous.get("/-/metrics", headers=bearer(TOKEN))).text
+    assert 'route="/job/secret/{secret}"' in text
+    assert secret not in text
+
+
 def test_a_short_token_is_refused() -> None:
     check_settings(Settings(metrics_token=TOKEN))
     with pytest.raises(Refused, match="16 characters"):
