@@ -35,6 +35,7 @@ INTERPOLATED = {
     "db/postgres/transaction.py": "a member of Dialect; the caller names the table",
     "db/sqlite/text_index.py": "a member of Dialect; the caller names the table",
     "db/sqlite/transaction.py": "a member of Dialect; the caller names the table",
+    "db/transfer/changes.py": "reads its own table, which both files of SQLite have",
     "db/transfer/postgres_side.py": "copies all tables to the other engine",
     "db/transfer/sqlite_side.py": "copies all tables to the other engine",
     "hosts/store.py": "a list in JSON as a table (Dialect.json_values)",

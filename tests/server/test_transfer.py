@@ -35,7 +35,10 @@ from belvedere.server.wiring import open_databases
 from belvedere.settings import Settings
 
 SECRET = bytes(range(32))
-POINTS = ("created", "batch", "copied", "stopped", "compared", "verified", "completed", "moved")
+POINTS = (
+    *("created", "batch", "copied", "recording", "constrained"),
+    *("stopped", "compared", "verified", "completed", "moved"),
+)
 # They say how a database came to be, or belong to one engine.
 OTHER_TABLES = {"migrations", "counters", "job_moves", "sqlite_sequence"}
 

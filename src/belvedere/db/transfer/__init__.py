@@ -6,18 +6,24 @@
    compared: for each batch of the source, a checksum of the rows with the same keys in the target.
    Batches that differ are copied again and read again. Recorded rows are compared again, while the
    servers run, until few remain.
-3. The servers are stopped and the source is marked as closed, so that none starts again. The rows
-   that were recorded since are compared in the same way, and the rows of each table are counted:
-   the target has every row of the source, so with as many rows it has no others. If changes may not
-   have been recorded, if there were too many of them, or if no server was running, everything is
-   compared now, and then a checksum of each table, in an independent read of the target.
-4. Keys, triggers and sequences are created, the source is marked as moved, and only then the mark
+3. The recorded rows are copied as they are at one moment of the source, and the rows of each table
+   are counted at that moment: the target has every row of the source, so with as many rows it has
+   no others. Unique indexes and foreign keys are created. From now on, recorded rows are copied in
+   one transaction of the target, again as they are at one moment, so that they violate no
+   constraint: foreign keys are checked at its end.
+4. The servers are stopped and the source is marked as closed, so that none starts again. The rows
+   that were recorded since are copied in the same way. The time depends only on their number.
+   If another process has written to the target, the rows are counted again. If changes may not have
+   been recorded, if there were too many of them, or if no server was running, everything is
+   compared now, and then a checksum of each table, in an independent read of the target; the
+   constraints are then created during the stop.
+5. Triggers and sequences are created, the source is marked as moved, and only then the mark
    of the target is deleted.
 
 The rows of the target are the state of a transfer. One that was killed is started again: it
 continues, because rows that are already equal are not copied. Until the last step no server starts
-with the target, and from step 3 on none with the source, so that no job can run in both.
+with the target, and from step 4 on none with the source, so that no job can run in both.
 
-Unique indexes, foreign keys and triggers do not exist in the target until step 4: while the source
-changes, its rows arrive from different moments.
+Unique indexes and foreign keys do not exist in the target until step 3: while the source changes,
+its rows arrive from different moments.
 """

@@ -4,7 +4,7 @@ The triggers exist from the comparison until the end of the transfer. If the pro
 next start of a server drops them, and until then they record a limited number of changes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -46,10 +46,23 @@ class RunInSource(Protocol):
 
 
 @dataclass(frozen=True)
+class RecordedKeys:
+    """What was recorded up to one moment."""
+
+    # By table; each key once, however often its row has changed.
+    tables: dict[str, dict[Key, None]]
+    # The numbers of the changes in each part of the source.
+    numbers: list[list[int]]
+
+
+@dataclass(frozen=True)
 class SourcePart:
     """A file of SQLite, or the database of PostgreSQL."""
 
     run: RunInSource
+    # The table of changes, for the connection that reads all of the source; and whether it exists.
+    changes: str
+    exists: str
     tables: Sequence[Table]
     # The statement that creates the table of changes.
     create_table: str
@@ -88,9 +101,27 @@ class ChangeLog:
                 self._is_full |= batch[-1].id >= MAX_CHANGES
                 apply(batch)
                 # By number: one with a lower number may be committed later.
-                part.run(_delete, batch)
+                part.run(_delete, [change.id for change in batch])
             count += len(batch)
         return count
+
+    def list_keys(self, snapshot: Tx) -> RecordedKeys:
+        """What the source has recorded, as this transaction sees it."""
+        recorded = RecordedKeys({}, [])
+        for part in self._parts:
+            numbers: list[int] = []
+            for change in _read_all(snapshot, part):
+                recorded.tables.setdefault(change.table, {})[change.key] = None
+                numbers.append(change.id)
+            self._is_full |= bool(numbers) and numbers[-1] >= MAX_CHANGES
+            recorded.numbers.append(numbers)
+        return recorded
+
+    def delete(self, recorded: RecordedKeys) -> None:
+        # By number: one with a lower number may be committed later.
+        for part, numbers in zip(self._parts, recorded.numbers, strict=True):
+            for start in range(0, len(numbers), BATCH):
+                part.run(_delete, numbers[start : start + BATCH])
 
     def is_complete(self) -> bool:
         """Whether every change was recorded."""
@@ -135,15 +166,25 @@ def _recording(tx: Tx) -> Recording | None:
 
 
 def _read(tx: Tx) -> list[ChangedRow]:
-    if not table_exists(tx, TABLE):
-        return []
+    return _read_after(tx, TABLE, _HEAD) if table_exists(tx, TABLE) else []
+
+
+def _read_all(tx: Tx, part: SourcePart) -> Iterator[ChangedRow]:
+    number = _HEAD
+    # A server that starts drops the table.
+    while tx.value(part.exists) and (batch := _read_after(tx, part.changes, number)):
+        yield from batch
+        number = batch[-1].id
+
+
+def _read_after(tx: Tx, table: str, number: int) -> list[ChangedRow]:
     rows = tx.rows(
-        f"select id, name, key from {TABLE} where id > ? order by id limit ?", _HEAD, BATCH
+        f"select id, name, key from {table} where id > ? order by id limit ?", number, BATCH
     )
     return [ChangedRow(number, name, tuple(msgspec.json.decode(key))) for number, name, key in rows]
 
 
-def _delete(tx: Tx, batch: Sequence[ChangedRow]) -> None:
+def _delete(tx: Tx, numbers: Sequence[int]) -> None:
     if table_exists(tx, TABLE):
-        numbers = msgspec.json.encode([change.id for change in batch]).decode()
-        tx.execute(f"delete from {TABLE} where id in {tx.dialect.in_numbers}", numbers)
+        text = msgspec.json.encode(numbers).decode()
+        tx.execute(f"delete from {TABLE} where id in {tx.dialect.in_numbers}", text)

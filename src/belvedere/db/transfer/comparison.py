@@ -1,6 +1,6 @@
 """Compares the rows of the source with those of the target, and copies those that differ."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from belvedere.base.errors import Conflict
 from belvedere.db.interface import Row
@@ -15,8 +15,8 @@ Report = Callable[[str, int, int], None]
 class Comparison:
     def __init__(self, source: Side, target: Side, tables: Sequence[Table], report: Report) -> None:
         self._from, self._to = source, target
-        self._tables = {table.name: table for table in tables}
-        self._report = report
+        self.tables = {table.name: table for table in tables}
+        self.report = report
         # Rows that differed.
         self.changed = 0
 
@@ -24,10 +24,10 @@ class Comparison:
 
     def compare_all(self, step: str, *, with_deletions: bool) -> dict[str, Checksum]:
         """The checksums of the source."""
-        total, done = sum(map(self._from.count, self._tables.values())), 0
+        total, done = sum(map(self._from.count, self.tables.values())), 0
         checksums = {}
-        for table in self._tables.values():
-            self._report(f"{step} {table.name}", min(done, total), total)
+        for table in self.tables.values():
+            self.report(f"{step} {table.name}", min(done, total), total)
             checksum = self._compare(table, step, done, total)
             if with_deletions and self._to.count(table) != checksum.rows:
                 self._delete_surplus(table)
@@ -43,7 +43,7 @@ class Comparison:
             checksum = table.checksum(rows)
             self._copy_different(table, [table.key_of(row) for row in rows], rows, checksum)
             result += checksum
-            self._report(f"{step} {table.name}", min(done + result.rows, total), total)
+            self.report(f"{step} {table.name}", min(done + result.rows, total), total)
         return result
 
     def _copy_different(
@@ -66,7 +66,7 @@ class Comparison:
 
     def delete_surplus(self) -> None:
         """Rows that the source no longer has, of tables with another number of rows."""
-        for table in self._tables.values():
+        for table in self.tables.values():
             if self._to.count(table) != self._from.count(table):
                 self._delete_surplus(table)
 
@@ -88,14 +88,14 @@ class Comparison:
         done, few = 0, 0 if is_last else BATCH
         while (count := changes.take(self._compare_changes)) > few:
             done += count
-            self._report("compare changes", done, done)
+            self.report("compare changes", done, done)
 
     def _compare_changes(self, changes: Sequence[ChangedRow]) -> None:
         keys: dict[str, dict[Key, None]] = {}
         for change in changes:
             keys.setdefault(change.table, {})[change.key] = None
         for name, table_keys in keys.items():
-            table = self._tables[name]
+            table = self.tables[name]
             others = [key for key in table_keys if not is_own_value(table, key)]
             for start in range(0, len(others), table.batch):
                 batch = others[start : start + table.batch]
@@ -104,15 +104,19 @@ class Comparison:
 
     def count_again(self) -> None:
         """Every row of the source is in the target: with as many rows it has no others."""
-        for number, table in enumerate(self._tables.values(), 1):
-            self._report(f"count {table.name}", number, len(self._tables))
-            rows = self._from.count(table)
-            if self._to.count(table) == rows:
-                continue
-            self._delete_surplus(table)
-            copy = self._to.count(table)
+        for table, rows, copy in self.count():
             if copy != rows:
                 raise self.difference(table, Checksum(rows), Checksum(copy))
+
+    def count(self) -> Iterator[tuple[Table, int, int]]:
+        """The rows of the source and of the target, after others are deleted in the target."""
+        for number, table in enumerate(self.tables.values(), 1):
+            self.report(f"count {table.name}", number, len(self.tables))
+            rows, copy = self._from.count(table), self._to.count(table)
+            if copy != rows:
+                self._delete_surplus(table)
+                copy = self._to.count(table)
+            yield table, rows, copy
 
     # The whole tables
 

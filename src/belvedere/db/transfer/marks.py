@@ -36,8 +36,16 @@ class Later(msgspec.Struct):
     """Statements that create what the target does not have while rows are copied."""
 
     indexes: list[str] = []
-    # They would refuse rows from different moments.
+    # They would refuse rows from different moments. Triggers would change the rows that are copied.
     constraints: list[str] = []
+    # The constraints exist, and only the triggers are missing: no row may be copied that refers to
+    # one that is not.
+    is_constrained: bool = False
+
+    def split(self) -> tuple[list[str], list[str]]:
+        """The constraints, and the triggers."""
+        triggers = [text for text in self.constraints if text.lower().startswith("create trigger")]
+        return [text for text in self.constraints if text not in triggers], triggers
 
 
 class CopyPosition(msgspec.Struct):

@@ -16,11 +16,13 @@ from belvedere.db.interface import Row, Tx
 from belvedere.db.migrate import apply, migrations
 from belvedere.db.postgres.connection import LIVENESS, SERVER_NAME
 from belvedere.db.transfer import marks
-from belvedere.db.transfer.changes import ChangeLog, SourcePart
+from belvedere.db.transfer.changes import TABLE, ChangeLog, SourcePart
 from belvedere.db.transfer.marks import Mark
 from belvedere.db.transfer.postgres_side import (
+    CHANGES_EXIST,
     CREATE_CHANGES,
     NEWEST_CHANGE,
+    SESSION_NAME,
     PostgresSide,
     create_triggers,
     drop_triggers,
@@ -70,7 +72,7 @@ def _connect(url: str, expressions: Expressions) -> Iterator[tuple[PostgresSide,
         with psycopg.connect(
             make_conninfo(url, **missing),
             autocommit=True,
-            application_name="belvedere migrate",
+            application_name=SESSION_NAME,
             options=OPTIONS,
         ) as connection:
             # The driver would drop the prepared statements of ours together with its own.
@@ -128,6 +130,8 @@ class PostgresSource:
         with _connect(self._url, {}) as (side, _):
             part = SourcePart(
                 partial(_run, side),
+                TABLE,
+                CHANGES_EXIST,
                 tables,
                 CREATE_CHANGES,
                 create_triggers,

@@ -14,12 +14,32 @@ from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.transaction import PostgresTx
 from belvedere.db.transfer.changes import MAX_CHANGES, TABLE
 from belvedere.db.transfer.marks import Later
-from belvedere.db.transfer.side import OWN_VALUES, Expressions
+from belvedere.db.transfer.side import OWN_VALUES, Expressions, Violation
 from belvedere.db.transfer.tables import Checksum, Key, Table, checksum_expression
 
+# The name of the sessions of a transfer.
+SESSION_NAME = "belvedere migrate"
 SUMS = (
     "select count(*), coalesce(sum(('x' || substr(digest, 1, 16))::bit(64)::bigint), 0),"
     " coalesce(sum(('x' || substr(digest, 17))::bit(64)::bigint), 0)"
+)
+
+# Writes of other sessions to the target: the name of the table, the function and the triggers.
+WRITES = "migration_writes"
+DEFERRED = " DEFERRABLE INITIALLY DEFERRED"
+DEFERRED_KEYS = (
+    "select conrelid::regclass::text, conname from pg_constraint where condeferrable"
+    " and contype = 'f' and connamespace = current_schema()::regnamespace"
+)
+CASCADES = (
+    "select distinct confrelid::regclass::text from pg_constraint where contype = 'f'"
+    " and confdeltype <> 'a' and connamespace = current_schema()::regnamespace"
+)
+TRIGGERS = (
+    "select tgrelid::regclass::text, quote_ident(tgname), pg_get_triggerdef(t.oid)"
+    " from pg_trigger t join pg_class c on c.oid = tgrelid"
+    " where c.relnamespace = current_schema()::regnamespace"
+    f" and not tgisinternal and tgname <> '{WRITES}' order by 1, 2"
 )
 
 
@@ -35,13 +55,24 @@ class PostgresSide:
         self.tx = PostgresTx(own_connection, wall(), {})
         self._connection = connection
         self._expressions = expressions
+        self._has_statistics = False
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
+        try:
+            with self._connection.transaction():
+                yield
+                # Statements that were queued.
+                self.tx.rows("select 1")
+        except psycopg.IntegrityError as fault:
+            text = " ".join(str(fault).split())
+            raise Violation(f"PostgreSQL ({self.address}) reports: {text}.") from fault
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
         with self._connection.transaction():
+            self._connection.execute("set transaction isolation level repeatable read, read only")
             yield
-            # Statements that were queued.
-            self.tx.rows("select 1")
 
     def list_tables(self) -> list[Table]:
         return []
@@ -100,16 +131,30 @@ class PostgresSide:
         return int(self._rows(f"select count(*) from {_restrict(table, 'true')}")[0][0])
 
     def replace(self, table: Table, rows: Sequence[Row]) -> None:
-        for row in rows:
-            if any(isinstance(value, str) and "\0" in value for value in row):
-                raise table.invalid_row(row, "has a NUL character, which PostgreSQL cannot store")
         self.delete(table, [table.key_of(row) for row in rows])
+        self.insert(table, rows)
+
+    def insert(self, table: Table, rows: Sequence[Row]) -> None:
+        _check_texts(table, rows)
         target = sql.SQL("copy {} ({}) from stdin").format(
             sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, table.columns))
         )
         with self._connection.cursor() as cursor, cursor.copy(target) as copy:
             for row in rows:
                 copy.write_row(row)
+
+    def upsert(self, table: Table, rows: Sequence[Row]) -> None:
+        _check_texts(table, rows)
+        arrays = ", ".join(f"%s::{kind}[]" for kind in table.columns.values())
+        values = ", ".join(f"{name} = excluded.{name}" for name in table.columns)
+        self._connection.execute(
+            f"insert into {table.name} ({table.column_list}) select * from unnest({arrays})"
+            f" on conflict ({table.key_list}) do update set {values}".encode(),
+            [list(column) for column in zip(*rows, strict=True)] or [[]] * len(table.columns),
+        )
+
+    def list_cascades(self) -> set[str]:
+        return {name for (name,) in self._rows(CASCADES)}
 
     def delete(self, table: Table, keys: Sequence[Key]) -> None:
         names = " and ".join(f"t.{name} = k.{name}" for name in table.key)
@@ -118,20 +163,22 @@ class PostgresSide:
             _arrays(table, keys),
         )
 
-    def postpone(self) -> Later:
+    def postpone(self, *, with_indexes: bool) -> Later:
         """Primary keys stay: batches are compared by them."""
         later = Later()
         for name, definition in self._connection.execute(postgres_tables.INDEXES.encode()):
-            self._connection.execute(sql.SQL("drop index {}").format(sql.Identifier(name)))
             is_unique = definition.startswith("CREATE UNIQUE")
-            (later.constraints if is_unique else later.indexes).append(definition)
+            if is_unique or with_indexes:
+                self._connection.execute(sql.SQL("drop index {}").format(sql.Identifier(name)))
+                (later.constraints if is_unique else later.indexes).append(definition)
         keys = self._connection.execute(postgres_tables.KEYS.encode()).fetchall()
         for table, name, definition in keys:
             if definition.startswith("PRIMARY KEY"):
                 continue
             key = sql.Identifier(name).as_string()
             self._connection.execute(f"alter table {table} drop constraint {key}".encode())
-            later.constraints.insert(0, f"alter table {table} add constraint {key} {definition}")
+            statement = f"alter table {table} add constraint {key} {definition}"
+            later.constraints.insert(0, statement.removesuffix(DEFERRED))
         return later
 
     def create(self, statements: Sequence[str]) -> Iterator[int]:
@@ -139,8 +186,64 @@ class PostgresSide:
             self._connection.execute(statement.encode())
             yield number
 
+    def create_deferred(self, statements: Sequence[str]) -> Iterator[int]:
+        return self.create([_defer(statement) for statement in statements])
+
+    def enforce(self) -> None:
+        for table, name in self._rows(DEFERRED_KEYS):
+            key = sql.Identifier(name).as_string()
+            statement = f"alter table {table} alter constraint {key} not deferrable"
+            self._connection.execute(statement.encode())
+
+    def drop_triggers(self) -> list[str]:
+        triggers = self._rows(TRIGGERS)
+        for table, name, _ in triggers:
+            self._connection.execute(f"drop trigger {name} on {table}".encode())
+        return [definition for _, _, definition in triggers]
+
+    def watch(self, tables: Sequence[Table]) -> None:
+        with self.transaction():
+            self.unwatch()
+            for statement in watch_statements(tables):
+                self._connection.execute(statement.encode())
+
+    def was_written(self) -> bool:
+        return bool(self._rows(f"select 1 from {WRITES} limit 1"))
+
+    def unwatch(self) -> None:
+        self._connection.execute(f"drop table if exists {WRITES}".encode())
+        # With the triggers of all tables.
+        self._connection.execute(f"drop function if exists {WRITES}() cascade".encode())
+
     def finish(self) -> None:
-        self._connection.execute("analyze")
+        if not self._has_statistics:
+            self._connection.execute("analyze")
+            self._has_statistics = True
+
+
+def _check_texts(table: Table, rows: Sequence[Row]) -> None:
+    for row in rows:
+        if any(isinstance(value, str) and "\0" in value for value in row):
+            raise table.invalid_row(row, "has a NUL character, which PostgreSQL cannot store")
+
+
+def _defer(statement: str) -> str:
+    return statement + DEFERRED if " FOREIGN KEY " in statement else statement
+
+
+def watch_statements(tables: Sequence[Table]) -> list[str]:
+    """Triggers that record which tables other sessions write to, once per statement."""
+    return [
+        f"create table {WRITES} (name text)",
+        f"create function {WRITES}() returns trigger language plpgsql as $$ begin"
+        f" if current_setting('application_name') <> '{SESSION_NAME}' then"
+        f" insert into {WRITES} values (tg_table_name); end if; return null; end $$",
+        *(
+            f"create trigger {WRITES} after insert or update or delete or truncate"
+            f" on {table.name} for each statement execute function {WRITES}()"
+            for table in tables
+        ),
+    ]
 
 
 def _restrict(table: Table, condition: str) -> str:
@@ -166,6 +269,7 @@ def _arrays(table: Table, keys: Sequence[Key]) -> list[list[object]]:
 
 CREATE_CHANGES = f"create table {TABLE} (id bigserial primary key, name text, key text)"
 NEWEST_CHANGE = f"select last_value from {TABLE}_id_seq"
+CHANGES_EXIST = f"select to_regclass('{TABLE}') is not null"
 
 
 def create_triggers(table: Table) -> list[str]:

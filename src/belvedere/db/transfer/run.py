@@ -14,10 +14,11 @@ from belvedere.db import installation
 from belvedere.db.backup.copy import POSTGRES, Location
 from belvedere.db.interface import Tx
 from belvedere.db.transfer import marks
+from belvedere.db.transfer.change_copy import ChangeCopy
 from belvedere.db.transfer.changes import ChangeLog
 from belvedere.db.transfer.comparison import Comparison, Report
 from belvedere.db.transfer.marks import COMPARED, COPYING, CopyPosition, Later, Mark
-from belvedere.db.transfer.side import Expressions, Side, TransferSource, TransferTarget
+from belvedere.db.transfer.side import Expressions, Side, TransferSource, TransferTarget, Violation
 from belvedere.db.transfer.tables import Key, Table
 
 
@@ -89,6 +90,9 @@ class _Transfer:
         # One of the two is SQLite, whose declarations name the types of both.
         self._tables = source_side.list_tables() or target.list_tables()
         self._comparison = Comparison(source_side, target, self._tables, plan.report)
+        self._change_copy = ChangeCopy(source_side, target, self._comparison)
+        # The constraints were created before the stop.
+        self._is_constrained = False
 
     def run(self, source_mark: Mark | None, key_check: str) -> TransferRecord:
         mark = marks.read(self._to.tx)
@@ -123,11 +127,12 @@ class _Transfer:
     def _prepare(self, mark: Mark) -> None:
         """Drop indexes and constraints, unless an earlier run has done so."""
         later = marks.read_later(self._to.tx)
-        if mark.state == COPYING and later.constraints:
+        if mark.state == COPYING and later.constraints and not later.is_constrained:
             return
         with self._to.transaction():
-            dropped = self._to.postpone()
-            marks.write_later(self._to.tx, dropped)
+            dropped = self._to.postpone(with_indexes=not later.is_constrained)
+            constraints = [*dropped.constraints, *later.constraints]
+            marks.write_later(self._to.tx, Later([*dropped.indexes, *later.indexes], constraints))
             marks.write(self._to.tx, msgspec.structs.replace(mark, state=COPYING))
 
     def _copy(self) -> None:
@@ -184,6 +189,8 @@ class _Transfer:
             failpoints.reach("migrate recording")
             self._comparison.compare_all("update", with_deletions=False)
             self._comparison.delete_surplus()
+            self._comparison.copy_changes(changes, is_last=False)
+            self._constrain(changes)
             record = self._move(mark, changes, is_compared=False)
         except (Exception, KeyboardInterrupt, SystemExit):
             changes.drop()
@@ -191,13 +198,56 @@ class _Transfer:
         changes.drop()
         return record
 
+    def _constrain(self, changes: ChangeLog) -> None:
+        """Create constraints and count all rows, both of which take longer in a large database. If
+        that fails, it is done during the stop."""
+        try:
+            self._to.watch(self._tables)
+            if not self._change_copy.count(changes):
+                return
+            self._create_constraints()
+        except Violation:
+            return
+        self._to.finish()
+        self._is_constrained = True
+        failpoints.reach("migrate constrained")
+
+    def _create_constraints(self) -> None:
+        with self._to.transaction():
+            later = marks.read_later(self._to.tx)
+            constraints, triggers = later.split()
+            triggers += self._to.drop_triggers()
+            for number in self._to.create_deferred(constraints):
+                self._plan.report("create constraints", number, len(constraints))
+            marks.write_later(self._to.tx, Later([], triggers, is_constrained=True))
+
+    def _copy_changes(self, mark: Mark, changes: ChangeLog) -> None:
+        """While the servers still run, a few may remain."""
+        if not self._is_constrained:
+            self._comparison.copy_changes(changes, is_last=False)
+        elif not self._copy_constrained(mark, changes):
+            self._constrain(changes)
+
+    def _copy_constrained(self, mark: Mark, changes: ChangeLog) -> bool:
+        try:
+            self._change_copy.copy(changes)
+        except Violation:
+            # Rows that others refer to have exchanged a unique value.
+            self._drop_constraints(mark)
+        return self._is_constrained
+
+    def _drop_constraints(self, mark: Mark) -> None:
+        if self._is_constrained:
+            self._is_constrained = False
+            self._prepare(mark)
+
     # While the servers are stopped
 
     def _move(self, mark: Mark, changes: ChangeLog | None, *, is_compared: bool) -> TransferRecord:
         closed = Mark(mark.id, marks.CLOSED, self._to.address, wall(), mark.key_check)
         while not self._source.try_stop(closed):
             if changes is not None:
-                self._comparison.copy_changes(changes, is_last=False)
+                self._copy_changes(mark, changes)
             self._plan.wait()
         began, self._comparison.changed = time.monotonic(), 0
         failpoints.reach("migrate stopped")
@@ -209,7 +259,8 @@ class _Transfer:
         self._to.finish()
         with self._to.transaction():
             marks.clear(self._to.tx)
-        record = self._record(self._count(self._to))
+        is_counted = self._is_constrained and not is_compared
+        record = self._record(self._change_copy.rows if is_counted else self._count(self._to))
         record.stopped_s, record.is_complete = round(time.monotonic() - began, 1), True
         return record
 
@@ -217,18 +268,21 @@ class _Transfer:
         """After an error the source can be used again; a killed process leaves it closed."""
         try:
             if changes is not None and changes.is_complete():
-                self._compare_changes(changes)
+                self._compare_changes(mark, changes)
             else:
+                self._drop_constraints(mark)
                 self._compare_all()
             self._complete(mark)
         except (Exception, KeyboardInterrupt, SystemExit):
             self._source.change(marks.clear)
             raise
 
-    def _compare_changes(self, changes: ChangeLog) -> None:
-        self._comparison.copy_changes(changes, is_last=True)
+    def _compare_changes(self, mark: Mark, changes: ChangeLog) -> None:
+        if not (self._is_constrained and self._copy_constrained(mark, changes)):
+            self._comparison.copy_changes(changes, is_last=True)
         failpoints.reach("migrate compared")
-        self._comparison.count_again()
+        if not self._is_constrained or self._to.was_written():
+            self._comparison.count_again()
         failpoints.reach("migrate verified")
 
     def _compare_all(self) -> None:
@@ -246,6 +300,8 @@ class _Transfer:
         with self._to.transaction():
             for number in self._to.create(later.constraints):
                 self._plan.report("create constraints", number, len(later.constraints))
+            self._to.enforce()
+            self._to.unwatch()
             fence = installation.newest_fence(self._from.tx)
             self._to.tx.value(self._to.tx.dialect.set_fence, fence)
             self._plan.continue_numbers(self._from.tx, self._to.tx)

@@ -72,7 +72,13 @@ class Side(Protocol):
     @property
     def tx(self) -> Tx: ...
 
-    def transaction(self) -> AbstractContextManager[None]: ...
+    def transaction(self) -> AbstractContextManager[None]:
+        """Raises `Violation` if the rows violate a constraint."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """A transaction that reads all tables as they were at one moment."""
+        ...
 
     def list_tables(self) -> list[Table]:
         """What is copied; empty on PostgreSQL, which has the same tables as SQLite."""
@@ -96,19 +102,55 @@ class Side(Protocol):
         """Insert rows in place of those with the same keys."""
         ...
 
+    def insert(self, table: Table, rows: Sequence[Row]) -> None: ...
+
+    def upsert(self, table: Table, rows: Sequence[Row]) -> None:
+        """Like `replace`, for the tables of `list_cascades`."""
+        ...
+
+    def list_cascades(self) -> set[str]:
+        """Tables whose rows must not be deleted before they are inserted again: rows of other
+        tables would be deleted with them."""
+        ...
+
     def delete(self, table: Table, keys: Sequence[Key]) -> None: ...
 
-    def postpone(self) -> Later:
-        """Drop indexes, foreign keys and triggers; returns the statements that create them."""
+    def postpone(self, *, with_indexes: bool) -> Later:
+        """Drop indexes, foreign keys and triggers; returns the statements that create them.
+        Without indexes, only those that rows can violate."""
         ...
 
     def create(self, statements: Sequence[str]) -> Iterator[int]:
         """Run statements of `postpone`; yields how many were run."""
         ...
 
-    def finish(self) -> None:
-        """After the last transaction."""
+    def create_deferred(self, statements: Sequence[str]) -> Iterator[int]:
+        """The same; until `enforce`, foreign keys are checked at the end of a transaction."""
         ...
+
+    def enforce(self) -> None: ...
+
+    def drop_triggers(self) -> list[str]:
+        """Those that `postpone` has left; returns the statements that create them."""
+        ...
+
+    def watch(self, tables: Sequence[Table]) -> None:
+        """From now on, detect writes of other processes."""
+        ...
+
+    def was_written(self) -> bool:
+        """Whether another process has written since `watch`."""
+        ...
+
+    def unwatch(self) -> None: ...
+
+    def finish(self) -> None:
+        """After all rows were written. It takes less time if it is repeated."""
+        ...
+
+
+class Violation(Unavailable):
+    """The database has refused rows because of a constraint."""
 
 
 class FullDisk(OSError):

@@ -17,7 +17,7 @@ from belvedere.db.migrate import apply, migrations
 from belvedere.db.sqlite.database import connect, lock_file
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.db.transfer import marks
-from belvedere.db.transfer.changes import ChangeLog, SourcePart
+from belvedere.db.transfer.changes import TABLE, ChangeLog, SourcePart
 from belvedere.db.transfer.marks import Mark
 from belvedere.db.transfer.side import (
     Expressions,
@@ -27,8 +27,10 @@ from belvedere.db.transfer.side import (
     no_copy,
 )
 from belvedere.db.transfer.sqlite_side import (
+    CHANGES_EXIST,
     CREATE_CHANGES,
     NEWEST_CHANGE,
+    SCHEMAS,
     SqliteSide,
     create_triggers,
     drop_triggers,
@@ -98,11 +100,11 @@ class SqliteSource:
     def record_changes(self, tables: Sequence[Table], transfer_id: str) -> Iterator[ChangeLog]:
         with report_errors(self._location), ExitStack() as stack:
             parts = []
-            for path in self._files:
+            for schema, path in zip(SCHEMAS, self._files, strict=True):
                 connection = stack.enter_context(closing(connect(str(path))))
                 names = {name for (name,) in connection.execute(sqlite_files.TABLES)}
                 own_tables = [table for table in tables if table.name in names]
-                parts.append(_part(connection, own_tables))
+                parts.append(_part(connection, schema, own_tables))
             yield ChangeLog(parts, transfer_id)
 
     def change(self, operation: Callable[[Tx], R]) -> R:
@@ -136,9 +138,11 @@ def _run(
             connection.execute("rollback")
 
 
-def _part(connection: apsw.Connection, tables: Sequence[Table]) -> SourcePart:
+def _part(connection: apsw.Connection, schema: str, tables: Sequence[Table]) -> SourcePart:
     return SourcePart(
         partial(_run, connection),
+        f"{schema}.{TABLE}",
+        CHANGES_EXIST.format(schema),
         tables,
         CREATE_CHANGES,
         create_triggers,

@@ -16,7 +16,7 @@ from belvedere.db.sqlite.database import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.db.transfer.changes import MAX_CHANGES, TABLE
 from belvedere.db.transfer.marks import Later
-from belvedere.db.transfer.side import OWN_TABLES, OWN_VALUES, Expressions, FullDisk
+from belvedere.db.transfer.side import OWN_TABLES, OWN_VALUES, Expressions, FullDisk, Violation
 from belvedere.db.transfer.tables import TYPES, Checksum, Key, Table
 
 COLUMNS = "select name, lower(type), pk from pragma_table_info(?) order by cid"
@@ -31,6 +31,7 @@ class SqliteSide:
         self.tx = SqliteTx(connection, wall())
         self._connection = connection
         self._expressions = expressions
+        self._versions: list[int] = []
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -38,9 +39,14 @@ class SqliteSide:
         try:
             yield
             self._connection.execute("commit")
+        except apsw.ConstraintError as fault:
+            raise Violation(f"SQLite reports: {fault}.") from fault
         finally:
             if not self._connection.get_autocommit():
                 self._connection.execute("rollback")
+
+    # Each file at one moment of its own: no row of one refers to a row of the other.
+    snapshot = transaction
 
     def list_tables(self) -> list[Table]:
         return [self._describe(name) for name in sorted(_migration_tables() - OWN_TABLES)]
@@ -83,14 +89,26 @@ class SqliteSide:
 
     def replace(self, table: Table, rows: Sequence[Row]) -> None:
         """Also in place of rows with the same value of a unique column: they are older."""
-        statement = f"insert or replace into {table.name} ({table.column_list})"
+        self._insert("insert or replace", table, rows)
+
+    def insert(self, table: Table, rows: Sequence[Row]) -> None:
+        self._insert("insert", table, rows)
+
+    def _insert(self, verb: str, table: Table, rows: Sequence[Row]) -> None:
+        statement = f"{verb} into {table.name} ({table.column_list})"
         self.tx.execute_many(f"{statement} values ({_marks(list(table.columns))})", rows)
+
+    upsert = replace
+
+    def list_cascades(self) -> set[str]:
+        """Foreign keys are off for this connection."""
+        return set()
 
     def delete(self, table: Table, keys: Sequence[Key]) -> None:
         condition = " and ".join(f"{name} = ?" for name in table.key)
         self.tx.execute_many(f"delete from {table.name} where {condition}", keys)
 
-    def postpone(self) -> Later:
+    def postpone(self, *, with_indexes: bool) -> Later:
         """Only the main file: a transaction on both is not atomic if the machine loses power."""
         later = Later()
         rows = self.tx.rows(
@@ -98,8 +116,10 @@ class SqliteSide:
             " and type in ('index', 'trigger') order by type, name"
         )
         for kind, name, statement in rows:
-            self.tx.execute(f'drop {kind} main."{name}"')
             is_plain = kind == "index" and not statement.lower().startswith("create unique")
+            if is_plain and not with_indexes:
+                continue
+            self.tx.execute(f'drop {kind} main."{name}"')
             (later.indexes if is_plain else later.constraints).append(statement)
         return later
 
@@ -107,6 +127,27 @@ class SqliteSide:
         for number, statement in enumerate(statements, 1):
             self.tx.execute(statement)
             yield number
+
+    create_deferred = create
+
+    def enforce(self) -> None:
+        """Foreign keys are part of the tables."""
+
+    def drop_triggers(self) -> list[str]:
+        return []
+
+    def watch(self, tables: Sequence[Table]) -> None:
+        self._versions = self._read_versions()
+
+    def was_written(self) -> bool:
+        return self._read_versions() != self._versions
+
+    def _read_versions(self) -> list[int]:
+        """They differ if another connection has written in between."""
+        return [int(self.tx.value(f"pragma {schema}.data_version")) for schema in SCHEMAS]
+
+    def unwatch(self) -> None:
+        """Nothing was created."""
 
     def finish(self) -> None:
         for schema in SCHEMAS:
@@ -166,6 +207,7 @@ def report_errors(location: Location) -> Iterator[None]:
 
 CREATE_CHANGES = f"create table {TABLE} (id integer primary key, name text, key text)"
 NEWEST_CHANGE = f"select max(id) from {TABLE}"
+CHANGES_EXIST = f"select 1 from {{}}.sqlite_schema where type = 'table' and name = '{TABLE}'"
 
 
 def create_triggers(table: Table) -> list[str]:
