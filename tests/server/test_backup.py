@@ -600,23 +600,12 @@ def test_an_error_around_the_commit_never_removes_the_key(
     ).keys.digest("x")
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("point", ["restore extracted", "restore renamed", "restore renamed:2"])
-def test_a_killed_restore_starts_again(
-    settings: Settings, place: Fixture, empty: Settings, tmp_path: Path, point: str
-) -> None:
-    write(settings, tmp_path / "backup.zip")
-    kill_restore(empty, tmp_path / "backup.zip", point)
-    with pytest.raises(Unavailable, match="interrupted"):
-        open_databases(empty)
-    assert load(empty, tmp_path / "backup.zip").is_repeated
-    assert rows_of(empty) == rows_of(settings)
-
-
 def kill_restore(settings: Settings, source: Path, point: str) -> None:
     words = [sys.executable, "-m", "belvedere.cli.main", "restore", str(source)]
     killed = subprocess.run(
-        [*words, "--data", settings.data], env={"BELVEDERE_FAILPOINT": point}, capture_output=True
+        [*words, "--data", settings.data],
+        env={"BELVEDERE_FAILPOINT": point, "BELVEDERE_DATABASE": settings.database},
+        capture_output=True,
     )
     assert killed.returncode == -9, killed
 

@@ -149,10 +149,10 @@ def show_restored(record: Record) -> None:
         f"Restored {record['rows']} rows of the backup of {record['created_at']}"
         f" (version {record['version']}, {record['engine']}); epoch {record['epoch']}."
     )
-    if record["is_repeated"]:
-        print(
-            "An earlier restore was interrupted: its files were removed, and it was started over."
-        )
+    if record["is_continued"]:
+        print("An earlier restore of this file was interrupted; it was continued.")
+    elif record["is_repeated"]:
+        print("An earlier restore of another file was interrupted: its files were removed.")
     if not record["is_signed"]:
         print("The signature was not checked: the backup has none, or there is no key here.")
     print("Next steps:")
@@ -195,7 +195,7 @@ COMMANDS = (
         restore,
         "Restore a backup into an empty data folder or an empty PostgreSQL database. Jobs that may "
         "have run since the backup are held until they are released. An interrupted restore can "
-        "be repeated; it starts over.",
+        "be repeated: into SQLite it continues, into PostgreSQL it starts over.",
         "belvedere restore /backup/belvedere.zip --data /var/lib/belvedere",
         show_restored,
         options=(

@@ -128,7 +128,7 @@ class BackupReader:
     """A backup file whose manifest is unchanged. The parts are checked by `verify`."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
-        self._path = path
+        self.path = path
         self._archive = archive
         self.seal, text = self._read_seal()
         if hashlib.sha256(text).hexdigest() != self.seal.sha256:
@@ -143,7 +143,7 @@ class BackupReader:
             seal = msgspec.json.decode(self._archive.read(SEAL), type=Seal)
             return seal, self._archive.read(MANIFEST)
         except (KeyError, msgspec.DecodeError, *DAMAGED) as fault:
-            raise _incomplete(self._path) from fault
+            raise _incomplete(self.path) from fault
 
     def _info(self, name: str) -> zipfile.ZipInfo:
         info = self._archive.getinfo(name)
@@ -155,10 +155,10 @@ class BackupReader:
         try:
             header = msgspec.json.decode(text, type=_Header)
             if header.format > FORMAT:
-                raise newer_version(self._path, header.version)
+                raise newer_version(self.path, header.version)
             return msgspec.json.decode(text, type=Manifest)
         except msgspec.DecodeError as fault:
-            raise Invalid(f"The manifest of {self._path} cannot be read: {fault}.") from fault
+            raise Invalid(f"The manifest of {self.path} cannot be read: {fault}.") from fault
 
     def check_signature(self, sign: Sign, *, is_required: bool) -> None:
         """With the key of the installation. Somebody who changes the file can also remove the
@@ -166,12 +166,12 @@ class BackupReader:
         if not self.seal.signature:
             if is_required:
                 raise Invalid(
-                    f"{self._path} has no signature: it was written without the key, or it was"
+                    f"{self.path} has no signature: it was written without the key, or it was"
                     " changed. If you know that nobody has changed it, add --unsigned."
                 )
             return
         if not hmac.compare_digest(self.seal.signature, sign(self.seal.sha256)):
-            raise Invalid(f"{self._path} was changed after it was written: its signature differs.")
+            raise Invalid(f"{self.path} was changed after it was written: its signature differs.")
 
     def verify(self, report: Report) -> None:
         """Read every part and compare its size and SHA-256 with the manifest."""
@@ -192,9 +192,9 @@ class BackupReader:
                     report(part.name, size, part.size)
                     yield block
         except (KeyError, *DAMAGED) as fault:
-            raise Invalid(f"The part {part.name} of {self._path} is damaged: {fault}.") from fault
+            raise Invalid(f"The part {part.name} of {self.path} is damaged: {fault}.") from fault
         if size != part.size or digest.hexdigest() != part.sha256:
-            raise Invalid(f"The part {part.name} of {self._path} was changed: its SHA-256 differs.")
+            raise Invalid(f"The part {part.name} of {self.path} was changed: its SHA-256 differs.")
 
     def _read(self, part: BackupPart) -> Generator[bytes, None, None]:
         with self._archive.open(self._info(part.name)) as stream:

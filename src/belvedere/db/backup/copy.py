@@ -8,6 +8,7 @@ from belvedere import __version__
 from belvedere.base.clock import iso
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import installation
+from belvedere.db.backup import restore_marker
 from belvedere.db.backup.archive import (
     FORMAT,
     BackupReader,
@@ -122,7 +123,7 @@ def check_fits(location: Location, path: Path, manifest: Manifest) -> None:
 
 
 def check_empty(location: Location) -> None:
-    """Refuse a location with data; that of an interrupted restore is replaced."""
+    """Refuse a location with data, except that of an interrupted restore."""
     if location.engine == POSTGRES:
         from belvedere.db.backup import postgres_tables
 
@@ -131,6 +132,11 @@ def check_empty(location: Location) -> None:
         from belvedere.db.backup import sqlite_restore
 
         sqlite_restore.check_targets(location.files, location.marker)
+
+
+def is_begun(location: Location, reader: BackupReader) -> bool:
+    """Whether an interrupted restore has checked this file, and another one continues it."""
+    return location.engine == SQLITE and restore_marker.read(location.marker).fits(reader)
 
 
 def load_backup(
@@ -151,6 +157,6 @@ def check_complete(location: Location) -> None:
     if location.marker.exists():
         raise Unavailable(
             f"A restore into {location.folder} was interrupted; its database is not complete."
-            " Run `belvedere restore` again: it starts over. If you have put other database files"
+            " Run `belvedere restore` again: it continues. If you have put other database files"
             f" there since, remove {location.marker} instead.",
         )

@@ -11,6 +11,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from belvedere.base import failpoints
 from belvedere.base.clock import wall
 from belvedere.base.errors import Conflict, Invalid, Unavailable
 from belvedere.db.backup.archive import BackupReader, BackupWriter, Report
@@ -185,6 +186,7 @@ def restore_tables(
         report("analyze", 1, 1)
         connection.execute("analyze")
         result = finish(tx)
+        failpoints.reach("restore finished")
         connection.execute("commit")
         return result
 
@@ -229,3 +231,4 @@ def _load(connection: psycopg.Connection[Row], reader: BackupReader, report: Rep
                     copy.write(block)
             if cursor.rowcount != reader.manifest.tables.get(table):
                 raise Invalid(f"The table {table} has {cursor.rowcount} rows after the restore.")
+        failpoints.reach("restore part")

@@ -1,20 +1,22 @@
 """Restores the files of SQLite.
 
-A marker in the data folder exists while they are written. It names the files, so that a restore
-that is repeated after it was killed replaces these and no others.
+A restore that is repeated after it was killed continues, if the backup is the same: files that are
+complete are not extracted again. One that is not complete is: a compressed part can only be read
+from its beginning.
 """
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import msgspec
-
 from belvedere.base import failpoints
 from belvedere.base.clock import wall
 from belvedere.base.errors import Conflict
-from belvedere.db.backup.archive import BackupReader, Report, sync_folder
+from belvedere.db.backup import restore_marker
+from belvedere.db.backup.archive import BLOCK, BackupPart, BackupReader, Report, sync_folder
+from belvedere.db.backup.restore_marker import FileIdentity, RestoreMarker, identify
 from belvedere.db.backup.sqlite_files import LOGS, check_unused, report_errors
 from belvedere.db.interface import Tx
 from belvedere.db.sqlite.database import connect, lock_file
@@ -24,26 +26,9 @@ COMPANIONS = (*LOGS, "-shm")
 UNFINISHED = ".restoring"
 
 
-class FileIdentity(msgspec.Struct):
-    """One file with one content: a file that replaced it, or whose content was replaced, differs
-    in at least one field."""
-
-    device: int
-    inode: int
-    size: int
-    modified_ns: int
-
-
-class RestoreMarker(msgspec.Struct):
-    # Paths of the files that are restored.
-    targets: list[str] = []
-    # By path, as soon as the files are complete and get their names.
-    files: dict[str, FileIdentity] = {}
-
-
 def check_targets(targets: Mapping[str, Path], marker: Path) -> None:
     """Refuse files with data, except those that a restore has written that was interrupted."""
-    state = _read_marker(marker)
+    state = restore_marker.read(marker)
     paths = [str(path) for path in targets.values()]
     if state.targets and state.targets != paths:
         raise Conflict(
@@ -52,7 +37,7 @@ def check_targets(targets: Mapping[str, Path], marker: Path) -> None:
             f" {marker}."
         )
     for path in targets.values():
-        if str(path) not in state.files or _identify(path) != state.files[str(path)]:
+        if str(path) not in state.files or identify(path) != state.files[str(path)]:
             _check_unused(path, marker)
 
 
@@ -68,37 +53,6 @@ def _check_unused(path: Path, marker: Path) -> None:
         ) from None
 
 
-def _read_marker(marker: Path) -> RestoreMarker:
-    """An older version wrote an empty file."""
-    try:
-        return msgspec.json.decode(marker.read_bytes(), type=RestoreMarker)
-    except (FileNotFoundError, msgspec.DecodeError):
-        return RestoreMarker()
-
-
-def _write_marker(marker: Path, state: RestoreMarker) -> None:
-    draft = _marker_draft(marker)
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        file.write(msgspec.json.encode(state))
-        file.flush()
-        os.fsync(fd)
-    draft.rename(marker)
-    sync_folder(marker.parent)
-
-
-def _marker_draft(marker: Path) -> Path:
-    return marker.with_name(f"{marker.name}.new")
-
-
-def _identify(path: Path) -> FileIdentity | None:
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        return None
-    return FileIdentity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
 def restore_files(
     reader: BackupReader,
     targets: Mapping[str, Path],
@@ -106,49 +60,105 @@ def restore_files(
     finish: Callable[[Tx], int],
     report: Report,
 ) -> int:
-    """Write the files. While the marker exists, no server starts, and another restore begins again:
-    a restore that is killed leaves nothing that could be taken for a complete database."""
+    """Write the files. While the marker exists, no server starts, and another restore continues: a
+    restore that is killed leaves nothing that could be taken for a complete database."""
     with _locked(next(iter(targets.values()))):
         check_targets(targets, marker)
-        state = RestoreMarker([str(path) for path in targets.values()])
-        _remove_files(targets)
+        restore = _Restore(reader, targets, marker, report)
         try:
-            _write_marker(marker, state)
-            result = _write_files(reader, targets, finish, report, marker, state)
+            restore.write(finish)
         except BaseException:
-            _remove_drafts(targets)
-            _remove_written(targets, state)
-            _marker_draft(marker).unlink(missing_ok=True)
-            marker.unlink(missing_ok=True)
+            restore.clean_up()
             raise
         marker.unlink()
         sync_folder(marker.parent)
-        return result
+        return restore.state.epoch
 
 
-def _write_files(
-    reader: BackupReader,
-    targets: Mapping[str, Path],
-    finish: Callable[[Tx], int],
-    report: Report,
-    marker: Path,
-    state: RestoreMarker,
-) -> int:
-    for part in reader.manifest.parts:
-        if part.name in targets:
-            _extract(reader.blocks(part, report), _draft(targets[part.name]))
-    failpoints.reach("restore extracted")
-    result = _run(_draft(next(iter(targets.values()))), finish)
-    for path in targets.values():
-        identity = _identify(_draft(path))
-        assert identity is not None
-        state.files[str(path)] = identity
-    _write_marker(marker, state)
-    for path in reversed(list(targets.values())):
-        _draft(path).rename(path)
-        failpoints.reach("restore renamed")
-        sync_folder(path.parent)
-    return result
+class _Restore:
+    def __init__(
+        self, reader: BackupReader, targets: Mapping[str, Path], marker: Path, report: Report
+    ) -> None:
+        self._reader, self._targets, self._marker = reader, targets, marker
+        self._report = report
+        self.state = restore_marker.read(marker)
+        if not self.state.fits(reader) or not self._has_files():
+            self._start_over()
+
+    def _has_files(self) -> bool:
+        """Those that are complete exist, with their names or without."""
+        return all(
+            identity in (identify(Path(name)), identify(_draft(Path(name))))
+            for name, identity in self.state.files.items()
+        )
+
+    def _start_over(self) -> None:
+        paths = [str(path) for path in self._targets.values()]
+        self.state = RestoreMarker(
+            paths, backup=identify(self._reader.path), manifest=self._reader.seal.sha256
+        )
+        _remove_files(self._targets)
+
+    def write(self, finish: Callable[[Tx], int]) -> None:
+        if not self.state.files:
+            self._write_drafts(finish)
+        for path in reversed(list(self._targets.values())):
+            if identify(_draft(path)) == self.state.files[str(path)]:
+                _draft(path).rename(path)
+            failpoints.reach("restore renamed")
+            sync_folder(path.parent)
+
+    def _write_drafts(self, finish: Callable[[Tx], int]) -> None:
+        restore_marker.write(self._marker, self.state)
+        for part in self._reader.manifest.parts:
+            if part.name in self._targets and not self._is_extracted(part):
+                self._extract(part)
+        failpoints.reach("restore extracted")
+        self.state.epoch = _run(_draft(next(iter(self._targets.values()))), finish)
+        failpoints.reach("restore finished")
+        self.state.files = {str(path): _identity(_draft(path)) for path in self._targets.values()}
+        restore_marker.write(self._marker, self.state)
+
+    def _is_extracted(self, part: BackupPart) -> bool:
+        """Whether the file has the content of the part. Its write-ahead log has the last operation,
+        which is repeated."""
+        draft = _draft(self._targets[part.name])
+        _remove_companions(draft)
+        identity = self.state.extracted.get(str(draft))
+        if identity is None or identity != identify(draft):
+            return False
+        return _has_content(draft, part, self._report)
+
+    def _extract(self, part: BackupPart) -> None:
+        draft = _draft(self._targets[part.name])
+        _remove(draft)
+        _write_blocks(self._reader.blocks(part, self._report), draft)
+        self.state.extracted[str(draft)] = _identity(draft)
+        restore_marker.write(self._marker, self.state)
+        failpoints.reach("restore part")
+
+    def clean_up(self) -> None:
+        for path in self._targets.values():
+            _remove(_draft(path))
+            if str(path) in self.state.files and identify(path) == self.state.files[str(path)]:
+                _remove(path)
+        restore_marker.remove(self._marker)
+
+
+def _identity(path: Path) -> FileIdentity:
+    identity = identify(path)
+    assert identity is not None
+    return identity
+
+
+def _has_content(path: Path, part: BackupPart, report: Report) -> bool:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+            size += len(block)
+            report(f"check {part.name}", min(size, part.size), part.size)
+    return size == part.size and digest.hexdigest() == part.sha256
 
 
 def _draft(path: Path) -> Path:
@@ -168,32 +178,27 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _remove_files(targets: Mapping[str, Path]) -> None:
     """Empty files, and those that `check_targets` knows."""
-    _remove_drafts(targets)
     for path in targets.values():
+        _remove(_draft(path))
         _remove(path)
 
 
-def _remove_drafts(targets: Mapping[str, Path]) -> None:
-    for path in targets.values():
-        _remove(_draft(path))
-
-
-def _remove_written(targets: Mapping[str, Path], state: RestoreMarker) -> None:
-    for path in targets.values():
-        if str(path) in state.files and _identify(path) == state.files[str(path)]:
-            _remove(path)
-
-
 def _remove(path: Path) -> None:
-    for suffix in ("", *COMPANIONS):
+    path.unlink(missing_ok=True)
+    _remove_companions(path)
+
+
+def _remove_companions(path: Path) -> None:
+    for suffix in COMPANIONS:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _extract(blocks: Iterator[bytes], path: Path) -> None:
+def _write_blocks(blocks: Iterator[bytes], path: Path) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(fd, "wb") as file:
         for block in blocks:
             file.write(block)
+            failpoints.reach("restore block")
         file.flush()
         os.fsync(file.fileno())
 
@@ -207,6 +212,7 @@ def _run(path: Path, operation: Callable[[Tx], int]) -> int:
         connection.execute("begin immediate")
         result = operation(SqliteTx(connection, wall()))
         connection.execute("commit")
+        failpoints.reach("restore committed")
         # The file is renamed without its write-ahead log.
         connection.execute("pragma wal_checkpoint(truncate)")
     return result

@@ -38,12 +38,15 @@ class RestoreRecord(msgspec.Struct):
     is_signed: bool
     # Whether an earlier restore into this location was interrupted.
     is_repeated: bool = False
+    # Whether this one has continued it.
+    is_continued: bool = False
 
 
 def restore_backup(
     settings: Settings, source: Path, prompt: Prompt, report: Report, *, unsigned: bool = False
 ) -> RestoreRecord:
-    """Everything is checked before anything is written."""
+    """Everything is checked before anything is written. A file that an interrupted restore has
+    checked is not read for it again: each part is also checked while it is extracted."""
     location = location_of(settings)
     is_repeated = location.marker.exists()
     with open_backup(source) as reader:
@@ -57,7 +60,9 @@ def restore_backup(
         if candidate is not None:
             reader.check_signature(signer(candidate), is_required=not unsigned)
         new_keys = _merge_keys(settings, keys, sealed_keys)
-        reader.verify(lambda name, done, total: report(f"verify {name}", done, total))
+        is_continued = copy.is_begun(location, reader)
+        if not is_continued:
+            reader.verify(lambda name, done, total: report(f"verify {name}", done, total))
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with full_disk(settings.folder), _KeyChange(settings.folder, keys, new_keys) as change:
             epoch = copy.load_backup(location, reader, change.before_commit, report)
@@ -70,6 +75,7 @@ def restore_backup(
         "" if has_key else str(settings.folder / SECRET_FILE),
         bool((keys or sealed_keys) and reader.seal.signature),
         is_repeated,
+        is_continued,
     )
 
 
