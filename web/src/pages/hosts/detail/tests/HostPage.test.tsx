@@ -46,11 +46,25 @@ test('a host with space has no such note', async () => {
   expect(screen.queryByText(DISK_NOTE)).toBeNull()
 })
 
-test('a host that was rolled back links to its lost jobs', async () => {
+const ROLLED_BACK = 'The agent’s journal was rolled back'
+
+test('a host that was rolled back says since when and why, and links to its lost jobs', async () => {
   await open({}, [
     { code: 'journal_rolled_back', since: '2026-03-02T09:30:00.000Z', jobs: 0, message: '' },
   ])
-  expect(await screen.findByText('The agent’s journal was rolled back')).toBeTruthy()
+  expect(await screen.findByText(ROLLED_BACK)).toBeTruthy()
+  const body = screen.getByText(/The disk of the host was probably restored from a snapshot/)
+  expect(body.textContent).toMatch(/Since .*Mar.*2026/)
   const link = screen.getByRole('link', { name: 'Show lost jobs' })
   expect(link.getAttribute('href')).toBe('/acme/jobs?host=h1&state=lost')
+})
+
+test('a host that was not rolled back has no such warning', async () => {
+  await open({}, [
+    { code: 'journal_refused', since: null, jobs: 0, message: 'Run belvedere mark-restored.' },
+  ])
+  expect(await screen.findByText('The server refuses the agent of this host')).toBeTruthy()
+  expect(screen.getByText('Run belvedere mark-restored.')).toBeTruthy()
+  expect(screen.queryByText(ROLLED_BACK)).toBeNull()
+  expect(screen.queryByRole('link', { name: 'Show lost jobs' })).toBeNull()
 })
