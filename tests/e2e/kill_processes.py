@@ -103,8 +103,10 @@ class Killer:
     def _kill_keeper(self, point: str, dice: random.Random) -> None:
         agent = self._rough
         agent.kill()
-        for pid in leftovers.keepers(agent.state):
-            self._end(pid)
+        # A keeper that remains would have the failpoint of the round before.
+        while pids := leftovers.programs(agent.state):
+            for pid in pids:
+                self._end(pid)
         agent.start(self._world.url, **_failpoint(point, dice))
         keeper = agent.keeper()
         died = self._reaches(point, partial(_dies, keeper), dice)

@@ -80,6 +80,16 @@ def keepers(state: Path) -> list[int]:
     ]
 
 
+def programs(state: Path) -> list[int]:
+    """The agent and the keepers of this state folder, also a process that is about to become a
+    keeper: until then it has the command line of the agent that starts it."""
+    return [
+        pid
+        for pid in all_pids()
+        if os.fsencode(state) in read(pid, "cmdline").split(b"\0") and is_alive(pid)
+    ]
+
+
 def descendants(root: int) -> list[int]:
     """Living descendants by the parents that the kernel names. A keeper adopts what loses its
     parent, so nothing that it started can be anywhere else."""
