@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,10 @@ class SampleRecorder:
         self._more = asyncio.Event()
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
-        self.all.append((monitor_id, version, outcome))
+        self.add_all([(monitor_id, version, outcome)])
+
+    def add_all(self, results: Sequence[tuple[str, int, Outcome]]) -> None:
+        self.all += results
         self._more.set()
 
     async def until(self, fits: Callable[[tuple[str, int, Outcome]], bool]) -> Outcome:

@@ -13,6 +13,8 @@ from belvedere.base.text.masking import Masker
 
 # Larger data of a check is dropped.
 MAX_DATA = 64 * 1024
+# `json.dumps` with these options creates an encoder for every text.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(slots=True)
@@ -33,7 +35,7 @@ def sanitize(outcome: Outcome) -> Outcome:
     outcome.event, outcome.message = clean(outcome.event), clean(outcome.message)
     outcome.measured = {name: x for name, x in outcome.measured.items() if isfinite(x)}
     try:
-        written = json.dumps(outcome.data, ensure_ascii=False, allow_nan=False)
+        written = _encode(outcome.data)
         check_depth(written, outcome.data)
         is_good = len(written.encode()) <= MAX_DATA
     except (ValueError, TypeError, RecursionError, Invalid):

@@ -9,7 +9,6 @@ import logging
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from belvedere.agent import wire
 from belvedere.agent.checks.outcome import Outcome
@@ -22,20 +21,32 @@ log = logging.getLogger("belvedere.agent")
 
 
 HEARTBEAT_S = 5.0
+# Longer than the local checks of a group take.
+GATHER_S = 0.05
 
 
 class StdoutSamples:
-    """Writes each result to standard output at once."""
+    """Writes the results of a short time to standard output together: each write wakes the
+    agent."""
+
+    def __init__(self) -> None:
+        self._lines: list[bytes] = []
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
         fields = {name: getattr(outcome, name) for name in Outcome.__slots__}
-        _report({"id": monitor_id, "version": version, "outcome": fields})
+        if not self._lines:
+            asyncio.get_running_loop().call_later(GATHER_S, self._flush)
+        self._lines.append(wire.pack({"id": monitor_id, "version": version, "outcome": fields}))
+
+    def _flush(self) -> None:
+        lines, self._lines = self._lines, []
+        _write(b"".join(lines))
 
 
-def _report(message: dict[str, Any]) -> None:
-    data = memoryview(wire.pack(message))
-    while data:
-        data = data[os.write(1, data) :]
+def _write(data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
 
 
 class StdinConfig(asyncio.Protocol):
@@ -71,7 +82,7 @@ async def _serve() -> None:
     while True:
         # Sent from the event loop: a check that blocks it also stops the heartbeats.
         await asyncio.sleep(HEARTBEAT_S)
-        _report({"alive": True})
+        _write(wire.pack({"alive": True}))
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from belvedere.agent import wire
 from belvedere.agent.boot import command
@@ -37,10 +37,14 @@ STABLE_AFTER_S = 60.0
 STUCK_S = 60.0
 
 
+class BatchSink(SampleSink, Protocol):
+    def add_all(self, results: Sequence[tuple[str, int, Outcome]]) -> None: ...
+
+
 class CheckerProcess:
     """Runs the process while there are monitors. Scripts are run by the keeper, not by it."""
 
-    def __init__(self, state: str, samples: SampleSink, scripts: ScriptChecks) -> None:
+    def __init__(self, state: str, samples: BatchSink, scripts: ScriptChecks) -> None:
         self._state = state
         self._samples = samples
         self._scripts = CheckScheduler(samples, scripts)
@@ -164,11 +168,15 @@ class CheckerProcess:
             start_new_session=True,
         )
 
-    def _receive(self, message: dict[str, Any]) -> None:
-        if "id" not in message:
-            # A heartbeat.
-            return
-        self._samples.add(message["id"], message["version"], Outcome(**message["outcome"]))
+    def _receive(self, messages: Sequence[dict[str, Any]]) -> None:
+        # Others are heartbeats.
+        results = [
+            (message["id"], message["version"], Outcome(**message["outcome"]))
+            for message in messages
+            if "id" in message
+        ]
+        if results:
+            self._samples.add_all(results)
 
     def close(self) -> None:
         self._scripts.close()
@@ -189,7 +197,7 @@ def _environment() -> dict[str, str]:
 class CheckerChild(asyncio.SubprocessProtocol):
     """The agent's end of the pipes to the process."""
 
-    def __init__(self, receive: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, receive: Callable[[Sequence[dict[str, Any]]], None]) -> None:
         loop = asyncio.get_running_loop()
         self._receive = receive
         self._lines = wire.JsonLines()
@@ -207,8 +215,7 @@ class CheckerChild(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self.heard_at = monotonic()
         try:
-            for message in self._lines.feed(data):
-                self._receive(message)
+            self._receive(self._lines.feed(data))
         except Exception as fault:
             if not self.over.done():
                 self.over.set_exception(fault)

@@ -1,13 +1,13 @@
 """Results of checks until the server has them: numbered batches, bounded, in order."""
 
-import json
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.json_lines import to_json
 from belvedere.agent.monitoring.sample_journal import Line, SampleJournal, sample_line, stream_line
 from belvedere.protocol import Sample, Samples
 
@@ -24,6 +24,19 @@ IN_FLIGHT = 4
 TimedSample = tuple[float, Sample]
 
 
+def _sample(monitor_id: str, version: int, outcome: Outcome) -> Sample:
+    return Sample(
+        monitor_id,
+        version,
+        0,
+        outcome.state,
+        outcome.event,
+        outcome.message,
+        outcome.data,
+        outcome.measured,
+    )
+
+
 class SampleBuffer:
     """Survives reconnects and, with its journal, restarts of the agent."""
 
@@ -34,7 +47,7 @@ class SampleBuffer:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.stream = ""
-        # Called for each result; whether it differs from the last one of its monitor.
+        # Called for new results; whether one differs from the last one of its monitor.
         self.listener: Callable[[bool], None] | None = None
         # Configuration, state and event of the last result of each monitor.
         self._last: dict[str, tuple[int, str, str]] = {}
@@ -94,27 +107,31 @@ class SampleBuffer:
         return sample_line(round((self._wall() - (self._clock() - at)) * 1_000), sample)
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
-        if len(self) >= MAX_SAMPLES and self._unbatched:
-            self._unbatched.popleft()
-            self._dropped += 1
-            self._journal.append({"lost": 1})
-        sample = Sample(
-            monitor_id,
-            version,
-            0,
-            outcome.state,
-            outcome.event,
-            outcome.message,
-            outcome.data,
-            outcome.measured,
-        )
-        self._unbatched.append((self._clock(), sample))
-        self._journal.append(self._line(self._unbatched[-1]))
+        self.add_all([(monitor_id, version, outcome)])
+
+    def add_all(self, results: Sequence[tuple[str, int, Outcome]]) -> None:
+        """Add results of monitors, with the versions of their configurations."""
+        lines: list[Line] = []
+        is_changed = False
+        for monitor_id, version, outcome in results:
+            lines += self._drop_oldest()
+            sample = _sample(monitor_id, version, outcome)
+            self._unbatched.append((self._clock(), sample))
+            lines.append(self._line(self._unbatched[-1]))
+            is_changed |= self._note_result(sample)
+        self._journal.append(*lines)
         if self._journal.is_long:
             self._journal.renew(self._lines())
-        is_changed = self._note_result(sample)
         if self.listener is not None:
             self.listener(is_changed)
+
+    def _drop_oldest(self) -> list[Line]:
+        """Make room in a full buffer; the lines about it for the journal."""
+        if len(self) < MAX_SAMPLES or not self._unbatched:
+            return []
+        self._unbatched.popleft()
+        self._dropped += 1
+        return [{"lost": 1}]
 
     def _note_result(self, sample: Sample) -> bool:
         """Whether the result differs from the last one of its monitor."""
@@ -159,7 +176,7 @@ class SampleBuffer:
         """The number of samples in the next batch: at least one, at most what fits in a frame."""
         count = size = 0
         for _, sample in islice(self._unbatched, BATCH_SIZE):
-            size += len(sample.message) + (len(json.dumps(sample.data)) if sample.data else 0)
+            size += len(sample.message) + (len(to_json(sample.data)) if sample.data else 0)
             if count and size > BATCH_BYTES:
                 break
             count += 1

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
+from belvedere.agent.json_lines import to_json
 from belvedere.protocol import Sample
 
 log = logging.getLogger("belvedere.agent")
@@ -48,13 +49,14 @@ class SampleJournal:
         self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._size = self._rewritten_size = os.fstat(self._fd).st_size
 
-    def append(self, line: Line) -> None:
+    def append(self, *lines: Line) -> None:
+        """Append the lines with one write."""
         if self._fd < 0:
             return
         if self._size > MAX_SIZE:
             self._give_up("the journal is too large")
             return
-        data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        data = b"".join(map(_encode, lines))
         try:
             self._size += os.write(self._fd, data)
         except OSError as fault:
@@ -71,7 +73,7 @@ class SampleJournal:
         try:
             with open(f"{self._path}.new", "wb", opener=_private) as file:
                 for line in lines:
-                    file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+                    file.write(_encode(line))
             os.replace(f"{self._path}.new", self._path)
             os.close(self._fd)
             self._open()
@@ -90,6 +92,10 @@ class SampleJournal:
         self.close()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
+
+
+def _encode(line: Line) -> bytes:
+    return to_json(line).encode() + b"\n"
 
 
 def _private(path: str, flags: int) -> int:
