@@ -10,7 +10,7 @@ import pytest
 
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.json_lines import from_json
-from belvedere.agent.monitoring import checker_main, sample_journal
+from belvedere.agent.monitoring import checker_main
 from belvedere.agent.monitoring.checker_main import StdoutSamples
 from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.monitoring.sample_journal import SampleJournal
@@ -83,7 +83,7 @@ async def test_results_of_a_group_are_written_together(monkeypatch: pytest.Monke
 def test_results_that_arrive_together_are_one_write_of_the_journal(tmp_path: Path) -> None:
     path = str(tmp_path / "samples")
     buffer = SampleBuffer(journal=SampleJournal(path))
-    with mock.patch.object(sample_journal.os, "write", wraps=os.write) as write:
+    with mock.patch("os.write", wraps=os.write) as write:
         buffer.add_all([(f"m{n}", 1, Outcome("normal")) for n in range(5)])
     assert write.call_count == 1
     buffer.close()

@@ -9,6 +9,8 @@ from typing import Any
 from belvedere.base.networks import is_internal, parse_address
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+# The family of an address, and the address as sockets take it.
+Endpoint = tuple[int, tuple[Any, ...]]
 
 
 async def connect(
@@ -33,14 +35,30 @@ async def connect(
 
 async def resolve(config: dict[str, Any], host: str) -> list[tuple[int, str]]:
     """Families and addresses of a name that the organization allows."""
+    entries = await _resolve_any(config, host, None)
+    return [(family, str(endpoint[0])) for family, endpoint in entries]
+
+
+async def resolve_endpoints(config: dict[str, Any], host: str, port: int) -> list[Endpoint]:
+    """Families and socket addresses that the organization allows; an address needs no look-up, and
+    none of the threads that look-ups use."""
+    address = None if "%" in host else parse_address(host)
+    if address is None or config.get("outer_only"):
+        return await _resolve_any(config, host, port)
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    return [(family.value, (host, port))]
+
+
+async def _resolve_any(config: dict[str, Any], host: str, port: int | None) -> list[Endpoint]:
     loop = asyncio.get_running_loop()
-    entries = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    addresses = [(entry[0].value, str(entry[4][0])) for entry in entries]
+    entries = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    endpoints = [(entry[0].value, entry[4]) for entry in entries]
     if not config.get("outer_only"):
-        return addresses
-    outer = [entry for entry in addresses if not _is_inner(entry[1])]
+        return endpoints
+    outer = [entry for entry in endpoints if not _is_inner(str(entry[1][0]))]
     if not outer:
-        raise OSError(f"{addresses[0][1]} is an internal address, which this organization forbids")
+        address = endpoints[0][1][0]
+        raise OSError(f"{address} is an internal address, which this organization forbids")
     return outer
 
 

@@ -9,8 +9,13 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from belvedere.agent.checks.connect import connect
+from belvedere.agent.checks.plain_socket import SocketReader, connect_socket
 
 MAX_BODY = 1 << 20
+# A longer request may not fit into the buffer of a socket, and a server may respond before it has
+# read all of it.
+MAX_SINGLE_WRITE = 16 * 1024
+Reader = asyncio.StreamReader | SocketReader
 
 
 class BadAnswer(Exception):
@@ -39,14 +44,23 @@ async def fetch(
     parts = urlsplit(url)
     is_tls = parts.scheme == "https"
     port = parts.port or (443 if is_tls else 80)
-    tls = trust() if is_tls else None
-    reader, writer = await connect(config, parts.hostname or "", port, tls)
+    request = _request(parts, method, headers, body, gzip=config["gzip"])
+    if is_tls or len(request) > MAX_SINGLE_WRITE:
+        reader, writer = await connect(
+            config, parts.hostname or "", port, trust() if is_tls else None
+        )
+        try:
+            writer.write(request)
+            return await _read(reader, method)
+        finally:
+            # Do not wait for a peer that does not close the connection.
+            writer.transport.abort()
+    sock = await connect_socket(config, parts.hostname or "", port)
     try:
-        writer.write(_request(parts, method, headers, body, gzip=config["gzip"]))
-        return await _read(reader, method)
+        await asyncio.get_running_loop().sock_sendall(sock, request)
+        return await _read(SocketReader(sock), method)
     finally:
-        # Do not wait for a peer that does not close the connection.
-        writer.transport.abort()
+        sock.close()
 
 
 def _request(
@@ -69,7 +83,7 @@ def _request(
     return f"{method} {quoted} HTTP/1.1\r\n{text}\r\n".encode("latin-1", "replace") + body
 
 
-async def _read(reader: asyncio.StreamReader, method: str) -> Answer:
+async def _read(reader: Reader, method: str) -> Answer:
     status, headers = await _head(reader)
     # Skip interim responses before the final one.
     while 100 <= status < 200 and status != 101:
@@ -82,7 +96,7 @@ async def _read(reader: asyncio.StreamReader, method: str) -> Answer:
     return Answer(status, headers, body, is_cut)
 
 
-async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
+async def _head(reader: Reader) -> tuple[int, dict[str, str]]:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as cut:
@@ -97,7 +111,7 @@ async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
     return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> tuple[bytes, bool]:
+async def _body(reader: Reader, headers: dict[str, str]) -> tuple[bytes, bool]:
     if headers.get("transfer-encoding", "").lower().endswith("chunked"):
         return await _chunks(reader)
     length = headers.get("content-length", "")
@@ -111,7 +125,7 @@ async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> tuple[
     return data, int(length) > MAX_BODY
 
 
-async def _read_at_most(reader: asyncio.StreamReader, count: int) -> bytes:
+async def _read_at_most(reader: Reader, count: int) -> bytes:
     parts: list[bytes] = []
     while count > 0 and (part := await reader.read(min(count, 65_536))):
         parts.append(part)
@@ -119,7 +133,7 @@ async def _read_at_most(reader: asyncio.StreamReader, count: int) -> bytes:
     return b"".join(parts)
 
 
-async def _chunks(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
+async def _chunks(reader: Reader) -> tuple[bytes, bool]:
     data = bytearray()
     try:
         while True:
