@@ -105,7 +105,8 @@ class MonitorSteps:
         else:
             run_timeouts.mark_silent(self.db)
         if self.db.write_blocking(watchdog.has_work):
-            self.db.write_blocking(watchdog.run)
+            while self.db.write_blocking(watchdog.run):
+                pass
 
     def event_list(self, *kinds: str) -> list[tuple[str, str]]:
         """(kind, object) of the events so far; without `monitor.` and the noise of making."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+import run_timeouts
 from belvedere.base.errors import NotFound
 from belvedere.monitors import housekeeping, service
 from belvedere.monitors.evaluation import watchdog
@@ -39,6 +40,24 @@ def test_a_dead_host_is_one_alert_and_its_monitors_are_unknown(steps: MonitorSte
     assert [steps.state(monitor) for monitor in monitors] == ["unknown"] * 5
     assert steps.event_list()[len(before) :] == [("updates_stopped", steps.host_monitor())]
     assert steps.state(steps.host_monitor()) == "updates_stopped"
+
+
+def test_a_step_changes_a_bounded_number_of_monitors(
+    steps: MonitorSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an outage of a large network, other writers must not wait for all of its monitors."""
+    monkeypatch.setattr(watchdog, "BATCH_SIZE", 2)
+    monitors = [steps.make(name=f"m{n}") for n in range(5)]
+    for monitor in monitors:
+        steps.sample(monitor, "normal")
+    steps.clock.move(100)
+    run_timeouts.mark_silent(steps.db)
+    counts = []
+    has_more = True
+    while has_more:
+        has_more = steps.db.write_blocking(watchdog.run)
+        counts.append([steps.state(monitor) for monitor in monitors].count("unknown"))
+    assert counts == [2, 4, 5]
 
 
 def test_after_a_dead_host_nothing_is_up_or_recovered_without_data(steps: MonitorSteps) -> None:

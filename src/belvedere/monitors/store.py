@@ -260,12 +260,14 @@ def lock_for_host(tx: Tx, host_id: str, monitor_ids: Collection[str]) -> list[Mo
     )
 
 
-def select_locked(tx: Tx, condition: str, *params: object) -> list[MonitorRow]:
+def select_locked(
+    tx: Tx, condition: str, *params: object, limit: int | None = None
+) -> list[MonitorRow]:
     """Monitors of all organizations that match a condition, with locked rows."""
     rows = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where deleted_at is null and ({condition})"
-        f" order by id{tx.dialect.lock_rows}",
+        f" order by id{'' if limit is None else f' limit {limit}'}{tx.dialect.lock_rows}",
         *params,
     )
     return _unseal(tx, rows)

@@ -19,9 +19,12 @@ from belvedere.monitors.evaluation.state_changes import StateChange
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow, MonitorState
 
+# Monitors that one transaction changes for each reason: after an outage there may be thousands.
+BATCH_SIZE = 200
 # Time for an agent to reconnect after it disconnected: a restart must not alert.
 RECONNECT_GRACE: Millis = 30_000
 
+Check = Callable[[Tx, Sequence[MonitorRow]], None]
 _HOST = "select 1 from hosts h where h.id = monitors.host_id and h.deleted_at is null"
 _DOWN = (
     f"exists ({_HOST} and (h.gone_at is not null"
@@ -53,25 +56,41 @@ def has_work(tx: Tx) -> bool:
     )
 
 
-def run(tx: Tx) -> None:
-    """Run all checks once."""
+def run(tx: Tx) -> bool:
+    """A step of all checks; whether there is more to do."""
     now, gone_since, minute = tx.now, tx.now - RECONNECT_GRACE, tx.now - model.LOOPTIME
-    _apply(tx, store.select_locked(tx, _ENDED_PAUSE, now), resume)
-    _apply(tx, store.select_locked(tx, _ENDED_MUTE, now), unmute)
-    _report_host_down(
-        tx,
-        store.select_locked(tx, _HOST_DOWN, MonitorState.UPDATES_STOPPED.value, minute, gone_since),
+    stopped = MonitorState.UPDATES_STOPPED.value
+    # What was changed no longer matches its condition.
+    checks: tuple[tuple[Check, str, tuple[object, ...]], ...] = (
+        (_resume_all, _ENDED_PAUSE, (now,)),
+        (_unmute_all, _ENDED_MUTE, (now,)),
+        (_report_host_down, _HOST_DOWN, (stopped, minute, gone_since)),
+        (_report_host_up, _HOST_UP, (minute,)),
+        (_set_unknown, _UNDER_DEAD_HOST, (gone_since,)),
+        (_restart_deadlines, _UNDER_RETURNED_HOST, ()),
+        (_report_silence, _SILENT, (now,)),
     )
-    _report_host_up(tx, store.select_locked(tx, _HOST_UP, minute))
-    _set_unknown(tx, store.select_locked(tx, _UNDER_DEAD_HOST, gone_since))
-    _restart_deadlines(tx, store.select_locked(tx, _UNDER_RETURNED_HOST))
-    _report_silence(tx, store.select_locked(tx, _SILENT, now))
+    is_full = [_check(tx, *check) for check in checks]
+    if any(is_full):
+        return True
     _evaluate_nested(tx, store.select_locked(tx, _NESTED))
+    return False
 
 
-def _apply(tx: Tx, rows: Sequence[MonitorRow], operation: Callable[[Tx, MonitorRow], None]) -> None:
+def _check(tx: Tx, check: Check, condition: str, params: tuple[object, ...]) -> bool:
+    rows = store.select_locked(tx, condition, *params, limit=BATCH_SIZE)
+    check(tx, rows)
+    return len(rows) == BATCH_SIZE
+
+
+def _resume_all(tx: Tx, rows: Sequence[MonitorRow]) -> None:
     for row in rows:
-        operation(tx, row)
+        resume(tx, row)
+
+
+def _unmute_all(tx: Tx, rows: Sequence[MonitorRow]) -> None:
+    for row in rows:
+        unmute(tx, row)
 
 
 def resume(tx: Tx, row: MonitorRow) -> None:

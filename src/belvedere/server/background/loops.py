@@ -44,6 +44,8 @@ TERM_S = UNREACHABLE_AFTER / 1_000
 SILENT_S = (UNREACHABLE_AFTER - BEAT_MS) / 1_000
 FIRE_EVERY_S = 2.0
 FIRE_BATCH = 64
+# Steps of one pass over the monitors; the rest follows in the next pass.
+MAX_MONITOR_STEPS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +180,11 @@ async def downsample_values(runtime: ServerRuntime) -> None:
 
 async def watch_monitors(runtime: ServerRuntime) -> None:
     """Missing samples, offline hosts, nested monitors, pauses that have ended."""
-    if await runtime.db.read(watchdog.has_work):
-        await run_deadline(runtime, watchdog.run)
+    if not await runtime.db.read(watchdog.has_work):
+        return
+    for _ in range(MAX_MONITOR_STEPS):
+        if not await run_deadline(runtime, watchdog.run):
+            return
 
 
 async def send_monitor_changes(runtime: ServerRuntime) -> None:
