@@ -32,7 +32,7 @@ test('people are added, removed, replaced and cleared in the drawer', async () =
     await page.keyboard.press('Enter')
   }
   await drawer(page).getByRole('button', { name: 'Add', exact: true }).click()
-  await drawer(page).getByText('may see it, named here').nth(1).waitFor()
+  await drawer(page).getByText('may see it, on the access list').nth(1).waitFor()
   await expect.poll(named).toEqual([uma.email, vic.email])
   expect([await sees(uma), await sees(vic)]).toEqual([200, 200])
 

@@ -86,6 +86,13 @@ test('on a phone the open tab is visible, and the minimap is hidden', async () =
     const box = await tab.boundingBox()
     return box && box.x >= 0 && box.x + box.width <= 390
   }, 'the open tab after a resize')
+  // A reader who is further down stays there.
+  await page.getByText('Open-source licences').scrollIntoViewIfNeeded()
+  const position = await page.evaluate(() => scrollY)
+  expect(position).toBeGreaterThan(200)
+  await page.setViewportSize({ width: 380, height: 900 })
+  await idle(page)
+  expect(await page.evaluate(() => scrollY)).toBeGreaterThan(200)
   await page.goto(world.at(`/workflows/${flow.id}`))
   await page.locator('.react-flow__node').first().waitFor()
   expect(await page.locator('.react-flow__minimap').count()).toBe(0)
@@ -116,6 +123,20 @@ test('on a phone the toolbar of workflows is that of other lists, and links look
   await page.locator('.mon-kind svg').first().waitFor()
 })
 
+test('on a phone neither the name of a page nor the arrow of a group of options is cut', async () => {
+  const page = await world.page('/monitors/new?kind=scraper', { width: 390 })
+  for (const path of ['/monitors/new', '/indicators/new', '/people', '/schedules/new']) {
+    await page.goto(world.at(path))
+    const title = page.locator('header').getByRole('heading', { level: 1 })
+    await title.waitFor()
+    const cut = await title.evaluate((element) => element.scrollWidth - element.clientWidth)
+    expect([path, cut]).toEqual([path, 0])
+  }
+  const group = page.getByRole('button', { name: /^Overlapping and missed runs/ })
+  const arrow = (await group.locator('svg').boundingBox())!
+  expect(arrow.width).toBe(14)
+})
+
 test('on a tablet neither the words about a section nor the keys of the search are cut off', async () => {
   const page = await world.page('/settings/credentials', { width: 768 })
   const words = page.getByText('Tokens have admin access')
@@ -133,11 +154,11 @@ test('a workflow shows who changed it, and the audit names and links what was ch
   await world.api('PATCH', `/workflows/${id}`, { name: 'Longer chain' })
   const page = await world.page(`/workflows/${id}`)
   await page.getByRole('tab', { name: 'History' }).click()
-  await page.getByText('workflow.change').click()
+  await page.getByText('Workflow changed').click()
   await page.locator('[data-side="after"]', { hasText: 'Longer chain' }).waitFor()
   await page.setViewportSize({ width: 390, height: 900 })
   await page.goto(world.at(`/audit?object_id=${id}&action=workflow.change`))
-  await page.getByRole('button', { name: /workflow\.change.*workflow Longer chain/ }).click()
+  await page.getByRole('button', { name: /Workflow changed.*workflow Longer chain/ }).click()
   await page.getByRole('link', { name: `workflow ${id}` }).click()
   await page.getByRole('heading', { name: 'Longer chain' }).waitFor()
 })

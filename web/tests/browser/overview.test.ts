@@ -252,6 +252,7 @@ test('the inbox groups alerts, and an approval shows its plan before it can be a
   const need = page.locator('[data-row]').filter({ hasText: 'Release gate' })
   const { hostname } = await world.host()
   await need.getByText('Deploy-shop.sh').waitFor()
+  await need.getByText(/ expires in \d+ (days|hr\.)/).waitFor()
   await need
     .getByRole('listitem')
     .filter({ hasText: `on ${hostname}` })

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { picture, until, World } from './world'
 
@@ -10,7 +11,7 @@ afterAll(() => world.stop())
 test('the default retention is set once and shown on tasks, and lists say what was removed', async () => {
   const task = await world.script('Kept', '#!/bin/bash\ntrue\n')
   const page = await world.page('/settings/retention')
-  await page.getByLabel('Ended jobs to keep').fill('25')
+  await page.getByLabel('Finished jobs to keep').fill('25')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText("the organization's default").first().waitFor()
   await until(
@@ -40,6 +41,7 @@ test('a task can have its own retention, and use the default again', async () =>
   const row = page.getByRole('listitem').filter({ hasText: 'Own' })
   await row.getByRole('button', { name: 'Use default' }).click()
   await row.getByText("the organization's default").waitFor()
+  await row.getByRole('button', { name: 'Use default' }).waitFor({ state: 'detached' })
   const { history } = await world.api('GET', `/task/${task.id}`)
   expect(history.inherited).toBe(true)
 })
@@ -47,10 +49,19 @@ test('a task can have its own retention, and use the default again', async () =>
 test('an owner sees the checks of the installation and what to do', async () => {
   const page = await world.page('/settings/about')
   const checks = page.getByRole('region', { name: 'Checks of the installation' })
-  const backup = checks.getByRole('row').filter({ hasText: 'No backup by' })
+  const backup = checks.getByRole('listitem').filter({ hasText: 'No backup by' })
   await backup.getByText('belvedere backup FILE --every 1d').waitFor()
   await backup.getByText('Notice').waitFor()
-  await checks.getByRole('row').filter({ hasText: 'epoch' }).getByText('OK').waitFor()
+  await checks.getByRole('listitem').filter({ hasText: 'epoch' }).getByText('OK').waitFor()
+  await backup.locator('code', { hasText: 'belvedere backup' }).first().waitFor()
+  expect(await backup.innerText()).not.toContain('`')
+  // On a phone the advice has the whole width.
+  await page.setViewportSize({ width: 390, height: 844 })
+  const widthOf = async (box: Locator) => (await box.boundingBox())!.width
+  const advice = backup.locator('.settings-wrap')
+  await expect
+    .poll(async () => (await widthOf(advice)) / (await widthOf(backup)))
+    .toBeGreaterThan(0.95)
   await picture(page, 'installation-checks')
 })
 

@@ -10,6 +10,7 @@ import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
 import { AppLink } from '../../ui/AppLink'
 import { ActionName } from '../../ui/history/ActionName'
+import { objectText } from '../../ui/history/actionText'
 import { EmptyState } from '../../ui/layout/EmptyState'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
@@ -148,7 +149,7 @@ function AuditRow({ row, name }: { row: Row; name?: string }) {
         </span>
         <span className="clip">{row.user || row.kind}</span>
         <span className="clip audit-object" title={agentOf(row) || undefined}>
-          {row.object} {objectName(row) || name || <code>{row.object_id}</code>}
+          {objectText(row.object)} {objectName(row) || name || <code>{row.object_id}</code>}
         </span>
         <span className="clip hide-md">{row.address}</span>
       </button>
@@ -161,7 +162,7 @@ function Details({ row, label }: { row: Row; label: string }) {
   const t = useText()
   const changes = changedFields(row.before, row.after)
   const page = objectPage(row)
-  const which = `${row.object} ${row.object_id}`
+  const which = `${objectText(row.object)} ${row.object_id}`
   return (
     <>
       <Text size="sm" c="dimmed" px="xl" py={8} component="div">
@@ -179,7 +180,7 @@ function Changes({ row, changes, label }: { row: Row; changes: FieldChange[]; la
     <Table className="audit-details" aria-label={label}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{row.object}</Table.Th>
+          <Table.Th>{objectText(row.object)}</Table.Th>
           <Table.Th>{t.before}</Table.Th>
           <Table.Th>{t.after}</Table.Th>
         </Table.Tr>

@@ -169,7 +169,7 @@ function Row({ need, isChosen, onToggle, onVote }: RowProps) {
           {t.requestedBy} {job.user.username || job.user.email || '—'} ·{' '}
           <Ago at={job.creation_date} />
           {' · '}
-          {t.until} <Ago at={need.until} />
+          {t.expires} <Ago at={need.until} />
         </Text>
         {isVote ? <PlannedTasks planned={need.will_run} /> : null}
       </span>

@@ -13,6 +13,8 @@ import { InstallationChecks } from './InstallationChecks'
 import { useText } from './text'
 import './settings.css'
 
+const ENGINES: Record<string, string> = { sqlite: 'SQLite', postgresql: 'PostgreSQL' }
+
 export function AboutTab() {
   const t = useText()
   const about = useQuery(aboutQuery)
@@ -31,7 +33,7 @@ export function AboutTab() {
             <Table withRowBorders={false} variant="vertical" layout="fixed">
               <Table.Tbody>
                 <Row name={t.version} value={about.version} />
-                <Row name={t.engine} value={about.engine} />
+                <Row name={t.engine} value={ENGINES[about.engine] ?? about.engine} />
                 <Row name={t.schema} value={String(about.schema)} />
                 <Row name={t.uptime} value={duration(about.uptime_s * 1000)} />
                 <Row name={t.serverTime} value={dateTime(about.time)} />

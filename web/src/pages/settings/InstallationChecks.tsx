@@ -1,10 +1,12 @@
-import { Badge, Button, Stack, Table, Text } from '@mantine/core'
+import { Badge, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { doctorQuery } from '../../api/queries/doctor'
 import { dateTime } from '../../lib/format'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
+import { CodeText } from './CodeText'
 import { useText } from './text'
+import './settings.css'
 
 const LOOKS = { ok: 'badge-ok', notice: 'badge-warn', problem: 'badge-fail' } as const
 const ORDER = ['problem', 'notice', 'ok'] as const
@@ -29,30 +31,22 @@ export function InstallationChecks() {
             <Text size="sm" c="dimmed">
               {t.checkedAt(dateTime(time))} {complete ? t.moreChecks : t.fewerChecks}
             </Text>
-            <Table>
-              <Table.Tbody>
-                {ORDER.flatMap((verdict) =>
-                  findings
-                    .filter((finding) => finding.verdict === verdict)
-                    .map(({ check, found: text, advice }) => (
-                      <Table.Tr key={`${check} ${text}`}>
-                        <Table.Td w={110}>
-                          <Badge className={LOOKS[verdict]}>{t.verdicts[verdict]}</Badge>
-                        </Table.Td>
-                        <Table.Td w={130}>{check}</Table.Td>
-                        <Table.Td className="settings-wrap">
-                          {text}
-                          {advice ? (
-                            <Text size="sm" fw={600}>
-                              {advice}
-                            </Text>
-                          ) : null}
-                        </Table.Td>
-                      </Table.Tr>
-                    )),
-                )}
-              </Table.Tbody>
-            </Table>
+            <div role="list">
+              {ORDER.flatMap((verdict) =>
+                findings
+                  .filter((finding) => finding.verdict === verdict)
+                  .map(({ check, found: text, advice }) => (
+                    <div role="listitem" className="settings-check" key={`${check} ${text}`}>
+                      <Badge className={LOOKS[verdict]}>{t.verdicts[verdict]}</Badge>
+                      <Text size="sm">{check}</Text>
+                      <div className="settings-wrap">
+                        <CodeText text={text} />
+                        {advice ? <CodeText text={advice} strong /> : null}
+                      </div>
+                    </div>
+                  )),
+              )}
+            </div>
           </Stack>
         )}
       </QueryResult>

@@ -159,7 +159,7 @@ export const useText = catalogue(
     retentionHelp:
       'Per task, by number and by days; older jobs are deleted in small batches. Running jobs are never deleted.',
     keepDefault: 'Default for all tasks and workflows',
-    keepCountLabel: 'Ended jobs to keep',
+    keepCountLabel: 'Finished jobs to keep',
     keepDaysLabel: 'For days',
     keepInherited: "the organization's default",
     keepUseDefault: 'Use default',

@@ -3,7 +3,7 @@ import { catalogue } from '../../lib/i18n'
 export const useText = catalogue(
   {
     title: (name: string) => `Access to ${name}`,
-    named: 'Named here',
+    named: 'Access list',
     namedBody:
       'Users on this list can see and run it; viewers on this list can see it. A tag includes everyone who has it.',
     watchBody: 'Users and viewers on this list can see it.',
@@ -27,7 +27,7 @@ export const useText = catalogue(
     maySee: 'may see it',
     because: {
       level: (level: string) => `as ${level}`,
-      name: 'named here',
+      name: 'on the access list',
       tag: (tag: string) => `by the tag ${tag}`,
       open: 'open to all members',
     },
@@ -36,7 +36,7 @@ export const useText = catalogue(
   },
   {
     title: (name: string) => `Acceso a ${name}`,
-    named: 'Nombrados aquí',
+    named: 'Lista de acceso',
     namedBody:
       'Los usuarios de esta lista pueden verlo y ejecutarlo; los lectores, solo verlo. Una etiqueta incluye a todos los que la tienen.',
     watchBody: 'Los usuarios y lectores de esta lista pueden verlo.',
@@ -60,7 +60,7 @@ export const useText = catalogue(
     maySee: 'puede verlo',
     because: {
       level: (level: string) => `como ${level}`,
-      name: 'nombrado aquí',
+      name: 'en la lista de acceso',
       tag: (tag: string) => `por la etiqueta ${tag}`,
       open: 'abierto a todos los miembros',
     },

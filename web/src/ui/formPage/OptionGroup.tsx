@@ -22,7 +22,7 @@ export function OptionGroup({ title, summary, hasErrors = false, children }: Pro
     <div className="option-group">
       <UnstyledButton className="option-head" onClick={toggle} aria-expanded={isVisible}>
         <Group gap={6} wrap="nowrap">
-          <Chevron size={14} aria-hidden />
+          <Chevron size={14} style={{ flex: 'none' }} aria-hidden />
           <Text size="sm" fw={550} style={{ flex: 'none' }}>
             {title}
           </Text>

@@ -1,8 +1,8 @@
 import { Alert, Select, Stack, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
-import { Fragment } from 'react'
+import { useState } from 'react'
 import { CopyField } from '../form/CopyField'
-import type { Reachability } from './installAddresses'
+import { type Reachability, urlOf } from './installAddresses'
 import { useHostText } from './text'
 
 interface InstallAddressProps {
@@ -19,12 +19,7 @@ export function InstallAddress({ reach, address, onChange }: InstallAddressProps
       <Alert color="red" icon={<TriangleAlert size={16} />} title={w.loopbackTitle}>
         <Stack gap={6}>
           <Text size="sm">{w.loopbackBody(reach.root)}</Text>
-          {reach.options.map((options) => (
-            <Fragment key={options}>
-              <CopyField value={`belvedere up ${options}`} label={w.startCommand} />
-              <CopyField value={`make run ARGS="${options}"`} label={w.makeCommand} />
-            </Fragment>
-          ))}
+          <StartCommands options={reach.options} />
         </Stack>
       </Alert>
     )
@@ -38,5 +33,27 @@ export function InstallAddress({ reach, address, onChange }: InstallAddressProps
       onChange={onChange}
       allowDeselect={false}
     />
+  )
+}
+
+/** How to restart the server, for one of its addresses. */
+function StartCommands({ options }: { options: string[] }) {
+  const w = useHostText()
+  const [chosen, setChosen] = useState(options[0] ?? '')
+  return (
+    <>
+      {options.length > 1 ? (
+        <Select
+          label={w.serverAddress}
+          data={options.map((value) => ({ value, label: urlOf(value) }))}
+          value={chosen}
+          onChange={(value) => setChosen(value ?? chosen)}
+          allowDeselect={false}
+        />
+      ) : null}
+      <CopyField wrap value={`belvedere up ${chosen}`} label={w.startCommand} />
+      <Text size="xs">{w.inCheckout}</Text>
+      <CopyField wrap value={`make run ARGS="${chosen}"`} label={w.makeCommand} />
+    </>
   )
 }

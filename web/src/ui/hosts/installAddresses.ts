@@ -34,6 +34,11 @@ export function reachability(page: string, address?: KnownAddress): Reachability
   return { root: choices[0] ?? root, choices, options: [] }
 }
 
+/** The address in the options of a start command. */
+export function urlOf(options: string): string {
+  return /--url (\S+)/.exec(options)?.[1] ?? options
+}
+
 /** sudo removes variables that are set before it, so the token follows the word sudo. */
 export function installCommands(root: string, token: string) {
   const download = `curl -fsSL ${root}-/install.sh | `

@@ -19,6 +19,7 @@ export const useHostText = catalogue(
       `${address} is a loopback address: it works only on the machine of the server. Restart the server with an address that the new machine can reach, then create the command:`,
     startCommand: 'start command',
     makeCommand: 'same with make, in a checkout',
+    inCheckout: 'Or, in a checkout:',
     serverAddress: 'Address of this server',
     serverAddressHelp: 'Choose one that the new machine can reach.',
     lineOnce:
@@ -42,6 +43,7 @@ export const useHostText = catalogue(
       `${address} es una dirección de bucle local: solo funciona en la máquina del servidor. Reinicia el servidor con una dirección accesible desde la máquina nueva y crea el comando después:`,
     startCommand: 'comando de inicio',
     makeCommand: 'lo mismo con make, en una copia del repositorio',
+    inCheckout: 'O, en una copia del repositorio:',
     serverAddress: 'Dirección de este servidor',
     serverAddressHelp: 'Elige una a la que llegue la máquina nueva.',
     lineOnce:

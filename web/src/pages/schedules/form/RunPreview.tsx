@@ -8,7 +8,7 @@ import { usePrefs } from '../../../lib/prefs'
 import { useText } from '../text'
 import { wallClockText } from './cronText'
 
-/** The next five runs on two clocks: the reader's and the schedule's. */
+/** The next five runs, on the reader's clock and on the schedule's if that is another. */
 export function RunPreview({ when }: { when: When }) {
   const [settled] = useDebouncedValue(when, 250)
   const isComplete = !!(settled.repeatEvery || settled.runDate)
@@ -34,13 +34,14 @@ export function RunTimes({ fires, zone }: { fires: Fire[]; zone: string }) {
   const t = useText()
   const prefs = usePrefs()
   const localZone = prefs.zone || Intl.DateTimeFormat().resolvedOptions().timeZone
+  const isOtherZone = zone !== localZone
   if (fires.length === 0) return <Text size="sm">{t.never}</Text>
   return (
     <table className="sched-next" aria-label={t.preview}>
       <thead>
         <tr>
           <th scope="col">{t.yourZone(localZone)}</th>
-          <th scope="col">{t.theirZone(zone)}</th>
+          {isOtherZone ? <th scope="col">{t.theirZone(zone)}</th> : null}
         </tr>
       </thead>
       <tbody>
@@ -50,7 +51,7 @@ export function RunTimes({ fires, zone }: { fires: Fire[]; zone: string }) {
               <time dateTime={run.date}>{readerTime(run.date)}</time>
               <Marks fire={run} />
             </td>
-            <td>{wallClockText(run.local, prefs.language)}</td>
+            {isOtherZone ? <td>{wallClockText(run.local, prefs.language)}</td> : null}
           </tr>
         ))}
       </tbody>

@@ -84,15 +84,16 @@ function KeepRow({ task }: { task: Task }) {
           onBlur={saveIfOther}
         />
       ))}
-      <Button
-        size="compact-xs"
-        variant="default"
-        disabled={task.history.inherited ?? false}
-        loading={save.isPending}
-        onClick={() => save.mutate(true)}
-      >
-        {t.keepUseDefault}
-      </Button>
+      {task.history.inherited ? null : (
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={save.isPending}
+          onClick={() => save.mutate(true)}
+        >
+          {t.keepUseDefault}
+        </Button>
+      )}
     </div>
   )
 }

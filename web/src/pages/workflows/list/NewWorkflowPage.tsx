@@ -5,7 +5,7 @@ import { api, ok, type Shape } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
 import { usePageTitle } from '../../../app/title'
-import { useAppNavigate } from '../../../ui/AppLink'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { EditForm } from '../../../ui/form/EditForm'
 import { FormActions } from '../../../ui/formPage/FormActions'
 import { type Draft, withEdge, withNode } from '../../../ui/graph/graphDraft'
@@ -64,7 +64,11 @@ function NewWorkflowForm() {
           <Text size="sm" c="dimmed">
             {t.newBody}
           </Text>
-          {tasks?.length === 0 ? <Alert color="orange">{t.noTasks}</Alert> : null}
+          {tasks?.length === 0 ? (
+            <Alert color="orange">
+              {t.noTasks} <AppLink to="/tasks/new">{t.newTask}</AppLink>
+            </Alert>
+          ) : null}
           <TextInput
             required
             autoFocus

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from 'vitest'
 import { setPrefs } from '../../../lib/prefs'
-import { actionText } from '../actionText'
+import { actionText, objectText } from '../actionText'
 
 afterEach(() => setPrefs({ language: 'en' }))
 
@@ -12,6 +12,12 @@ test('actions are sentences in the language of the console', () => {
   setPrefs({ language: 'es' })
   expect(actionText('session.begin')).toBe('Inició sesión')
   expect(actionText('task.change')).toBe('Tarea: cambio')
+})
+
+test('the kind of an object is written as people say it', () => {
+  expect(objectText('statuspage')).toBe('status page')
+  expect(objectText('file')).toBe('script')
+  expect(objectText('choir')).toBe('choir')
 })
 
 test('an unknown action has no words', () => {
