@@ -165,6 +165,7 @@ ANSWERS: list[tuple[str, str, Any]] = [
 
 REFUSED = [
     ("workflow edit release", 2, "Nothing to change"),
+    (f"workflow restart release {FLOW_JOB_ID} web-2", 2, "Arguments need --from-step"),
     ("workflow create /nowhere/x.json", 1, "Cannot read"),
     (f"workflow create {HERE}/flowcalls.py", 1, "is not JSON"),
     (f"import recipe {HERE}/flowcalls.py", 1, "is not JSON"),

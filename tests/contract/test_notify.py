@@ -452,7 +452,7 @@ async def test_a_manager_sees_the_names_of_who_is_notified(world: World) -> None
     await rule(ada, ops, tags=["Web"], severity="HIGH")
     await rule(ada, (await channel(ada, name="nights"))["id"], objects=[MISSING], kinds=["job.*"])
     await rule(ada, (await channel(ada, name="off", enable=False))["id"])
-    assert (await max.get(f"{path}?tag=web")).json == [{"name": "ops"}]
+    assert (await max.get(f"{path}?tag=WEB")).json == [{"name": "ops"}]
     assert (await max.get(f"{path}?tag=web&severity=LOW")).json == []
     task = f"{path}?kind=task&tag=db&object={MISSING}"
     assert (await max.get(task)).json == [{"name": "nights"}]
