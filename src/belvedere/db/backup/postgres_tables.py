@@ -4,6 +4,7 @@ They are stored as text in the format of COPY. The schema is not stored: a resto
 migrations. It is one transaction, so that nothing of it stays if it does not reach its end.
 """
 
+import select
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -228,7 +229,21 @@ def _load(connection: psycopg.Connection[Row], reader: BackupReader, report: Rep
             # first reader of other rows writes every page again, and the indexes are readers.
             with cursor.copy(source.copy("from stdin (freeze)")) as copy:
                 for block in reader.blocks(parts[source.part], report):
-                    copy.write(block)
+                    send(copy, block)
             if cursor.rowcount != reader.manifest.tables.get(table):
                 raise Invalid(f"The table {table} has {cursor.rowcount} rows after the restore.")
         failpoints.reach("restore part")
+
+
+def send(copy: psycopg.Copy, block: bytes) -> None:
+    """Return when the block is sent. The driver alone would collect what PostgreSQL has not read
+    yet in a buffer, which grows, and which is moved in memory with every packet."""
+    copy.write(block)
+    connection = copy.connection.pgconn
+    poll = select.poll()
+    poll.register(connection.socket, select.POLLIN | select.POLLOUT)
+    while connection.flush():
+        for _, events in poll.poll():
+            if events & ~select.POLLOUT:
+                # A message, or the end of the connection, which this raises.
+                connection.consume_input()
