@@ -11,6 +11,7 @@ from belvedere.bench.results import (
     HistoryResult,
     Idle,
     OperationCost,
+    QueueResult,
     Result,
 )
 from belvedere.server.transport import connections
@@ -89,6 +90,22 @@ def test_idle_and_history_have_goals_where_they_were_measured() -> None:
         "history: claim": True,
         "history: idle cpu": True,
     }
+
+
+@pytest.mark.parametrize(("cpu_percent", "is_met"), [(0.4, True), (0.6, False)])
+def test_an_idle_server_with_a_long_queue_has_a_goal(cpu_percent: float, is_met: bool) -> None:
+    measured = result(1.0, 0.5)
+    assert "queue: idle cpu" not in goals_met(measured)
+    usage = Idle(10, [], rss_bytes=1, pss_bytes=1, cpu_percent=cpu_percent)
+    measured.queue = QueueResult(50_000, [], usage)
+    assert goals_met(measured)["queue: idle cpu"] is is_met
+
+
+@pytest.mark.parametrize(("count", "is_met"), [(1_000, True), (1_001, False)])
+def test_kept_events_may_not_exceed_their_budget(count: int, is_met: bool) -> None:
+    measured = result(1.0, 0.5)
+    measured.rooms = [results.feature_cost("event budget", "events", count, 1_000)]
+    assert goals_met(measured)["event budget"] is is_met
 
 
 def test_connected_agents_have_goals() -> None:

@@ -89,6 +89,8 @@ class QueueResult(msgspec.Struct):
 
     jobs: int
     verbs: list[OperationCost]
+    # An idle server with these jobs.
+    idle: Idle | None = None
 
 
 class AgentsResult(msgspec.Struct):
@@ -229,6 +231,7 @@ FEATURE_GOALS = {
     "dstat check in the server": 0.2,
     "check of many monitors": 0.5,
     "check of many monitors in the server": 0.2,
+    "event budget": 1.0,
 }
 
 
@@ -260,6 +263,8 @@ def goals(result: Result) -> list[Goal]:
             _at_most(f"queue: {verb.name}", verb.ratio, QUEUE_GOALS.get(verb.name, 1.5))
             for verb in result.queue.verbs
         ]
+        if result.queue.idle is not None:
+            targets.append(_at_most("queue: idle cpu", result.queue.idle.cpu_percent, 0.5))
     if result.agents is not None:
         targets += [
             _at_most("agents: memory", result.agents.rss_bytes / MEGA, 250.0),

@@ -15,7 +15,15 @@ from belvedere.bench import results
 from belvedere.bench.environment import installation, postgres, private_server, processes
 from belvedere.bench.environment.databases import temporary_database
 from belvedere.bench.environment.installation import BenchTarget
-from belvedere.bench.measure import agents, features, history, load, queue, servers
+from belvedere.bench.measure import (
+    agents,
+    event_budget,
+    features,
+    history,
+    load,
+    queue,
+    servers,
+)
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.bench.others import measure as others
 from belvedere.bench.results import QueueFigures, Result
@@ -39,7 +47,7 @@ class BenchPlan:
     callers: int = 16
     history: int = 1_000_000
     # Jobs that wait while others are measured; 0: do not measure.
-    waiting: int = 30_000
+    waiting: int = 50_000
     # Agents that are connected to a server of their own; 0: do not measure.
     agents: int = 10_000
     # Monitors and indicators in the measured lists; 0: do not measure other features.
@@ -80,7 +88,7 @@ def run(plan: BenchPlan, report: Progress) -> Result:
             if plan.compare:
                 result.queues = _compare(plan, result, database, folder, report)
             if plan.waiting:
-                result.queue = queue.measure(database, folder, plan.waiting, report)
+                result.queue = queue.measure(database, folder, plan.waiting, plan.idle_s, report)
             if plan.agents:
                 idle_s = max(plan.idle_s, AGENTS_IDLE_S)
                 fewer = max(1, plan.agents // 10)
@@ -137,6 +145,8 @@ def _measure_private(plan: BenchPlan, database: str, folder: Path, report: Progr
         if plan.records:
             with _connections(plan, client, plan.callers) as connections:
                 result.rooms = features.measure(target, connections, server, plan.records, report)
+            report("event budget", 0, 0)
+            result.rooms.append(event_budget.measure(database, folder))
         return result
 
 

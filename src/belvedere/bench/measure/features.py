@@ -11,6 +11,7 @@ from belvedere.bench import results
 from belvedere.bench.environment import agent_process, processes
 from belvedere.bench.environment.installation import BenchTarget
 from belvedere.bench.environment.private_server import PrivateServer
+from belvedere.bench.environment.web_target import web_page
 from belvedere.bench.measure import load
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.bench.results import FeatureCost
@@ -35,14 +36,15 @@ def measure(
     report("webhook, counter", 0, 0)
     costs = [_webhook(target, connections[0]), _counter(target, connections)]
     costs += [_list(target.client, connections[0], noun, records, report) for noun in MAKE]
-    with agent_process.running_agent(server, target.client) as host:
+    with agent_process.running_agent(server, target.client) as host, web_page() as url:
         report("agent in its own process", 0, 0)
         costs.append(_separate_agent(target, host, connections[0]))
         for kind in CHECK:
             report(f"{CHECKS} checks: {kind}", 0, 0)
-            costs += _checks(host, server.folder, kind, f"{kind} check", CHECKS)
+            costs += _checks(host, server.folder, CHECK[kind](url), f"{kind} check", CHECKS)
         report(f"{records} monitors on one host", 0, 0)
-        costs += _checks(host, server.folder, "scraper", "check of many monitors", records)
+        fields = CHECK["scraper"](url)
+        costs += _checks(host, server.folder, fields, "check of many monitors", records)
     return costs
 
 
@@ -133,25 +135,21 @@ def _list(
 
 
 CHECK: dict[str, Callable[[str], dict[str, str]]] = {
-    "scraper": lambda server: {"url": f"{server}/-/health", "status_code": "200"},
-    "dstat": lambda server: {},
+    "scraper": lambda url: {"type": "scraper", "url": url, "status_code": "200"},
+    "dstat": lambda url: {"type": "dstat"},
 }
 
 
 def _checks(
-    target: BenchTarget, folder: Path, kind: str, name: str, count: int
+    target: BenchTarget, folder: Path, check: dict[str, str], name: str, count: int
 ) -> list[FeatureCost]:
-    """The CPU time per check in the agent and in the server, against a millisecond. The server also
-    answers the requests of the web checks."""
+    """The CPU time per check in the agent and in the server, against a millisecond."""
     client = target.client
     interval_ms = 1_000 * max(1, count // CHECKS)
     rate = count / interval_ms * 1_000
-    fields = {"type": kind, "host_id": target.host_id, "looptime": interval_ms}
+    fields = {**check, "host_id": target.host_id, "looptime": interval_ms}
     ids = [
-        client.post(
-            "/monitor",
-            {"name": f"belvedere bench {n}", **fields, **CHECK[kind](client.server)},
-        )["id"]
+        client.post("/monitor", {"name": f"belvedere bench {n}", **fields})["id"]
         for n in range(count)
     ]
     _until_checked(client, ids, interval_ms / 1_000 + FIRST_CHECK_TIMEOUT_S)

@@ -7,19 +7,18 @@ from functools import partial
 from pathlib import Path
 
 from belvedere.bench import results
-from belvedere.bench.environment import private_server, processes
 from belvedere.bench.environment.databases import open_migrated, temporary_database
-from belvedere.bench.measure import fixture
+from belvedere.bench.measure import fixture, idle
 from belvedere.bench.measure.fixture import Fixture
-from belvedere.bench.measure.history_data import fill, skip_events
+from belvedere.bench.measure.history_data import fill
 from belvedere.bench.measure.turns import ROUNDS, in_turns, run_job, timed
-from belvedere.bench.results import HistoryResult, Idle
+from belvedere.bench.results import HistoryResult
 from belvedere.db import Database, Tx
 from belvedere.jobs.history import deletion_rows, deletion_steps
 from belvedere.jobs.history.deletion_rows import TASK, DeletionScope
 from belvedere.jobs.history.deletion_steps import STEP_ROWS
 from belvedere.jobs.queries import pages
-from belvedere.jobs.search import index, progress, terms
+from belvedere.jobs.search import terms
 from belvedere.rest.listing import Condition, Listable, Listing
 from belvedere.server.background import consumers
 
@@ -29,9 +28,6 @@ PAGE_SIZE = 1_000
 DELETED = (ROUNDS + 1) * STEP_ROWS
 CYCLES, PAGES = 25, 3
 FILL_BATCH_SIZE = 25_000
-INDEX_BATCH_SIZE = 2_000
-# Time for the server's clean-up after the start, before it is idle.
-SETTLE_S = 15.0
 Progress = Callable[[str, int, int], None]
 
 
@@ -50,17 +46,12 @@ def measure(server: str, folder: Path, jobs: int, idle_s: float, report: Progres
         step = partial(report, "measuring with history")
         with open_migrated(small) as small_db, open_migrated(full) as full_db:
             before, after = in_turns((small_db, full_db), _once, step)
-        idle = _idle(full_folder, full if server else "", idle_s, report) if idle_s else None
+        usage = None
+        if idle_s:
+            report("idle with history", 0, 0)
+            usage = idle.measure(full_folder, full if server else "", idle_s)
     costs = [results.operation_cost(name, before[name], after[name]) for name in before]
-    return HistoryResult(jobs, fill_s, costs, idle)
-
-
-def _idle(folder: Path, database: str, seconds: float, report: Progress) -> Idle | None:
-    """The load of an idle server with the full history."""
-    report("idle with history", 0, 0)
-    with private_server.running(folder, database):
-        time.sleep(SETTLE_S)
-        return processes.idle(folder, seconds)
+    return HistoryResult(jobs, fill_s, costs, usage)
 
 
 def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
@@ -70,15 +61,7 @@ def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
         for start in range(0, jobs, FILL_BATCH_SIZE):
             db.write_blocking(fill, target, start, min(FILL_BATCH_SIZE, jobs - start), jobs)
             step(start)
-        db.write_blocking(skip_events)
-        db.write_blocking(progress.start)
-        while db.write_blocking(progress.add_older, INDEX_BATCH_SIZE):
-            step(jobs)
-        while db.dialect.text_index.merge and db.write_blocking(index.merge_step):
-            step(jobs)
-        if db.dialect.name == "postgres":
-            # Autovacuum would do so within a minute.
-            db.write_blocking(lambda tx: tx.execute("analyze"))
+        idle.finish_background_work(db, lambda: step(jobs))
 
 
 def _once(db: Database, target: Fixture) -> Iterable[tuple[str, float]]:

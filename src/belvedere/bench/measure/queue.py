@@ -1,5 +1,6 @@
 """Whether thousands of waiting jobs make the host's other jobs slower, measured on two databases:
-they are jobs of a task that runs one at a time, and the host has a free slot."""
+they are jobs of a task that runs one at a time, and the host has a free slot. Then the load of an
+idle server with them."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from belvedere.bench import results
 from belvedere.bench.environment.databases import open_migrated, temporary_database
-from belvedere.bench.measure import fixture
+from belvedere.bench.measure import fixture, idle
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.bench.measure.turns import in_turns, run_job, timed
 from belvedere.bench.results import QueueResult
@@ -24,19 +25,27 @@ PAGE_SIZE, MAX_COUNTED, MAX_SEARCHED = 50, 1_000, 5_000
 Progress = Callable[[str, int, int], None]
 
 
-def measure(server: str, folder: Path, waiting: int, report: Progress) -> QueueResult:
+def measure(
+    server: str, folder: Path, waiting: int, idle_s: float, report: Progress
+) -> QueueResult:
+    # A data folder of its own, because a server is started on it.
+    many_folder = folder / "many"
+    many_folder.mkdir()
     with (
         temporary_database(server, folder, "few") as few,
-        temporary_database(server, folder, "many") as many,
-        open_migrated(few) as few_db,
-        open_migrated(many) as many_db,
+        temporary_database(server, many_folder, "belvedere") as many,
     ):
-        _fill(few_db, FEW, lambda done: None)
-        _fill(many_db, waiting, lambda done: report("filling the queue", done, waiting))
-        step = partial(report, "measuring with a queue")
-        before, after = in_turns((few_db, many_db), _once, step)
+        with open_migrated(few) as few_db, open_migrated(many) as many_db:
+            _fill(few_db, FEW, lambda done: None)
+            _fill(many_db, waiting, lambda done: report("filling the queue", done, waiting))
+            step = partial(report, "measuring with a queue")
+            before, after = in_turns((few_db, many_db), _once, step)
+        usage = None
+        if idle_s:
+            report("idle with a queue", 0, 0)
+            usage = idle.measure(many_folder, many if server else "", idle_s)
     costs = [results.operation_cost(name, before[name], after[name]) for name in before]
-    return QueueResult(waiting, costs)
+    return QueueResult(waiting, costs, usage)
 
 
 def _fill(db: Database, waiting: int, step: Callable[[int], None]) -> None:
@@ -49,9 +58,7 @@ def _fill(db: Database, waiting: int, step: Callable[[int], None]) -> None:
     for start in range(0, waiting, CREATE_BATCH_SIZE):
         db.write_blocking(create, [request] * min(CREATE_BATCH_SIZE, waiting - start))
         step(start)
-    if db.dialect.name == "postgres":
-        # Autovacuum would do so within a minute.
-        db.write_blocking(lambda tx: tx.execute("analyze"))
+    idle.finish_background_work(db, lambda: step(waiting))
 
 
 def _once(db: Database, target: Fixture) -> Iterable[tuple[str, float]]:

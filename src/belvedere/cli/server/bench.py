@@ -138,6 +138,7 @@ def _rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
         yield _servers_row(result["servers"])
     if result["queue"]:
         yield from _operation_rows("queue", result["queue"], "jobs waiting", "few")
+        yield from _idle_row("queue", result["queue"], "jobs waiting")
     if result["fewer_agents"]:
         yield from _agent_rows("fewer agents", result["fewer_agents"])
     if result["agents"]:
@@ -186,13 +187,13 @@ def _history_rows(history: Record) -> Iterator[tuple[str, str, str, str]]:
         if operation["name"] == SEARCH_STEP:
             time_ms = f"{operation['full_us'] / 1e3:.1f} ms"
             yield "history: search time", f"search, {history['jobs']:,} jobs", time_ms, ""
-    if history["idle"]:
-        yield (
-            "history: idle cpu",
-            f"CPU when idle, {history['jobs']:,} jobs",
-            f"{history['idle']['cpu_percent']:.2f} % of a core",
-            "",
-        )
+    yield from _idle_row("history", history, "jobs")
+
+
+def _idle_row(topic: str, result: Record, jobs: str) -> Iterator[tuple[str, str, str, str]]:
+    if result["idle"]:
+        cpu = f"{result['idle']['cpu_percent']:.2f} % of a core"
+        yield f"{topic}: idle cpu", f"CPU when idle, {result['jobs']:,} {jobs}", cpu, ""
 
 
 def _verdict(goal: Record | None, is_busy: bool) -> tuple[str, str]:
@@ -236,9 +237,9 @@ COMMANDS = (
             option(
                 "--waiting",
                 type=int,
-                default=30_000,
+                default=50_000,
                 metavar="JOBS",
-                help="jobs that wait behind a concurrency limit (default 30000; 0: skip)",
+                help="jobs that wait behind a concurrency limit (default 50000; 0: skip)",
             ),
             option(
                 "--agents",
