@@ -78,7 +78,8 @@ class Installation:
         """The output on a terminal of this width, without its colours."""
         controller, terminal = pty.openpty()
         termios.tcsetwinsize(terminal, (24, columns))
-        env = {**self.env, "TERM": "xterm"}
+        # These would have precedence over the size of the terminal.
+        env = {**self.env, "TERM": "xterm", "COLUMNS": "", "LINES": ""}
         command = [*BELVEDERE, *words]
         subprocess.run(command, env=env, check=True, stdin=terminal, stdout=terminal)
         os.close(terminal)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.webpages import Site, page, site
-from belvedere.agent.checks import http_client
+from belvedere.agent.checks import http_client, plain_socket
 from belvedere.agent.checks.kinds import scraper
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.jobs import scraper as scraper_task
@@ -50,7 +50,11 @@ def by_port(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, int], Site]:
     async def connect(_: Any, host: str, port: int, tls: Any = None) -> Any:
         return await asyncio.open_connection("127.0.0.1", sites[host, port].port)
 
+    async def connect_socket(_: Any, host: str, port: int) -> Any:
+        return await plain_socket.connect_socket({}, "127.0.0.1", sites[host, port].port)
+
     monkeypatch.setattr(http_client, "connect", connect)
+    monkeypatch.setattr(http_client, "connect_socket", connect_socket)
     monkeypatch.setattr(http_client, "trust", lambda: None)
     return sites
 

@@ -269,7 +269,7 @@ test('people are added to and removed from the access list, which says who sees 
   await page.getByRole('combobox', { name: 'Add people or tags' }).fill('user@example.org')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Add', exact: true }).click()
-  await page.getByText('may run it, named here').waitFor()
+  await page.getByText('may run it, on the access list').waitFor()
   await page.getByRole('button', { name: 'Remove user@example.org' }).click()
   await page.getByText('only managers and admins can see it').waitFor()
 })
