@@ -1,17 +1,19 @@
 """/-/events: live events for those who may see them; resumable."""
 
+import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from belvedere import events
-from belvedere.events import cursors
+from belvedere.events import Event, cursors
 from belvedere.events.feed import Listener
 from belvedere.server.background import consumers, history
 from contract.client import Client
 from contract.over_socket import every_transport
 from contract.running import create, run
-from contract.sse import Stream
+from contract.sse import PATIENCE_S, Stream
 from contract.world import World
 from manual_clock import ManualClock
 
@@ -215,6 +217,39 @@ async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
     monkeypatch.setattr(feed, "listen", late)
     async with Stream(client, EVENTS, {"last-event-id": server_event.id}) as stream:
         assert [item.kind for item in await stream.rest()] == ["resync"]
+
+
+async def test_a_second_listener_hides_no_event_from_the_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both start the feed; the second has read the end of the log after the event."""
+    feed, db = world.runtime.feed, world.runtime.db
+    batches: list[list[Event]] = []
+    is_delayed, has_both = asyncio.Event(), asyncio.Event()
+    read, catch_up = db.read, feed._catch_up
+
+    async def catch_up_late() -> None:
+        await has_both.wait()
+        await catch_up()
+
+    async def read_late(operation: Any, *args: Any) -> Any:
+        if operation is events.newest and not is_delayed.is_set():
+            is_delayed.set()
+            stop_first.append(await feed.listen(batches.append))
+            await db.write(events.append, world.actors.acme.id, "host.changed", "h1", {})
+        return await read(operation, *args)
+
+    stop_first: list[Callable[[], None]] = []
+    monkeypatch.setattr(db, "read", read_late)
+    monkeypatch.setattr(feed, "_catch_up", catch_up_late)
+    stop_second = await feed.listen(lambda _: None)
+    has_both.set()
+    async with asyncio.timeout(PATIENCE_S):
+        while not batches:
+            await asyncio.sleep(0)
+    assert [event.object_id for batch in batches for event in batch] == ["h1"]
+    for stop in (stop_second, *stop_first):
+        stop()
 
 
 async def test_an_agent_has_no_access_to_the_route(world: World) -> None:

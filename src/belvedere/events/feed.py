@@ -30,7 +30,10 @@ class EventFeed:
     async def listen(self, listener: Listener) -> Callable[[], None]:
         """Call the listener for every new event; returns a function that removes it."""
         if self._cursor is None or self._task is None:
-            self._cursor = await self._db.read(events.newest)
+            newest = await self._db.read(events.newest)
+            # Another listener may have started the feed meanwhile: it must not miss an event.
+            if self._cursor is None or self._task is None:
+                self._cursor = newest
         self._listeners.add(listener)
         if self._task is None:
             self._task = asyncio.create_task(self._follow())
