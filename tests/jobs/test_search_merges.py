@@ -1,6 +1,7 @@
 """The parts of the search index on SQLite are merged in small steps, not by the writes of jobs."""
 
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -31,9 +32,9 @@ def changes(db: Database) -> int:
     return int(db.write_blocking(lambda tx: tx.value("select total_changes()")))
 
 
-def changes_of(db: Database, operation: object, *args: object) -> int:
+def changes_of(db: Database, operation: Callable[..., object], *args: object) -> int:
     before = changes(db)
-    db.write_blocking(operation, *args)  # type: ignore[arg-type]
+    db.write_blocking(operation, *args)
     return changes(db) - before
 
 

@@ -47,7 +47,7 @@ def delete(tx: Tx, job_ids: Sequence[str]) -> None:
 
 def merge_step(tx: Tx) -> bool:
     """Every batch of written jobs is a part of the index, and a search reads all parts. Merge a
-    little; whether there may be more to merge."""
+    little; whether there may be more to merge. Only if the index of this engine has `merge`."""
     text_index = tx.dialect.text_index
     before = int(tx.value(text_index.changes))
     tx.execute(text_index.merge.format(table=TABLE), MERGE_PAGES)
