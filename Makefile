@@ -7,6 +7,8 @@ PYTHON ?= $(shell for python in /usr/bin/python3.11 python3.11 /usr/bin/python3 
   { command -v $$python; exit; }; done; echo python3)
 # One more than cores: many tests wait for processes.
 WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4)))
+# Some containers set it. Every process would then compile all modules before it starts.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 PROGRESS := sh tools/progress.sh
@@ -65,13 +67,16 @@ static: $(DEV) modules built
 check: static fetched-redis fetched-shells
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone and not heavy" -k "not postgres"
 
-# Neither the Python tests nor those in the browser keep two cores busy, so they run at the same time;
-# the output of the latter comes at the end. Tests marked alone come last, when the browser is done.
+# Neither the Python tests nor those in the browser keep two cores busy, so they run at the same time.
+# Tests marked alone run when both have ended. The output of the browser tests comes at the end.
+ALONE = $$(grep -rl --include='test_*.py' 'mark\.alone' tests)
 test: static fetched-redis fetched-shells fetched-proxies chromium
 	@mkdir -p build; BROWSER_WORKERS=1 $(MAKE) --no-print-directory browser > build/browser.log 2>&1 & browser=$$!; \
 	  trap 'kill $$browser 2> /dev/null' INT TERM; \
-	  $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"; python=$$?; \
-	  wait $$browser; failed=$$((python + $$?)); cat build/browser.log; exit $$failed
+	  $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone"; failed=$$?; \
+	  wait $$browser; failed=$$((failed + $$?)); \
+	  $(BIN)/pytest -m "alone and not prove" $(ALONE); failed=$$((failed + $$?)); \
+	  cat build/browser.log; exit $$failed
 
 prove: $(DEV) fetched-prometheus fetched-proxies fetched-patroni
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove
@@ -123,8 +128,9 @@ console: modules built openapi
 	@$(NPM) exec -- tsc --noEmit
 	@$(NPM) exec -- vitest run --exclude 'tests/browser/**' --exclude 'tests/prove/**'
 
+# All of them, or those whose file names contain TESTS: make browser TESTS=task
 browser: modules built chromium
-	@$(IN_BROWSER) exec -- vitest run --config tests/browser/vitest.config.ts
+	@$(IN_BROWSER) exec -- vitest run --config tests/browser/vitest.config.ts $(TESTS)
 
 # The screenshots in README and docs, taken from the demo, and the recording of a killed server.
 pictures: built modules chromium $(DEV)

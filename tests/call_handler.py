@@ -25,7 +25,7 @@ async def no_body() -> MutableMapping[str, Any]:
 
 
 def services(db: Database, keys: Keyring) -> Services:
-    """As much of the server as handlers of a feature use."""
+    """The part of the server that handlers of a feature use."""
     limits = LoginLimits(wall)
     return Services(Settings(), db, db, keys, SignalBus(), limits, PasswordChecker(limits))
 
@@ -42,7 +42,7 @@ class HandlerReply:
 
 @dataclass
 class Caller:
-    """One feature's routes, ready to be asked."""
+    """The routes of one feature, ready to be called."""
 
     services: Services
     routes: tuple[Route, ...]

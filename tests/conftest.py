@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import hypothesis
@@ -11,10 +12,12 @@ import pytest
 
 import engines
 from belvedere.access.crypto.keyring import Keyring
+from belvedere.base.clock import Millis
 from belvedere.db import Database
 from belvedere.server import ports
+from initial_databases import Create, InitialDatabase, InitialDatabases
 from manual_clock import ManualClock
-from people import Actors, assemble
+from people import Actors
 
 pytest_plugins = ["session_rules"]
 # As every server does before its first operation.
@@ -28,7 +31,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 @pytest.fixture(params=engines.ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
-    """sqlite, then postgres: whatever asks for a database is tested on both."""
+    """sqlite, then postgres: every test that uses a database runs on both."""
     name: str = request.param
     return name
 
@@ -49,10 +52,53 @@ def postgres_template() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def sqlite_initial_databases(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[InitialDatabases]:
+    folder = tmp_path_factory.mktemp("initial")
+    with closing(InitialDatabases(str(sqlite_template), folder, Keyring(SECRET))) as databases:
+        yield databases
+
+
+@pytest.fixture(scope="session")
+def postgres_initial_databases(postgres_template: str) -> Iterator[InitialDatabases]:
+    with closing(InitialDatabases(postgres_template, Path(), Keyring(SECRET))) as databases:
+        yield databases
+
+
+@pytest.fixture
+def create_initial_objects() -> Create | None:
+    """What a test starts with besides the members."""
+    return None
+
+
+@pytest.fixture
+def initial_time() -> Millis | None:
+    """When the members are created and `clock` begins; None is now."""
+    return None
+
+
+@pytest.fixture
+def initial_database(
+    engine: str,
+    create_initial_objects: Create | None,
+    initial_time: Millis | None,
+    request: pytest.FixtureRequest,
+) -> InitialDatabase:
+    databases: InitialDatabases = request.getfixturevalue(f"{engine}_initial_databases")
+    return databases.newest(create_initial_objects, initial_time)
+
+
 @pytest.fixture
 def database_url(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Where a migrated, empty database is, as `belvedere server --database` takes it."""
-    template = request.getfixturevalue(f"{engine}_template")
+    """Where a migrated database is, as `belvedere server --database` takes it: empty, or with the
+    members for tests that use them."""
+    if has_initial_database(request):
+        initial_database: InitialDatabase = request.getfixturevalue("initial_database")
+        template = initial_database.template
+    else:
+        template = request.getfixturevalue(f"{engine}_template")
     if engine == "sqlite":
         yield str(shutil.copyfile(template, tmp_path / "belvedere.db"))
     else:
@@ -82,9 +128,11 @@ def logs(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterato
 
 
 @pytest.fixture
-def clock(db: Database) -> ManualClock:
-    """The clock of `db`: every transaction's `now`."""
+def clock(db: Database, request: pytest.FixtureRequest) -> ManualClock:
+    """The clock of `db`: every transaction's `now`. It starts when the members were created."""
     hands = ManualClock()
+    if has_initial_database(request):
+        hands.now = request.getfixturevalue("initial_database").created_at
     db.clock = hands
     return hands
 
@@ -96,11 +144,16 @@ def keys() -> Keyring:
 
 
 @pytest.fixture
-def actors(db: Database, keys: Keyring) -> Actors:
-    """Everybody, in `db`."""
-    return db.write_blocking(assemble, keys)
+def actors(db: Database, initial_database: InitialDatabase) -> Actors:
+    """All actors, in `db`."""
+    return initial_database.actors
 
 
-# A shell that runs the tests in the background has switched Ctrl-C off, and every program that we
-# start would inherit that; with a handler of our own they begin with the usual one.
+def has_initial_database(request: pytest.FixtureRequest) -> bool:
+    """Whether the test uses it, directly or through another fixture."""
+    return "initial_database" in request.fixturenames
+
+
+# A shell that runs the tests in the background has disabled Ctrl-C, and every program that we start
+# would inherit that; with our own handler they start with the default one.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +20,13 @@ from belvedere.db.sqlite.database import Sqlite
 
 ENGINES = ("sqlite", "postgres")
 _number = itertools.count()
-# Who makes and drops databases, by server: coming in anew takes longer than dropping one.
+# Connections that create and drop databases, by server: a new connection takes longer than dropping
+# a database.
 _operators: dict[str, psycopg.Connection] = {}
 
 
 def open_fast(url: str) -> Database:
-    """Open, and as careless as our PostgreSQL: no test waits for the disk."""
+    """Open, and without durability like our PostgreSQL: no test waits for the disk."""
     db = open_database(url)
     if isinstance(db, Sqlite):
         db._writer.execute("pragma synchronous=off")
@@ -32,7 +34,7 @@ def open_fast(url: str) -> Database:
 
 
 def close(db: Database) -> None:
-    """Close it, but never wait for a write that a dead event loop left behind."""
+    """Close it, but never wait for a write that a stopped event loop left behind."""
     asyncio.run(asyncio.wait_for(db.close(), 10))
 
 
@@ -45,11 +47,10 @@ def sqlite_template(path: Path, steps: str = "migrations") -> Path:
 
 @contextmanager
 def postgres_template() -> Iterator[str]:
-    """The URL of a migrated database that nobody is connected to.
+    """The URL of a migrated database without connections.
 
-    Each test process has a server of its own: cursors on the event log wait for the oldest
-    transaction of the whole server, so that tests beside each other would see each other's events
-    come late.
+    Each test process has its own server: cursors on the event log wait for the oldest transaction
+    of the whole server, so processes that share one would see each other's events late.
     """
     response = os.environ.get("BELVEDERE_TEST_POSTGRES")
     if not response:
@@ -81,10 +82,23 @@ def _create_migrated(template: str) -> str:
 
 
 @contextmanager
+def copy(template: str, folder: Path) -> Iterator[str]:
+    """A database of its own with the content of a template, deleted afterwards."""
+    if "://" in template:
+        with postgres_copy(template) as url:
+            yield url
+        return
+    path = folder / f"belvedere-{next(_number)}.db"
+    yield str(shutil.copyfile(template, path))
+    for name in (path, *path.parent.glob(f"{path.name}-*")):
+        name.unlink(missing_ok=True)
+
+
+@contextmanager
 def postgres_copy(template: str) -> Iterator[str]:
     """The URL of a migrated database, dropped afterwards."""
     name = f"{_name(template)}_{next(_number)}"
-    # Copying files beats replaying a log here.
+    # Copying files is faster than replaying a log here.
     make = "create database {} template {} strategy file_copy"
     _administer(template, make, name, _name(template))
     try:
@@ -112,7 +126,7 @@ def empty_postgres(url: str) -> None:
 
 
 def replace_postgres(url: str, by: str) -> None:
-    """Make the database a copy of another one, to which nobody is connected."""
+    """Make the database a copy of another one, which has no connections."""
     _administer(url, "drop database if exists {} with (force)", _name(url))
     _administer(url, "create database {} template {} strategy file_copy", _name(url), _name(by))
 

@@ -27,16 +27,16 @@ class RecordedRequest:
 
 @dataclass
 class CannedResponse:
-    """One answer. `raw` is sent as it is, piece by piece, and then the connection is cut."""
+    """One response. `raw` is sent as it is, piece by piece, and then the connection is closed."""
 
     body: Any = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     media_type: str = "application/json"
     raw: list[bytes] | None = None
-    # Close the connection after the answer without having said so.
+    # Close the connection after the response without announcing it.
     hang_up: bool = False
-    # Close it without any answer.
+    # Close it without any response.
     silent: bool = False
 
 
@@ -54,14 +54,14 @@ class FakeServer(ThreadingHTTPServer):
         self.scheme = "http"
 
     def handle_error(self, *_: Any) -> None:
-        """A client that hangs up is what these tests are about."""
+        """These tests are about clients that disconnect."""
 
     @property
     def url(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.server_address[1]}"
 
     def on(self, method: str, path: str, *answers: Any, **how: Any) -> None:
-        """What to answer, one after the other; the last one stays."""
+        """The responses, one after the other; the last one is repeated."""
         items = [
             a if isinstance(a, CannedResponse) or callable(a) else CannedResponse(a, **how)
             for a in answers
@@ -137,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _query(text: str) -> dict[str, str]:
-    """A parameter that was given several times reads as its values with commas."""
+    """The values of a repeated parameter, separated by commas."""
     fields: dict[str, str] = {}
     for name, value in parse_qsl(text, keep_blank_values=True):
         fields[name] = f"{fields[name]},{value}" if name in fields else value
@@ -145,7 +145,7 @@ def _query(text: str) -> dict[str, str]:
 
 
 def run_server(tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
-    """For a fixture: a server that runs while the test does."""
+    """For a fixture: a server that runs during the test."""
     server = FakeServer()
     if tls is not None:
         server.scheme = "https"
@@ -159,7 +159,7 @@ def run_server(tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
 
 
 def stream(*events: tuple[str, str, str], end: bytes = b"") -> CannedResponse:
-    """An answer of server-sent events (kind, data, id), cut after `end`."""
+    """A response of server-sent events (kind, data, id), closed after `end`."""
     pieces = [
         f"event: {kind}\n".encode()
         + b"".join(f"data: {line}\n".encode() for line in data.split("\n"))

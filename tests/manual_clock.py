@@ -23,5 +23,5 @@ class ManualClock:
         self._elapsed += round(seconds * SECOND)
 
     def set_by(self, seconds: float) -> None:
-        """Somebody sets the clock; no time passes."""
+        """The clock is set; no time passes."""
         self.now += round(seconds * SECOND)

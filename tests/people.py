@@ -3,17 +3,22 @@ nothing."""
 
 from dataclasses import dataclass
 
-from belvedere.access import Actor, Level
+import msgspec
+
+from belvedere.access import Actor, Level, audit
+from belvedere.access.audit import AuditFilter, AuditRow
 from belvedere.access.crypto import password_hash
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import member_changes, service
 from belvedere.access.customers.service import Customer
+from belvedere.access.people import memberships, users
 from belvedere.access.people.memberships import Member
+from belvedere.access.people.users import User
 from belvedere.access.signin import sessions
 from belvedere.db import Tx
 
 PASSWORD = "larch-otter-violin"
-# Argon2id is slow on purpose; the whole cast shares one hash.
+# Argon2id is slow on purpose; all members share one hash.
 PASSWORD_HASH = password_hash.digest(PASSWORD)
 ADDRESS = "192.0.2.1"
 
@@ -28,7 +33,7 @@ LEVELS = {
 
 @dataclass(frozen=True)
 class Actors:
-    """Everybody as the actor that a verb gets; `tokens` has a session of each for HTTP."""
+    """Everyone as the actor that an operation gets; `tokens` has a session of each for HTTP."""
 
     acme: Customer
     globex: Customer
@@ -42,7 +47,7 @@ class Actors:
 
 
 def assemble(tx: Tx, keys: Keyring) -> Actors:
-    """Make both organizations through the operator's own verbs."""
+    """Create both organizations through the operator's own operations."""
     acme, olga = _create_customer(tx, keys, "acme", "olga@acme.test")
     globex, _ = _create_customer(tx, keys, "globex", "gus@globex.test")
     people = {"olga": olga}
@@ -72,17 +77,18 @@ def _admit(tx: Tx, customer: Customer, email: str, level: Level) -> Member:
 
 def _enter(tx: Tx, keys: Keyring, member: Member, customer: str) -> tuple[Actor, str]:
     session, token = sessions.begin(tx, keys, member.user_id, customer, ADDRESS, "tests")
-    actor = Actor(
-        member.customer_id,
-        customer,
-        Level(member.level),
-        "member",
-        user_id=member.user_id,
-        username=member.username,
-        email=member.email,
-        tags=tuple(member.tag_list),
-        credential_id=session.id,
-        member_id=member.id,
-        address=ADDRESS,
-    )
-    return actor, token
+    actor = memberships.actor_for(member, customer, ADDRESS)
+    return msgspec.structs.replace(actor, credential_id=session.id), token
+
+
+def list_audit_entries(
+    tx: Tx, actor: Actor, limit: int = 100, filters: AuditFilter | None = None
+) -> list[AuditRow]:
+    """The newest entries first."""
+    listing = audit.to_listing(filters or AuditFilter(), limit)
+    return audit.read_page(tx, actor, listing, None, None).records
+
+
+def find_account(tx: Tx, identifier: str) -> User | None:
+    """The first account with this e-mail or user name."""
+    return next(iter(users.find_by_name(tx, identifier)), None)

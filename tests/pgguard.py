@@ -1,7 +1,7 @@
-"""A PostgreSQL server that ends with the process that asked for it, also after a SIGKILL.
+"""A PostgreSQL server that ends with the process that started it, also after a SIGKILL.
 
 Run as a program, this is the guard: it starts the server, prints its URL, and stops it when its
-standard input ends, which happens when the process at the other end goes, however it goes.
+standard input ends, which happens when the process at the other end ends in any way.
 """
 
 import subprocess

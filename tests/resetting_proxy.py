@@ -19,7 +19,7 @@ class ResettingProxy(SilentProxy):
         self._remaining: int | None = None
 
     def reset_after(self, count: int) -> None:
-        """So many bytes of responses arrive from now on, on all connections together."""
+        """So many bytes of responses are passed on from now on, over all connections."""
         with self._lock:
             self._remaining = count
 
@@ -35,7 +35,7 @@ class ResettingProxy(SilentProxy):
         super().forward(data, target, is_response=is_response)
 
     def _count_before_reset(self, size: int) -> int | None:
-        """How many of these bytes still arrive; None if all of them do."""
+        """How many of these bytes are still passed on; None if all of them are."""
         with self._lock:
             if self._remaining is None:
                 return None

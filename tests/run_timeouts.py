@@ -13,6 +13,6 @@ def mark_silent(db: Database) -> list[str]:
 
 
 def lose_overdue(db: Database) -> int:
-    """How many jobs were given up as lost."""
+    """How many jobs were marked as lost."""
     late = db.write_blocking(timeouts.overdue)
     return db.write_blocking(timeouts.mark_lost, [item.fence for item in late])

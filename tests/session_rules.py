@@ -79,7 +79,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         pytest.fail(f"still running after {limit_s:g} s; @pytest.mark.limit gives it more")
 
     before = signal.signal(signal.SIGALRM, give_up)
-    # Again every few seconds, because an event loop swallows what hits it inside of a callback.
+    # Again every few seconds, because an event loop ignores an exception inside a callback.
     signal.setitimer(signal.ITIMER_REAL, limit_s, 5.0)
     try:
         return (yield)
@@ -103,8 +103,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 async def _close_transports() -> None:
-    """A transport that the test closed last is released in the next round of the loop, and one that
-    it left open is aborted; otherwise the warning would fail whatever test runs when it is
+    """A transport that the test closed last is released in the next iteration of the loop, and one
+    that it left open is aborted; otherwise the warning would fail whatever test runs when it is
     collected."""
     transports: Any = getattr(asyncio.get_running_loop(), "_transports", {})
     for transport in list(transports.values()):

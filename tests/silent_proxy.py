@@ -11,7 +11,7 @@ CONNECT_TIMEOUT_S = 2
 
 
 class SilentProxy:
-    """Between a database and its clients; connections can be made to hang, old and new ones."""
+    """Between a database and its clients; old and new connections can be made to hang."""
 
     def __init__(self, database_url: str) -> None:
         parts = urlsplit(database_url)
@@ -19,7 +19,7 @@ class SilentProxy:
         self._is_closed = False
         # While set, new connections hang, too.
         self.hangs = False
-        # A connection that these bytes come over hangs; they are lost.
+        # A connection over which these bytes arrive hangs; the bytes are lost.
         self.hangs_at = b""
         self._hung: set[socket.socket] = set()
         self._open: set[socket.socket] = set()

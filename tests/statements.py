@@ -1,4 +1,5 @@
-"""The statements of an operation: which they are, how the engine runs them, and what they cost."""
+"""The statements of an operation: which they are, how the engine executes them, and what they
+cost."""
 
 import itertools
 import re

@@ -1,7 +1,7 @@
 """Measures `belvedere backup` and `belvedere restore`: seconds per GB of the database.
 
 A database with `--jobs` ended jobs is backed up and restored on each engine, and the steps of the
-restore are listed. On a shared machine repeat it: the figures change with the other load.
+restore are listed. On a shared machine the times change with the other load, the CPU time hardly.
 
     .venv/bin/python tools/measure_backup.py --jobs 200000
     .venv/bin/python tools/measure_backup.py --jobs 200000 --engine postgres --folder /var/tmp
@@ -9,10 +9,12 @@ restore are listed. On a shared machine repeat it: the figures change with the o
 
 import argparse
 import asyncio
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from belvedere.bench.environment import postgres
 from belvedere.bench.environment.databases import temporary_database
@@ -88,6 +90,17 @@ def size_of(tx: Tx, settings: Settings) -> int:
     return int(pages)
 
 
+def cpu_s(settings: Settings) -> float:
+    """Of this process, and of all sessions of a temporary PostgreSQL that have ended."""
+    if not settings.database:
+        return time.process_time()
+    [folder] = parse_qs(urlsplit(settings.database).query)["host"]
+    pid = (Path(folder) / "data" / "postmaster.pid").read_text().split()[0]
+    stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    ticks = int(stat[13]) + int(stat[14])
+    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
 def no_report(*_: object) -> None:
     """The backup is one step."""
 
@@ -99,12 +112,13 @@ def measure(engine: str, jobs: int, parent: str) -> None:
         began_at = time.monotonic()
         back_up(source, file, no_report)
         backup_s = time.monotonic() - began_at
-        steps, began_at = StepTimes(), time.monotonic()
+        steps, began_at, cpu_before_s = StepTimes(), time.monotonic(), cpu_s(target)
         restore_backup(target, file, str, steps, unsigned=True)
-        restore_s = time.monotonic() - began_at
+        restore_s, restore_cpu_s = time.monotonic() - began_at, cpu_s(target) - cpu_before_s
     print(f"{engine}: {jobs} jobs, {size:.2f} GB")
     print(f"  backup   {backup_s:6.1f} s, {backup_s / size:5.1f} s per GB")
     print(f"  restore  {restore_s:6.1f} s, {restore_s / size:5.1f} s per GB")
+    print(f"  CPU time {restore_cpu_s:6.1f} s, {restore_cpu_s / size:5.1f} s per GB (restore)")
     for name, seconds in sorted(steps.seconds.items(), key=lambda item: -item[1])[:MOST_STEPS]:
         print(f"    {name:28} {seconds:6.1f} s")
 

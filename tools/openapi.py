@@ -1,6 +1,6 @@
 """Prints the interface as OpenAPI for the console's types: `make api`.
 
-One address per door and one refusal for all: the whole document would make a file of 52,000 lines
+One address per route and one refusal for all: the whole document would make a file of 52,000 lines
 that says everything twenty times.
 """
 
@@ -42,7 +42,7 @@ def _short(operation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answered(paths: dict[str, Any], schemas: dict[str, Any]) -> set[str]:
-    """The shapes that leave the server, with all that they are made of."""
+    """The types that the server sends, with all that they consist of."""
     found: set[str] = set()
     waiting = [
         name
@@ -69,7 +69,7 @@ def _names(schema: Any) -> Iterator[str]:
 
 
 def _sparing(kind: type[msgspec.Struct]) -> Iterator[str]:
-    """Shapes that leave out what is as usual."""
+    """Types that leave out fields with their default values."""
     for child in kind.__subclasses__():
         if child.__struct_config__.omit_defaults:
             yield child.__name__
@@ -77,7 +77,7 @@ def _sparing(kind: type[msgspec.Struct]) -> Iterator[str]:
 
 
 def _require_defaults(schema: dict[str, Any]) -> None:
-    """A default may be left out of what comes in, but what goes out always has it."""
+    """A default may be left out of a request, but a response always has it."""
     fields = schema.get("properties", {})
     names = [name for name, field in fields.items() if "default" in field]
     schema["required"] = sorted({*schema.get("required", ()), *names})

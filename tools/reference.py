@@ -7,8 +7,7 @@ A test fails when a page that is committed differs from what this would write.
 from collections.abc import Callable
 from pathlib import Path
 
-from belvedere.cli.reference import write_reference
-from pages import differences, errors, events, routes, settings
+from pages import commands, differences, errors, events, routes, settings
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 MIGRATION = FOLDER.parent / "howto" / "move-from-theeye.md"
@@ -17,7 +16,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors.page,
     "events.md": events.page,
     "settings.md": settings.page,
-    "cli.md": write_reference,
+    "cli.md": commands.page,
 }
 
 

@@ -12,7 +12,7 @@ const [folder] = process.argv.slice(2)
 for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name)
   if (!entry.isFile() || !TEXT.has(extname(path))) continue
-  // The build's own notes are for nobody to fetch.
+  // The build's own notes are not served.
   if (relative(folder, path).startsWith('.')) continue
   const data = readFileSync(path)
   if (data.length < SMALL) continue

@@ -4,7 +4,8 @@ import { defineConfig } from 'vite'
 const server = process.env.BELVEDERE_URL ?? 'http://127.0.0.1:8420'
 
 export default defineConfig(({ command }) => ({
-  // Built files are found beside <base href>, which the server fills in; in development it is /ui/.
+  // Built files are requested relative to <base href>, which the server sets; in development it is
+  // /ui/.
   base: command === 'build' ? './' : '/ui/',
   plugins: [react()],
   build: {

@@ -69,6 +69,8 @@ class Hello:
     protocol: int = VERSION
     # Whether the agent follows `Reconnect`.
     moves: bool = False
+    # The newest fences that were dropped after their end was acknowledged: none may still be open.
+    acknowledged: list[int] = field(default_factory=list)
     kind: Literal["hello"] = "hello"
 
 

@@ -22,6 +22,9 @@ def _setting(default: T, env: str, about: str, *, is_secret: bool = False) -> T:
     return field(default=default, metadata=metadata)
 
 
+MAX_PORT = 65_535
+
+
 @dataclass(slots=True)
 class Settings:
     """The settings of a server. Each field has an environment variable and an option."""
@@ -57,7 +60,7 @@ class Settings:
     metrics_token: str = _setting(
         "",
         "BELVEDERE_METRICS_TOKEN",
-        "token to read /-/metrics, for Prometheus; at least 16 characters; empty: nobody may",
+        "token to read /-/metrics, for Prometheus; at least 16 characters; empty: no access",
         is_secret=True,
     )
     metrics_listen: str = _setting(
@@ -224,7 +227,19 @@ def load(options: dict[str, Any], environ: dict[str, str] | None = None) -> Sett
             option = _typed(env, variables[env], default)
         if option is not None:
             values[name] = option
-    return Settings(**values)
+    settings = Settings(**values)
+    if not 0 <= settings.port <= MAX_PORT:
+        raise Invalid(f"The port must be 0 to {MAX_PORT}, not {settings.port}.")
+    _check_database(settings.database)
+    return settings
+
+
+def _check_database(address: str) -> None:
+    scheme, separator, _ = address.partition("://")
+    if separator and scheme not in ("postgresql", "postgres", "sqlite"):
+        raise Invalid(
+            f"The database must be postgresql://… or the path of a SQLite file, not {scheme}://…."
+        )
 
 
 def _typed(env: str, text: str, default: object) -> bool | int | str:

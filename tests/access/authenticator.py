@@ -16,7 +16,7 @@ class Authenticator:
     clock: ManualClock
 
     def code(self) -> str:
-        """One that has not been shown yet: the hands move on to the next step."""
+        """A code that was not used yet: it moves the time to the next step."""
         self.clock.move(totp.STEP / SECOND)
         return self.now()
 
@@ -24,7 +24,7 @@ class Authenticator:
         return totp.code_at(self.secret, self.clock() // totp.STEP)
 
     def wrong(self) -> str:
-        """A code of no step around now."""
+        """A code that is not valid in any step around now."""
         near = range(self.clock() // totp.STEP - 2, self.clock() // totp.STEP + 3)
         codes = {totp.code_at(self.secret, step) for step in near}
         return next(code for n in range(10) if (code := f"{n:06}") not in codes)

@@ -22,7 +22,7 @@ class EndpointResponse:
 
 @dataclass
 class Endpoints:
-    """`knock` finds the row by method and template and calls its handler."""
+    """`call` finds the row of the route table by method and template, and calls its handler."""
 
     runtime: Any
     slept: list[float] = field(default_factory=list)

@@ -11,9 +11,7 @@ from belvedere.access import (
     Actor,
     Level,
     acl_of,
-    audit,
     change_acl,
-    clear_acl,
     delete_acl,
     may_see,
     replace_acl,
@@ -24,7 +22,7 @@ from belvedere.access.customers import member_changes
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from people import Actors
+from people import Actors, list_audit_entries
 
 TASK = new_id()
 
@@ -39,7 +37,7 @@ def test_an_acl_is_replaced(db: Database, actors: Actors) -> None:
     assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == acl
     event = db.write_blocking(events.after, 0, 0)[-1]
     assert (event.kind, event.object_id) == ("task.acl_changed", TASK)
-    row = db.write_blocking(audit.list_entries, actors.ada)[0]
+    row = db.write_blocking(list_audit_entries, actors.ada)[0]
     assert (row.before, row.after) == (
         '{"acl":[]}',
         '{"acl":["uma@acme.test","vic@acme.test"]}',
@@ -101,7 +99,7 @@ def test_a_change_without_an_action_or_users_is_refused(
 
 def test_an_acl_is_emptied(db: Database, actors: Actors) -> None:
     db.write_blocking(replace_acl, actors.max, "task", TASK, ["vic"])
-    assert db.write_blocking(clear_acl, actors.max, "task", TASK) == []
+    assert db.write_blocking(replace_acl, actors.max, "task", TASK, []) == []
     assert db.write_blocking(acl_of, actors.acme.id, "task", TASK) == []
 
 

@@ -19,7 +19,7 @@ TASK = new_id()
 
 
 def find(tx: Tx, customer_id: str, object_id: str) -> object:
-    """The only task there is belongs to whoever is called acme."""
+    """The only task belongs to the organization acme."""
     name = tx.value("select name from customers where id = ?", customer_id)
     if (name, object_id) != ("acme", TASK):
         raise NotFound("There is no such task.")
@@ -120,7 +120,7 @@ async def test_old_clients_send_the_query(endpoints: Endpoints, actors: Actors) 
 @pytest.mark.parametrize(
     "body", [{"users": ["vic"]}, {"users": [], "action": "add"}, {"users": ["x"], "action": "add"}]
 )
-async def test_a_patch_that_says_nothing_clear_is_refused(
+async def test_an_ambiguous_patch_is_refused(
     endpoints: Endpoints, actors: Actors, body: dict[str, Any]
 ) -> None:
     with pytest.raises(Invalid):

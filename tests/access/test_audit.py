@@ -10,7 +10,7 @@ from belvedere.access.audit import AuditFilter
 from belvedere.access.crypto.keyring import make_token
 from belvedere.base.ids import new_id
 from belvedere.db import Database
-from people import Actors
+from people import Actors, list_audit_entries
 
 
 def test_a_change_is_recorded_with_its_actor(db: Database, actors: Actors) -> None:
@@ -18,7 +18,7 @@ def test_a_change_is_recorded_with_its_actor(db: Database, actors: Actors) -> No
     db.write_blocking(
         audit.record, actors.ada, "task.change", "task", task_id, {"name": "a"}, {"name": "b"}
     )
-    row = db.write_blocking(audit.list_entries, actors.ada)[0]
+    row = db.write_blocking(list_audit_entries, actors.ada)[0]
     assert (row.actor_id, row.actor_name, row.actor_kind, row.address) == (
         actors.ada.user_id,
         "ada@acme.test",
@@ -63,7 +63,7 @@ def test_records_are_accepted(db: Database, actors: Actors) -> None:
 
     after = {"inner": Inner(Level.USER)}
     db.write_blocking(audit.record, actors.ada, "x.y", "x", new_id(), None, after)
-    row = db.write_blocking(audit.list_entries, actors.ada)[0]
+    row = db.write_blocking(list_audit_entries, actors.ada)[0]
     assert (row.before, row.after) == (None, '{"inner":{"level":"user"}}')
 
 
@@ -71,10 +71,10 @@ def test_the_audit_log_is_read_page_by_page_newest_first(db: Database, actors: A
     ids = [new_id() for _ in range(5)]
     for object_id in ids:
         db.write_blocking(audit.record, actors.ada, "x.y", "x", object_id)
-    first = db.write_blocking(audit.list_entries, actors.ada, 2)
-    second = db.write_blocking(audit.list_entries, actors.ada, 2, AuditFilter(after=first[-1].id))
+    first = db.write_blocking(list_audit_entries, actors.ada, 2)
+    second = db.write_blocking(list_audit_entries, actors.ada, 2, AuditFilter(after=first[-1].id))
     assert [row.object_id for row in first + second] == ids[:0:-1]
-    (only,) = db.write_blocking(audit.list_entries, actors.ada, 100, AuditFilter(object_id=ids[2]))
+    (only,) = db.write_blocking(list_audit_entries, actors.ada, 100, AuditFilter(object_id=ids[2]))
     assert only.object_id == ids[2]
 
 
@@ -82,17 +82,17 @@ def test_other_organizations_do_not_read_the_audit_log(db: Database, actors: Act
     object_id = new_id()
     db.write_blocking(audit.record, actors.ada, "x.y", "x", object_id)
     assert (
-        db.write_blocking(audit.list_entries, actors.eve, 100, AuditFilter(object_id=object_id))
+        db.write_blocking(list_audit_entries, actors.eve, 100, AuditFilter(object_id=object_id))
         == []
     )
     assert all(
         row.customer_id == actors.globex.id
-        for row in db.write_blocking(audit.list_entries, actors.eve)
+        for row in db.write_blocking(list_audit_entries, actors.eve)
     )
 
 
 def test_an_actor_that_is_not_a_person_is_shown_by_its_kind(db: Database, actors: Actors) -> None:
     secret = Actor(actors.acme.id, "acme", Level.ANONYMOUS, "secret", credential_id="k")
     db.write_blocking(audit.record, secret, "job.create", "job", new_id())
-    row = db.write_blocking(audit.list_entries, actors.ada)[0]
+    row = db.write_blocking(list_audit_entries, actors.ada)[0]
     assert (row.actor_id, row.actor_name, row.actor_kind) == ("k", "secret", "secret")

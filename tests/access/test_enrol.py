@@ -7,7 +7,6 @@ import pytest
 from belvedere import events
 from belvedere.access import (
     Keyring,
-    audit,
     authenticate,
     create_enrolment,
     create_token,
@@ -18,7 +17,7 @@ from belvedere.access.customers import service
 from belvedere.base.errors import Forbidden, Invalid, NotFound, Unauthenticated
 from belvedere.db import Database
 from manual_clock import ManualClock
-from people import Actors
+from people import Actors, list_audit_entries
 
 
 def test_an_enrolment_token_is_created_and_used(
@@ -33,7 +32,7 @@ def test_an_enrolment_token_is_created_and_used(
         "acme",
     )
     assert db.write_blocking(events.after, 0, 0)[-1].kind == "enrolment.redeemed"
-    row = db.write_blocking(audit.list_entries, actors.ada)[0]
+    row = db.write_blocking(list_audit_entries, actors.ada)[0]
     assert (row.action, row.actor_name) == ("enrolment.redeem", "web-1")
 
 
@@ -129,4 +128,4 @@ def test_other_organizations_do_not_revoke_an_enrolment(
 def test_text_from_an_agent_can_be_stored(db: Database, keys: Keyring, actors: Actors) -> None:
     _, text = db.write_blocking(create_enrolment, keys, actors.ada)
     db.write_blocking(redeem_enrolment, keys, text, "web\0", "\ud800")
-    assert db.write_blocking(audit.list_entries, actors.ada)[0].actor_name == "web\ufffd"
+    assert db.write_blocking(list_audit_entries, actors.ada)[0].actor_name == "web\ufffd"

@@ -90,7 +90,7 @@ def test_rows_are_read_along_the_index_of_their_order(
                 tx.execute(f"set local enable_{way} = off")
         recording = RecordingTx(tx)
         read(recording, actors, listing)
-        # An empty table has no large texts, so the rows themselves are not selected.
+        # An empty table has no large texts, so the rows themselves are not read.
         assert len(recording.statements) >= 2
         return ["\n".join(plan(tx, statement)) for statement in recording.statements]
 

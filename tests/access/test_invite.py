@@ -14,7 +14,7 @@ from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Database
 from manual_clock import ManualClock
-from people import PASSWORD_HASH, Actors
+from people import PASSWORD_HASH, Actors, find_account
 
 HASH = password_hash.digest("maple-heron-cello")
 
@@ -95,7 +95,7 @@ def test_invalid_input_leaves_no_data(db: Database, keys: Keyring, actors: Actor
         )
     with pytest.raises(Invalid):
         invite(db, keys, actors, "no address")
-    assert db.write_blocking(users.by_identifier, "new@acme.test") is None
+    assert db.write_blocking(find_account, "new@acme.test") is None
 
 
 @pytest.mark.parametrize(("who", "level"), [("max", Level.ADMIN), ("ada", Level.OWNER)])
@@ -141,7 +141,7 @@ def test_an_invited_person_with_an_account_uses_the_existing_password(
 def test_signing_in_is_refused_until_the_link_is_used(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """Eve's own invitation of somebody must not open what acme grants that somebody."""
+    """Eve's own invitation of a person must not give Eve what acme grants to that person."""
     squatted = db.write_blocking(
         invitations.invite, keys, actors.eve, "new@acme.test", "", Level.VIEWER, []
     )
@@ -158,7 +158,7 @@ def test_signing_in_is_refused_until_the_link_is_used(
 def test_a_link_is_invalid_after_a_change_of_the_level(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """Max keeps the link of one whom Ada makes an admin; it must not make Max one."""
+    """Max keeps the link of a person whom Ada makes an admin; the link must not make Max one."""
     invitation = invite(db, keys, actors)
     db.write_blocking(member_changes.change, actors.ada, invitation.member.id, level=Level.ADMIN)
     with pytest.raises(NotFound):
@@ -231,13 +231,13 @@ def test_an_invitation_that_was_never_accepted_leaves_no_trace(
 ) -> None:
     invitation = invite(db, keys, actors)
     db.write_blocking(member_changes.remove, actors.max, invitation.member.id)
-    assert db.write_blocking(users.by_identifier, "new@acme.test") is None
+    assert db.write_blocking(find_account, "new@acme.test") is None
     assert db.write_blocking(one_time_links.find, keys, invitation.token) is None
     invite(db, keys, actors)
 
 
 def test_an_invitation_does_not_make_an_owner(db: Database, keys: Keyring, actors: Actors) -> None:
-    """An invited owner is no owner yet: the last real one cannot go."""
+    """An invited owner is not an owner yet: the last active owner cannot leave."""
     invite(db, keys, actors, level=Level.OWNER, who="olga")
     with pytest.raises(Conflict):
         db.write_blocking(member_changes.remove, actors.olga, actors.olga.member_id)

@@ -53,7 +53,7 @@ def test_managers_see_all_and_admins_run_all(level: Level) -> None:
     assert actor(level).runs_all is (level in (A, OWN))
 
 
-# level, ACL: does the actor see it, run it?
+# Level and ACL: may the actor see it, may the actor run it?
 TRUTH = [
     (NOBODY, ["uma@acme.test"], False, False),
     (AGENT, ["uma@acme.test"], False, False),

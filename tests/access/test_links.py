@@ -70,7 +70,7 @@ async def test_a_person_with_an_account_enters_the_existing_password(
 async def test_an_invitation_reveals_nothing_about_other_accounts(
     endpoints: Endpoints, actors: Actors
 ) -> None:
-    """Known to the server or not: the answers differ in names and numbers only."""
+    """For known and unknown addresses, the responses differ in names and numbers only."""
     endpoint, person = "POST /api/member", {"credential": "user"}
     response = await endpoints.call(
         endpoint, actors.eve, {**person, "user": {"email": "vic@acme.test"}}

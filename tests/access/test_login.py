@@ -104,7 +104,7 @@ async def test_both_names_of_an_account_count_apart(
     for name in ("vic", "vic@acme.test") * 5:
         with pytest.raises(Unauthenticated):
             await endpoints.call(LOGIN, anonymous, {"email": name, "password": "wrong"})
-    # A delay that both names share would show that they belong to one account.
+    # A delay that both names share would reveal that they belong to one account.
     assert endpoints.slept == []
     with pytest.raises(Unauthenticated):
         await endpoints.call(LOGIN, anonymous, {"email": "VIC ", "password": "wrong"})
@@ -142,11 +142,11 @@ async def test_the_cookie_depends_on_the_scheme(
     answer = await endpoints.call(
         LOGIN, anonymous, {"email": "vic", "password": PASSWORD}, scheme=scheme
     )
-    cookie, *manners = answer.headers["set-cookie"].split("; ")
+    cookie, *attributes = answer.headers["set-cookie"].split("; ")
     assert cookie == f"{name}={answer.body['access_token']}"
-    assert {"Path=/", "HttpOnly", "SameSite=Strict", f"Max-Age={7 * 86_400}"} <= set(manners)
-    assert ("Secure" in manners) is secure
-    assert not any(manner.startswith("Domain") for manner in manners)
+    assert {"Path=/", "HttpOnly", "SameSite=Strict", f"Max-Age={7 * 86_400}"} <= set(attributes)
+    assert ("Secure" in attributes) is secure
+    assert not any(attribute.startswith("Domain") for attribute in attributes)
     jar = {name: answer.body["access_token"]}
     assert session_token(jar, secure=secure) == answer.body["access_token"]
     assert session_token(jar, secure=not secure) is None
@@ -198,7 +198,7 @@ async def test_a_profile_shows_person_and_organization(
 
 
 async def test_a_profile_comes_in_parts_too(endpoints: Endpoints, actors: Actors) -> None:
-    """As programs of the original ask for it."""
+    """As clients of TheEye request it."""
     both = {"scopes[]": ["principal", "member"]}
     answer = await endpoints.call("GET /api/session/profile", actors.vic, query=both)
     body = answer.body

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere import events
-from belvedere.access import Actor, Keyring, Level, acl_of, audit, authenticate, replace_acl
+from belvedere.access import Actor, Keyring, Level, acl_of, authenticate, replace_acl
 from belvedere.access.audit import AuditFilter
 from belvedere.access.credentials import one_time_links, tokens
 from belvedere.access.customers import member_changes
@@ -16,7 +16,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.db.signals import ACCESS_CHANGED, Signal
-from people import Actors
+from people import Actors, find_account, list_audit_entries
 
 
 def change(db: Database, actor: Actor, target: Actor, **expected: Any) -> Member:
@@ -33,7 +33,7 @@ def test_level_and_tags_of_a_member_are_changed(db: Database, actors: Actors) ->
     ]
     assert event.object_id == actors.vic.member_id
     (row,) = db.write_blocking(
-        audit.list_entries, actors.ada, 100, AuditFilter(object_id=actors.vic.member_id)
+        list_audit_entries, actors.ada, 100, AuditFilter(object_id=actors.vic.member_id)
     )[:1]
     assert (row.action, row.actor_name) == ("member.change", "max@acme.test")
     assert '"level":"viewer"' in (row.before or "")
@@ -47,7 +47,7 @@ def test_all_members_are_listed_and_no_one_else(db: Database, actors: Actors) ->
     }
 
 
-# who, touches whom, giving which level: may they?
+# Who changes whom to which level, and whether it is allowed.
 GRANTS = [
     ("max", "vic", Level.MANAGER, True),
     ("max", "vic", Level.ADMIN, False),
@@ -200,7 +200,7 @@ def test_a_removed_member_is_removed_from_the_acls(
     assert db.write_blocking(users.find, actors.vic.user_id) is not None
 
 
-# (table, its other columns) of what a person may have.
+# (table, its other columns) of rows that a person may have.
 OWN = (
     ("preferences", "settings, updated_at", "'{}', 0"),
     ("second_factors", "box, created_at", "'x', 0"),
@@ -212,7 +212,8 @@ OWN = (
 def test_an_account_without_a_password_is_deleted_with_its_settings(
     db: Database, actors: Actors, table: str, names: str, values: str
 ) -> None:
-    """Who signs in through a provider has no password, and may have set the console up."""
+    """A person who signs in through a provider has no password, but may have changed settings of
+    the console."""
 
     def prepare(tx: Tx) -> None:
         user_id = actors.vic.user_id
@@ -263,6 +264,6 @@ def test_two_people_with_the_same_local_part_get_two_user_names(db: Database) ->
     first = db.write_blocking(users.find_or_create, "sam@a.test")
     second = db.write_blocking(users.find_or_create, "sam@b.test")
     assert (first.username, second.username) == ("sam", "sam-2")
-    assert db.write_blocking(users.by_identifier, "SAM") == first
-    assert db.write_blocking(users.by_identifier, "Sam@B.test") == second
-    assert db.write_blocking(users.by_identifier, "sam\0") is None
+    assert db.write_blocking(find_account, "SAM") == first
+    assert db.write_blocking(find_account, "Sam@B.test") == second
+    assert db.write_blocking(find_account, "sam\0") is None

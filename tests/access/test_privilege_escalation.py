@@ -1,5 +1,5 @@
-"""No sequence of calls raises a principal: people who work together against acme, from inside and
-from another organization, never hold more than the highest of them was given."""
+"""No sequence of calls raises a principal: people who cooperate against acme, from inside and from
+another organization, never get more than the highest level that one of them was given."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from belvedere.access.signin import login, sessions
 from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Database
+from people import find_account
 
 THEIRS, HONEST = "the conspirators' hash", "an honest hash"
 HIGHEST = Level.MANAGER
@@ -37,14 +38,14 @@ class World:
     keys: Keyring
     acme: Customer
     globex: Customer
-    # People who may or may not exist yet; anybody may invite them.
+    # People who may or may not exist yet; anyone may invite them.
     pool: list[str]
     held_links: list[str] = field(default_factory=list)
     held_tokens: list[str] = field(default_factory=list)
     honest_links: list[str] = field(default_factory=list)
 
     def run(self, verb: Any, *args: Any, **named: Any) -> Any:
-        """What the verb answers, or None when it refuses."""
+        """The result of the operation, or None if it is refused."""
         try:
             return self.db.write_blocking(verb, *args, **named)
         except Refused:
@@ -154,7 +155,7 @@ def attack_redeem(world: World, a: int, b: int, level: Level) -> None:
 
 def attack_sign_in(world: World, a: int, b: int, level: Level) -> None:
     names = [*world.pool, *(f"{rank}-{world.pool[0][3:]}" for rank in MEMBER_LEVELS)]
-    user = world.run(users.by_identifier, names[a % len(names)])
+    user = world.run(find_account, names[a % len(names)])
     if user is not None and user.password_hash == THEIRS:
         place = (None, world.acme.name, world.globex.name)[b % 3]
         result = world.run(login.sign_in, world.keys, user, None, place, "", "")
@@ -183,7 +184,7 @@ def honest_invite(world: World, a: int, b: int, level: Level) -> None:
 
 
 def honest_accept(world: World, a: int, b: int, level: Level) -> None:
-    """Somebody honest uses a link, also one that a conspirator made and kept a copy of."""
+    """An honest person uses a link, possibly one that a conspirator created and kept a copy of."""
     texts = [*world.honest_links, *world.held_links]
     if not texts:
         return
@@ -195,7 +196,7 @@ def honest_accept(world: World, a: int, b: int, level: Level) -> None:
 
 
 def honest_change(world: World, a: int, b: int, level: Level) -> None:
-    """An admin who promotes only people who are who they seem to be."""
+    """An admin who promotes only people whose identity is proved."""
     actor = operator(world.acme)
     member = world.member(actor, b)
     if not world.is_theirs(member.user_id):
@@ -204,7 +205,7 @@ def honest_change(world: World, a: int, b: int, level: Level) -> None:
 
 def honest_admit(world: World, a: int, b: int, level: Level) -> None:
     email = world.pool[a % len(world.pool)]
-    user = world.run(users.by_identifier, email)
+    user = world.run(find_account, email)
     if user is None or not world.is_theirs(user.id):
         world.run(member_changes.add_member, operator(world.acme), email, level)
 
@@ -249,7 +250,7 @@ def play(db: Database, keys: Keyring, steps: list[Any]) -> None:
 
 
 def test_permitted_operations_succeed(db: Database, keys: Keyring) -> None:
-    """The conspirators are not without power: what is theirs to do works."""
+    """The conspirators are not powerless: what they are allowed to do works."""
     world = begin(db, keys)
     attack_invite(world, 0, 0, Level.MANAGER)
     attack_redeem(world, 0, 0, USER)
@@ -259,7 +260,7 @@ def test_permitted_operations_succeed(db: Database, keys: Keyring) -> None:
     check(world)
 
 
-# Each of these got through before a rule stopped it.
+# Each of these succeeded before a rule prevented it.
 KEPT_LINK = [
     (attack_invite, 0, 0, USER),
     (honest_change, 0, 5, ADMIN),

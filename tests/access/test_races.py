@@ -18,7 +18,7 @@ HASH = password_hash.digest("maple-heron-cello")
 
 
 async def at_once(*calls: Awaitable[Any]) -> list[Any]:
-    """The answers; a refusal is an answer, anything else is raised."""
+    """The results; a refusal is a result, any other exception is raised."""
     results = await asyncio.gather(*calls, return_exceptions=True)
     for item in results:
         if isinstance(item, BaseException) and not isinstance(item, Refused):

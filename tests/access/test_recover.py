@@ -13,7 +13,7 @@ from belvedere.base.clock import HOUR, SECOND
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database
 from manual_clock import ManualClock
-from people import PASSWORD_HASH, Actors
+from people import PASSWORD_HASH, Actors, find_account
 
 HASH = password_hash.digest("maple-heron-cello")
 
@@ -95,8 +95,8 @@ def test_no_link_for_members_of_others(db: Database, keys: Keyring, actors: Acto
 def test_one_organization_does_not_set_the_password_of_another(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """Eve holds a reset link of one of hers; when that person joins acme, the link must die, and
-    she gets no new one."""
+    """Eve has a reset link of a member of globex; when that person joins acme, the link becomes
+    invalid, and Eve gets no new one."""
     db.write_blocking(
         member_changes.add_member,
         service.operator(actors.globex),
@@ -104,7 +104,7 @@ def test_one_organization_does_not_set_the_password_of_another(
         Level.USER,
         password_hash=HASH,
     )
-    pat = db.write_blocking(users.by_identifier, "pat@globex.test")
+    pat = db.write_blocking(find_account, "pat@globex.test")
     assert pat is not None
     member_id = next(
         item.member_id for item in db.write_blocking(sessions.list_memberships, pat.id)
@@ -125,7 +125,7 @@ def test_one_organization_does_not_set_the_password_of_another(
 def test_a_link_created_while_the_membership_moves_is_invalid(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """The rule is asked again when the link is used, since both may have happened at once."""
+    """The rule is checked again when the link is used, because both may happen at the same time."""
     db.write_blocking(
         member_changes.add_member, service.operator(actors.acme), "eve@globex.test", Level.ADMIN
     )

@@ -6,7 +6,7 @@ import pytest
 
 from access.authenticator import Authenticator, enable_second_factor
 from belvedere import events
-from belvedere.access import Actor, Keyring, Level, audit, authenticate, operator
+from belvedere.access import Actor, Keyring, Level, authenticate, operator
 from belvedere.access.customers import (
     invitations,
     member_changes,
@@ -21,7 +21,7 @@ from belvedere.base.clock import MINUTE, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Refused, TooMany, Unauthenticated
 from belvedere.db import Database
 from manual_clock import ManualClock
-from people import PASSWORD_HASH, Actors
+from people import PASSWORD_HASH, Actors, list_audit_entries
 
 
 def signed_in(db: Database, keys: Keyring, actor: Actor, place: str | None = None) -> LoginResult:
@@ -48,7 +48,7 @@ def test_a_confirmed_second_factor_is_requested_at_sign_in(
     assert done.session.method == "totp"
     actor = db.write_blocking(authenticate, keys, done.token)
     assert actor is not None and actor.member_id == actors.vic.member_id
-    newest = db.write_blocking(audit.list_entries, actors.ada)[0]
+    newest = db.write_blocking(list_audit_entries, actors.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert '"method":"totp"' in str(newest.after)
     kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
@@ -250,7 +250,7 @@ def test_an_admin_resets_the_second_factor(
     assert not member.has_second_factor
     assert db.write_blocking(authenticate, keys, actors.tokens["vic"]) is None
     assert signed_in(db, keys, actors.vic).session is not None
-    actions = [row.action for row in db.write_blocking(audit.list_entries, actors.ada)]
+    actions = [row.action for row in db.write_blocking(list_audit_entries, actors.ada)]
     assert "member.reset_second_factor" in actions
     with pytest.raises(Conflict):
         db.write_blocking(second_factor_changes.reset, actors.ada, actors.vic.member_id)
@@ -312,7 +312,7 @@ def test_an_organization_can_require_it(
     alone = {
         name: db.write_blocking(authenticate, keys, actors.tokens[name]) for name in actors.tokens
     }
-    # Olga's session of before was by the password alone, too.
+    # Olga's earlier session was also started with the password alone.
     assert {name for name, actor in alone.items() if actor is None} == {"olga", "ada", "max"}
     assert signed_in(db, keys, actors.uma).session is not None
     login_result = signed_in(db, keys, actors.max)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.access import Actor, Keyring, Level, audit, authenticate, purge_expired, touch
+from belvedere.access import Actor, Keyring, Level, authenticate, purge_expired, touch
 from belvedere.access.customers import member_changes, service
 from belvedere.access.people import users
 from belvedere.access.people.users import User
@@ -11,7 +11,7 @@ from belvedere.base.clock import DAY, HOUR, SECOND
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database
 from manual_clock import ManualClock
-from people import Actors
+from people import Actors, list_audit_entries
 
 
 def user(db: Database, actor: Actor) -> User:
@@ -35,7 +35,7 @@ def test_a_session_identifies_its_member(db: Database, keys: Keyring, actors: Ac
     assert actor is not None
     assert (actor.kind, actor.member_id) == ("member", actors.vic.member_id)
     assert actor.credential_id == entered.session.id
-    newest = db.write_blocking(audit.list_entries, actors.ada)[0]
+    newest = db.write_blocking(list_audit_entries, actors.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert entered.token not in str(newest)
 

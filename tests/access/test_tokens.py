@@ -10,7 +10,6 @@ from belvedere.access import (
     Keyring,
     Level,
     adopt_token,
-    audit,
     authenticate,
     create_agent_token,
     create_token,
@@ -25,7 +24,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Database
 from belvedere.db.signals import ACCESS_CHANGED, Signal
 from manual_clock import ManualClock
-from people import Actors
+from people import Actors, list_audit_entries
 
 OWN = "bvt_" + "x" * 32
 
@@ -54,7 +53,7 @@ def test_the_token_text_is_not_stored(db: Database, keys: Keyring, actors: Actor
     assert (listed.created_by, listed.created_by_name) == (actors.ada.user_id, "ada@acme.test")
     objects = [
         *db.write_blocking(events.after, 0, 0),
-        *db.write_blocking(audit.list_entries, actors.ada),
+        *db.write_blocking(list_audit_entries, actors.ada),
     ]
     rows = db.write_blocking(lambda tx: tx.rows("select * from tokens"))
     assert text[4:] not in f"{objects} {rows}"

@@ -1,4 +1,5 @@
-"""The password checker: passwords are checked off the loop, in turn, and guessing is delayed."""
+"""The password checker: passwords are checked off the event loop, in turn, and guessing is
+delayed."""
 
 import asyncio
 import threading
@@ -75,7 +76,7 @@ async def test_few_are_checked_at_once(
         with lock:
             inside += 1
             most = max(most, inside)
-        # Each pair waits for its partner: so two really are inside together.
+        # Each pair waits for its partner, so two are certainly running at the same time.
         full.wait(10)
         with lock:
             inside -= 1
@@ -153,7 +154,7 @@ async def test_the_checks_of_one_address_do_not_keep_another_out(
     await asyncio.sleep(0)
     go.set()
     assert await other
-    # Those that ran already, and at most one more turn of the address with many.
+    # Those that ran already, and at most one more turn of the address with many attempts.
     assert started.index("other") <= 2 * MAX_PARALLEL
     assert all(await asyncio.gather(*many))
 

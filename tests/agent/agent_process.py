@@ -36,7 +36,7 @@ class AgentProcess:
         return self._log.read_text()
 
     async def wait_for_log(self, words: str) -> None:
-        """Wait until the agent has said this to the person who reads its log."""
+        """Wait until the agent has written this to its log."""
         async with asyncio.timeout(40):
             while words not in self.log():
                 await asyncio.sleep(0.02)
@@ -52,7 +52,7 @@ class AgentProcess:
         return await asyncio.to_thread(self.process.wait, 10)
 
     def keepers(self) -> list[int]:
-        """Processes that keep this folder; there should never be two."""
+        """Processes that use this folder as their state folder; there should never be two."""
         return [pid for pid, line in command_lines() if self._is_keeper(line)]
 
     def _is_keeper(self, line: str) -> bool:
@@ -63,11 +63,11 @@ class AgentProcess:
             os.kill(pid, signal.SIGKILL)
 
     def scripts(self) -> list[int]:
-        """Processes that still bear a cookie of this agent."""
+        """Processes that still have a cookie of this agent."""
         return with_cookie(self.folder.root)
 
     def end(self) -> None:
-        """Leave nothing of this test behind."""
+        """End every process of this test."""
         if self.process is not None and self.process.poll() is None:
             self.kill()
         self.kill_keeper()

@@ -21,7 +21,7 @@ class FakeServer:
         self.hellos: list[dict[str, Any]] = []
         self.heard: list[dict[str, Any]] = []
         self.output: dict[int, bytearray] = {}
-        # Where the agent jumped: (fence, from, to).
+        # Gaps that the agent reported: (fence, from, to).
         self.gaps: list[tuple[int, int, int]] = []
         self.faults: list[str] = []
         self.ended: dict[int, dict[str, Any]] = {}
@@ -59,7 +59,7 @@ class FakeServer:
         return f"http://127.0.0.1:{self.port}"
 
     def cut(self) -> None:
-        """The network is gone: no goodbye."""
+        """The network is gone: the connection is not closed properly."""
         if self.socket is not None:
             self.socket.transport.abort()
 
@@ -182,7 +182,7 @@ class FakeServer:
         return int(order["fence"])
 
     async def until(self, claim: Callable[[], object]) -> None:
-        """Wait for news until this holds."""
+        """Wait for messages until this is true."""
         async with asyncio.timeout(PATIENCE_S):
             while not claim():
                 self._news.clear()
@@ -192,12 +192,12 @@ class FakeServer:
         await self.until(lambda: self.session >= session and self.socket is not None)
 
     async def log(self, fence: int) -> str:
-        """Its whole output, inside the report or streamed, when it is over."""
+        """Its whole output, inside the report or streamed, when the script has ended."""
         report = await self.end(fence)
         log: str | None = report["log"]
         return log if log is not None else self.output[fence].decode()
 
     async def end(self, fence: int) -> dict[str, Any]:
-        """The report of this fence, when it is here."""
+        """The report of this fence, when it has arrived."""
         await self.until(lambda: fence in self.ended)
         return self.ended[fence]

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -25,7 +26,7 @@ PATIENCE_S = 30.0
 
 
 class KeeperHarness:
-    """Starts the keeper, hands it orders, collects what it says."""
+    """Starts the keeper, sends it orders, collects its messages."""
 
     def __init__(self, state: Path) -> None:
         self.folder: StateFolder = prepare(str(state))
@@ -90,7 +91,7 @@ class KeeperHarness:
         self._socket.sendall(data)
 
     def order(self, source: str, *arguments: str, **fields: Any) -> int:
-        """Hand over an order for this script; its fence."""
+        """Send an order for this script; its fence."""
         self._next_fence += 1
         fence = self._next_fence
         path = self.script(source)
@@ -111,6 +112,19 @@ class KeeperHarness:
         self.send_messages(do="order", **{**message, **fields})
         return int(fields.get("fence", fence))
 
+    def order_ready(self, source: str, *arguments: str, **fields: Any) -> int:
+        """Hand over an order, and wait until its script has passed the line `ready`."""
+        fifo = Path(self.folder.root) / "ready"
+        os.mkfifo(fifo)
+        end = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        fence = self.order(source.replace("\nready\n", f"\n: > {fifo}\n"), *arguments, **fields)
+        # Readable as soon as the script has opened and closed the other end.
+        is_ready, _, _ = select.select([end], [], [], PATIENCE_S)
+        os.close(end)
+        fifo.unlink()
+        assert is_ready, "the script did not reach the line `ready`"
+        return fence
+
     def script(self, source: str, name: str = "test.sh") -> Path:
         folder = Path(self.folder.cache) / hashlib.sha256(source.encode()).hexdigest()
         folder.mkdir(exist_ok=True)
@@ -121,7 +135,7 @@ class KeeperHarness:
         return path
 
     def wait(self, expected: Callable[[Message], bool]) -> Message:
-        """The first message like this, heard before or within the patience of a test."""
+        """The first such message, received before or within the time limit of a test."""
         for message in self._hear():
             if expected(message):
                 return message
@@ -134,7 +148,7 @@ class KeeperHarness:
             yield from self.hear_once()
 
     def hear_once(self) -> list[Message]:
-        """What comes next."""
+        """The next message."""
         assert self._socket is not None
         self._socket.settimeout(PATIENCE_S)
         data = self._socket.recv(1 << 20)
@@ -151,7 +165,7 @@ class KeeperHarness:
         """Order it, wait for its end, acknowledge it; the report."""
         fence = self.order(source, *arguments, **fields)
         report = self.report(fence)
-        # On a busy machine even a short script may be slow enough to have its output spooled.
+        # On a busy machine even a short script may be slow enough for its output to be spooled.
         if report.get("bytes_total", 0) <= INLINE_LOG:
             report.setdefault("log", self.spool_bytes(fence).decode(errors="replace"))
         self.send_messages(do="ack", fences=[fence])
@@ -166,7 +180,7 @@ class KeeperHarness:
         self.process.wait()
 
     def leftover_pids(self) -> list[int]:
-        """What is still there of any script, below the keeper or anywhere else."""
+        """Processes of any script that still exist, below the keeper or anywhere else."""
         numbers = {*descendants(self.pid), *with_cookie(self.folder.root)}
         # A process of the keeper may still be removing a working folder, or have ended just now:
         # then it has no command line any more.
@@ -174,7 +188,7 @@ class KeeperHarness:
         return sorted(pid for pid, line in lines.items() if line and b"workdir.removal" not in line)
 
     def end(self) -> None:
-        """Leave nothing of this test behind."""
+        """End every process of this test."""
         if self._socket is not None:
             self._socket.close()
         doomed = [self.pid, *self.leftover_pids()]

@@ -11,7 +11,7 @@ import belvedere
 from agent.connected_agent import office
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
-# Ten lines, ten more when told to go on.
+# Ten lines, then ten more when the test tells it to continue.
 HALVES = """#!/bin/bash
 for i in {1..10}; do echo line $i; done
 until [ -e "$1" ]; do sleep 0.02; done
@@ -25,7 +25,7 @@ def lines(count: int) -> bytes:
 
 
 async def test_a_script_survives_its_agent_and_is_adopted(tmp_path: Path) -> None:
-    """The agent dies, the script does not notice, the next agent adopts it."""
+    """The agent is killed, the script is not affected, and the next agent adopts it."""
     async with office(tmp_path) as (server, agency):
         fence = await server.order(HALVES, str(tmp_path / "go"))
         await server.until(lambda: len(server.output.get(fence, b"")) == len(lines(10)))

@@ -77,7 +77,7 @@ def test_a_file_with_too_many_secrets_is_not_sent(keeper: KeeperHarness) -> None
 def test_a_file_that_cannot_be_masked_is_not_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A refusal of the system, made here: root would be let in everywhere."""
+    """A refusal by the system, simulated here: root may open everything."""
     (tmp_path / "shut").write_text("x\n")
 
     def refuse(*_: object, **__: object) -> int:
@@ -97,7 +97,7 @@ def test_without_secrets_nothing_is_searched(keeper: KeeperHarness) -> None:
 
 
 def mask(data: bytes, masker: Masker) -> bytes:
-    """The same without windows."""
+    """The same without reading in windows."""
     actual_data = bytearray(data)
     for begin, end in masker.places(data):
         actual_data[begin:end] = b"*" * (end - begin)
@@ -107,7 +107,7 @@ def mask(data: bytes, masker: Masker) -> bytes:
 def test_adjacent_windows_are_searched_as_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Words that overlap each other, at every place."""
+    """Words that overlap each other, at every position."""
     values = ["abcabcab", "cabcabca", "abab", "bcbcbcbcbc", "xyzxyz"]
     masker = Masker(values)
     monkeypatch.setattr(artifact_masking, "WINDOW", masker.longest + 3)
@@ -132,6 +132,7 @@ def test_too_many_occurrences_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_form_is_longer_than_a_window() -> None:
-    """The longest value that can be masked: an argument, written so that it grows most."""
+    """The longest value that can be masked: an argument, written in the form that makes it
+    longest."""
     assert Masker(["\x01" * 128 * 1024]).longest <= artifact_masking.WINDOW
     assert artifacts.MAX_SECRETS == MOST

@@ -15,7 +15,7 @@ from e2e.wait_until import until
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """The keeper removes by a process of its own, and says nothing of it."""
+    """The keeper removes folders in a separate process and does not report it."""
     until(is_so, 30, lambda: "")
 
 
@@ -70,7 +70,7 @@ def test_only_regular_files_are_sent(keeper: KeeperHarness) -> None:
     assert "files" not in report
     assert skipped == {
         "link": "link",
-        # Two names of one file: neither is taken.
+        # Two names of one file: neither is uploaded.
         "good": "kind",
         "hard": "kind",
         "folder": "folder",
@@ -142,7 +142,7 @@ def test_a_new_keeper_keeps_files_that_are_not_acknowledged(keeper: KeeperHarnes
     wait_until(lambda: stored_files(keeper) == [str(second)])
 
 
-# On their way
+# While they are uploaded
 
 
 def drain(streams: OutputUpload) -> tuple[dict[int, bytes], list[Any]]:
@@ -181,7 +181,7 @@ def test_files_wait_for_credit_and_are_limited_like_output(tmp_path: Path) -> No
     streams.credit = CHUNK + 100
     streams.end(7, Report("exit", log="", files=[["a", 2 * CHUNK]]))
     streams.end(8, Report("exit", log=""))
-    # What has no room holds up no other.
+    # A file that does not fit does not delay the others.
     assert drain(streams)[1] == [0, "end"]
     assert streams.credit == 100
     streams.credit = CHUNK

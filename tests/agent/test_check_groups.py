@@ -1,9 +1,10 @@
-"""Checks start in small groups, and their results are passed on together: few wake-ups."""
+"""Checks start in groups, and their results are passed on together: few wake-ups."""
 
 import asyncio
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -16,11 +17,13 @@ from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.monitoring.scheduler import (
     GROUP_SIZE,
+    MAX_CONCURRENT_CHECKS,
     MAX_GROUP_S,
     group_interval,
     next_start,
     phase,
 )
+from belvedere.agent.monitoring.start_groups import STEP, StartGroups
 from belvedere.protocol import MonitorCheck
 
 
@@ -38,11 +41,12 @@ def starts(monitors: list[MonitorCheck], now: float) -> Counter[float]:
 
 
 @pytest.mark.parametrize(("count", "looptime_ms"), [(50, 1_000), (500, 1_000), (2_000, 40_000)])
-def test_checks_start_in_groups_of_about_four(count: int, looptime_ms: int) -> None:
+def test_checks_start_in_groups(count: int, looptime_ms: int) -> None:
     groups = starts(checks(count, looptime_ms), now=1_000.0)
-    assert len(groups) <= 1.1 * count / GROUP_SIZE + 1
-    # A group is never large: its checks would delay each other.
-    assert max(groups.values()) <= 5 * GROUP_SIZE
+    size = min(GROUP_SIZE, MAX_GROUP_S * count / (looptime_ms / 1_000))
+    assert len(groups) <= 1.1 * count / size + 1
+    # Not many more than may run at once.
+    assert max(groups.values()) <= 2 * MAX_CONCURRENT_CHECKS
 
 
 def test_few_checks_keep_their_own_times() -> None:
@@ -54,7 +58,7 @@ def test_few_checks_keep_their_own_times() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.999])
-@pytest.mark.parametrize("group_s", [0.1, 0.08, 0.007])
+@pytest.mark.parametrize("group_s", [MAX_GROUP_S, 0.08, 0.007])
 def test_each_period_has_one_check(share: float, group_s: float) -> None:
     now, times = 1_000.0, []
     for _ in range(100):
@@ -101,3 +105,65 @@ def test_one_changed_result_of_a_group_counts_as_a_change() -> None:
     buffer.add_all(group)
     buffer.add_all([("m0", 1, Outcome("failure")), *group[1:]])
     assert calls == [False, True]
+
+
+async def test_checks_of_one_time_share_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop: Any = asyncio.get_running_loop()
+    call_later = mock.Mock(wraps=loop.call_later)
+    monkeypatch.setattr(loop, "call_later", call_later)
+    groups, start_at = StartGroups(), 0.0
+    await asyncio.gather(*(groups.until(start_at) for _ in range(50)))
+    assert call_later.call_count == 1
+    await groups.until(start_at)
+    assert call_later.call_count == 2
+
+
+async def test_a_group_starts_in_small_steps() -> None:
+    """The event loop reads responses between them."""
+    groups, started = StartGroups(), 0
+
+    async def start() -> None:
+        nonlocal started
+        await groups.until(0.0)
+        started += 1
+
+    tasks = [asyncio.create_task(start()) for _ in range(5 * STEP)]
+    steps = []
+    while not all(task.done() for task in tasks):
+        before = started
+        await asyncio.sleep(0)
+        steps.append(started - before)
+    assert max(steps) == STEP and sum(steps) == 5 * STEP
+
+
+async def test_a_removed_check_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been due in a day."""
+    loop, timer = asyncio.get_running_loop(), mock.Mock()
+    monkeypatch.setattr(loop, "call_later", lambda *_: timer)
+    groups, start_at = StartGroups(), 86_400.0
+    tasks = [asyncio.create_task(groups.until(start_at)) for _ in range(2)]
+    await asyncio.sleep(0)
+    for task, is_last in zip(tasks, (False, True), strict=True):
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled() and timer.cancel.called == is_last
+    assert groups._groups == {}
+
+
+@pytest.mark.parametrize("removed", [0, 2 * STEP])
+async def test_a_removed_check_does_not_delay_its_group(removed: int) -> None:
+    """Also if it is removed while its group starts."""
+    groups, started = StartGroups(), list[int]()
+
+    async def start(number: int) -> None:
+        await groups.until(0.0)
+        started.append(number)
+        if number == STEP:
+            tasks[removed].cancel()
+
+    tasks = [asyncio.create_task(start(number)) for number in range(3 * STEP)]
+    await asyncio.sleep(0)
+    if not removed:
+        tasks[0].cancel()
+    await asyncio.wait(tasks)
+    assert started == [number for number in range(3 * STEP) if number != removed]

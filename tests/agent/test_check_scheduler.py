@@ -65,7 +65,7 @@ async def test_the_scheduler_is_reconfigured_without_a_restart(tmp_path: Path) -
         await server.send_messages({"kind": "watch", "number": 2, "monitors": [other]})
         await server.until(lambda: sent_samples(server)[-1]["version"] == 2)
         assert sent_samples(server)[-1]["state"] == "failure"
-        # An older one that comes late changes nothing.
+        # An older one that arrives late changes nothing.
         await server.send_messages({"kind": "watch", "number": 1, "monitors": []})
         count = len(sent_samples(server))
         await server.until(lambda: len(sent_samples(server)) > count)
@@ -77,7 +77,7 @@ async def test_samples_of_a_cut_arrive_with_the_next_connection(tmp_path: Path) 
             {"kind": "watch", "number": 1, "monitors": [monitor_config(page.url)]}
         )
         await server.until(lambda: sent_samples(server))
-        # Never acknowledged, so all of it comes again.
+        # It was never acknowledged, so everything is sent again.
         count = len(sent_samples(server))
         server.cut()
         await server.wait_connected(2)
@@ -165,7 +165,7 @@ def test_no_more_is_on_its_way_than_may_be() -> None:
 
 
 class Restarts:
-    """One buffer after the other with the same journal, and a clock of its own for each."""
+    """Buffers one after the other on the same journal, each with its own clock."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.wall = path, 1_000_000.0
@@ -209,7 +209,7 @@ def test_samples_survive_a_restart(tmp_path: Path) -> None:
 def test_a_journal_can_be_read_after_every_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whenever the agent dies, the next one has what this one had."""
+    """Whenever the agent is killed, the next one has everything that this one had."""
     monkeypatch.setattr(sample_buffer, "MAX_SAMPLES", 12)
     monkeypatch.setattr(sample_buffer, "BATCH_SIZE", 3)
     of = Restarts(tmp_path / "samples")
@@ -239,7 +239,7 @@ def test_a_journal_can_be_read_after_every_line(
             ]
 
 
-def test_a_journal_that_was_cut_counts_as_far_as_it_goes(tmp_path: Path) -> None:
+def test_a_truncated_journal_counts_up_to_its_end(tmp_path: Path) -> None:
     of = Restarts(tmp_path / "samples")
     before = of.buffer()
     for name in ("a", "b"):
@@ -262,7 +262,7 @@ def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sample_journal, "MAX_SIZE", 10_000)
     for n in range(200):
         buffer.add(str(n), 1, Outcome("normal"))
-    # Rather none than one that stops in the middle.
+    # No journal is better than one that ends in the middle.
     assert not of.path.exists() and len(buffer) == 200
 
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("loop_factory")
 
 
 class SampleRecorder:
-    """What was noted, and somebody who waits for more of it."""
+    """Records what it gets, and lets a test wait for more."""
 
     def __init__(self) -> None:
         self.all: list[tuple[str, int, Outcome]] = []
@@ -41,7 +41,7 @@ class SampleRecorder:
         self._more.set()
 
     async def until(self, fits: Callable[[tuple[str, int, Outcome]], bool]) -> Outcome:
-        """The next one that fits."""
+        """The next one that matches."""
         at = len(self.all)
         while not any(map(fits, self.all[at:])):
             self._more.clear()
@@ -61,7 +61,7 @@ async def run_checker(folder: Path) -> AsyncIterator[tuple[CheckerProcess, Sampl
 
 
 def processes(folder: Path) -> list[int]:
-    """Those of the checks of this agent."""
+    """The processes that run checks of this agent."""
     lines = command_lines()
     return [pid for pid, line in lines if "checker_main" in line and f"\0{folder}\0" in line]
 
@@ -83,7 +83,7 @@ async def test_checks_run_in_one_process(tmp_path: Path) -> None:
             post.configure([tcp_check(port)])
             first = await recorder.until(lambda item: item[0] == "a" * 24)
             assert first.state == "normal" and first.measured["ms"] > 0
-            # Others, without another process.
+            # Other monitors, in the same process.
             before = processes(tmp_path)
             assert len(before) == 1
             post.configure([tcp_check(1, version=2)])
@@ -112,7 +112,7 @@ async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> 
             post.configure([])
             await task
             assert processes(tmp_path) == []
-            # And again.
+            # And once more.
             post.configure([tcp_check(port)])
             await recorder.until(lambda first_item: True)
 
@@ -157,7 +157,7 @@ async def test_a_process_that_reports_nothing_is_killed(
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGSTOP)
             monkeypatch.setattr(checker_process, "STUCK_S", 0.05)
-            # It looks again when something changes, not when the limit of this test does.
+            # It checks again when something changes, not when the limit of this test is reached.
             post._changed_event.set()
             await wait_replaced(tmp_path, pid)
             monkeypatch.setattr(checker_process, "STUCK_S", 60.0)
@@ -179,7 +179,7 @@ def test_a_process_without_checks_reports_that_it_is_alive(tmp_path: Path) -> No
 
 
 async def wait_replaced(folder: Path, pid: int) -> None:
-    # The system tells nobody of a new process: looked for, until the test's own limit.
+    # The system does not report new processes, so the test polls until its own limit.
     while processes(folder) in ([], [pid]):
         await asyncio.sleep(0.01)
 
@@ -199,7 +199,7 @@ async def test_a_checker_that_hangs_is_not_waited_for(
             post.configure([tcp_check(port, version=2)])
             await recorder.until(lambda first_item: first_item[1] == 2)
             assert not is_alive(pid)
-            # At the end, too.
+            # Also at the end.
             os.kill(processes(tmp_path)[0], signal.SIGSTOP)
 
 
@@ -246,7 +246,7 @@ async def test_an_end_does_not_wait_for_the_next_try(
 async def test_a_checker_that_sends_invalid_messages_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also when it does so at length."""
+    """Also if it takes long."""
     commands = iter([["sh", "-c", "yes nonsense | head -c 300000; exec cat", "checker_main"]])
     real = command
     monkeypatch.setattr(checker_process, "command", lambda module: next(commands, real(module)))
@@ -259,7 +259,7 @@ async def test_a_checker_that_sends_invalid_messages_is_replaced(
 
 
 def program(*chunks: bytes) -> "subprocess.CompletedProcess[bytes]":
-    """The process itself, told this and then nothing more."""
+    """The process itself, which gets this message and then nothing more."""
     return subprocess.run(
         [*command("belvedere.agent.monitoring.checker_main"), "/nowhere"],
         input=b"".join(chunks),
@@ -296,7 +296,8 @@ async def test_the_checker_knows_no_secret_of_the_server(
 
 
 async def test_files_are_not_maintained_where_scripts_have_their_own_user(tmp_path: Path) -> None:
-    """An admin who may not run scripts as the agent's user may not write files as it either."""
+    """An admin who may not run scripts as the agent's user may not write files as that user
+    either."""
     path, notes = tmp_path / "site.conf", SampleRecorder()
     config: dict[str, Any] = {"path": str(path), "permissions": "0644", "source": "", "problem": ""}
     config |= {"os_username": "", "os_groupname": "", "temporary": ".new", "restores": True}

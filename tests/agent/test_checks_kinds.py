@@ -35,7 +35,8 @@ async def test_a_process_is_found_by_its_command_line() -> None:
     assert (missing.state, missing.event) == ("failure", "process:missing")
     with subprocess.Popen(WATCHED, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sleeper:
         try:
-            # Between the two halves of an exec a process has no command line: let it speak first.
+            # Between the two halves of an exec a process has no command line: wait until it prints
+            # something.
             assert sleeper.stdout is not None and sleeper.stdout.readline() == b"here\n"
             there = await process.check(config, {})
             assert (there.state, there.data["pids"]) == ("normal", [sleeper.pid])

@@ -16,7 +16,7 @@ OUTER_ONLY = {"outer_only": True}
 
 @asynccontextmanager
 async def open_trap() -> AsyncIterator[tuple[int, list[str]]]:
-    """A port of this machine, and who came."""
+    """A port of this machine, and the connections that it got."""
     came: list[str] = []
 
     async def record_caller(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

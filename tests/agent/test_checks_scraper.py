@@ -186,7 +186,7 @@ async def test_a_plain_check_costs_at_most_a_millisecond() -> None:
         await server.wait()
 
 
-# Its time must not be counted as ours.
+# Its time must not count as time of the check.
 _OTHER_SITE = """
 import socket
 listener = socket.create_server(("127.0.0.1", 0), backlog=64)

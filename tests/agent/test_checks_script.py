@@ -1,4 +1,4 @@
-"""Scripts of monitors: the keeper runs them, and no process of them outlives the check or the
+"""Scripts of monitors: the keeper runs them, and none of their processes outlives the check or the
 agent."""
 
 import asyncio
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent.processes import command_lines, is_alive
-from belvedere.agent import state_folder as folders
+from belvedere.agent import state_folder
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.file_cache import FileCache
 from belvedere.agent.keeper_client import KeeperClient, connect_keeper
@@ -30,15 +30,15 @@ Bench = tuple[Run, KeeperClient]
 
 
 def asleep(mark: str) -> list[int]:
-    """Who sleeps for this long."""
+    """The processes that sleep for this long."""
     words = f"sleep\0{mark}\0"
     return [pid for pid, line in command_lines() if line == words and is_alive(pid)]
 
 
 @asynccontextmanager
 async def bench(path: Path) -> AsyncIterator[Bench]:
-    """A keeper, and an agent's side of it."""
-    place = folders.prepare(str(path))
+    """A keeper, and the agent's side of its connection."""
+    place = state_folder.prepare(str(path))
     keeper = await connect_keeper(place)
     scripts = ScriptChecks(FileCache(place.cache))
     scripts.attach(keeper)
@@ -101,11 +101,11 @@ async def test_a_flood_is_bounded_and_stays_off_the_disk(tmp_path: Path) -> None
         assert os.listdir(tmp_path / "spool") == []
 
 
-# A child that leaves session and folder, and wipes its environment.
+# A child that leaves the session and the folder, and clears its environment.
 HIDING = "#!/bin/sh\n(cd /; exec setsid env -i sh -c 'exec sleep {mark}') &\n"
 
 
-async def test_at_its_deadline_all_of_it_goes(tmp_path: Path) -> None:
+async def test_at_its_deadline_all_its_processes_end(tmp_path: Path) -> None:
     mark = f"1{time.time_ns()}"
     async with bench(tmp_path) as (run, _):
         outcome = await run(HIDING.format(mark=mark) + f"sleep 2{mark}\n", timeout=500)

@@ -6,17 +6,17 @@ import random
 import pytest
 
 from belvedere.base.text.regex import compile_pattern
-from belvedere.base.text.search import CooperativeSearch, contains_match
+from belvedere.base.text.search import CooperativeSearch, PatternSearch
 
 TEXTS = ["", "b", "ab", "xx ab", "a" * 300 + "b", "ba " * 500, "a\nb", "x" * 1_000 + "ab"]
 
 
 @pytest.mark.parametrize("pattern", ["ab", "a+b$", "^a", r"\bb", "a.{40}b", "^$", "(a|b)*c"])
 async def test_a_search_in_steps_finds_the_same_as_a_single_search(pattern: str) -> None:
-    """Also in the second text, after what it learned from the first."""
+    """Also in the second text, after it has learned from the first."""
     search = CooperativeSearch(compile_pattern(pattern))
     assert [await search.contains_match(text) for text in TEXTS] == [
-        contains_match(compile_pattern(pattern), text) for text in TEXTS
+        PatternSearch(compile_pattern(pattern)).feed(text, last=True) for text in TEXTS
     ]
 
 

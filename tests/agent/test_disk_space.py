@@ -11,7 +11,7 @@ from belvedere.agent.disk_space import DiskSpace
 
 
 class Disk:
-    """What the file system says, and whether it takes a write."""
+    """What the file system reports, and whether a write succeeds."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.free, self.inodes, self.files = 1000, 1000, 5000

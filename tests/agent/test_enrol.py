@@ -20,7 +20,7 @@ ANSWER = {"token": "bva_own", "host_id": "h1", "customer": "acme", "hostname": "
 
 
 class EnrolmentServer:
-    """Answers `/-/enrol` as told, and remembers what it was asked."""
+    """Responds to `/-/enrol` as the test says, and records the requests."""
 
     def __init__(self) -> None:
         self.status = 201
@@ -149,7 +149,7 @@ def test_a_damaged_credential_is_named(tmp_path: Path, text: str) -> None:
 def test_an_agent_warns_of_plain_http_at_its_start(
     folder: StateFolder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Before it enrols, and each time it starts."""
+    """Before it enrols, and at each start."""
     monkeypatch.setattr(main, "_serve", _nothing)
     monkeypatch.setattr(os, "umask", lambda _: 0)
     for server in ("http://belvedere.example.org", "https://b.example", "http://127.0.0.1:1"):

@@ -19,7 +19,8 @@ COUNT = 3 * BATCH_SIZE + 1
 
 
 class FakeEffects:
-    """Everything that the keeper acts on: notes what was done, and every script ends at once."""
+    """Everything that the keeper acts on: it records what was done, and every script ends at
+    once."""
 
     unsynced = False
     is_sound = True
@@ -71,7 +72,7 @@ class BadDisk(FakeEffects):
 
 
 class ConnectedEffects(FakeEffects):
-    """An agent that hears what is said, and a keeper whose state is which scripts have ended."""
+    """An agent that receives messages, and a keeper whose state is which scripts have ended."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,7 +137,7 @@ def test_a_failing_disk_stops_no_accepted_job() -> None:
 
 
 def test_the_state_includes_reports_sent_before_it() -> None:
-    """An agent that has said hello forgets whatever it hears before the state."""
+    """An agent that has sent its hello ignores all messages before the state."""
     agent = ConnectedEffects()
     run_effects(*map(spawn, range(1, COUNT)), SendState(), on=agent)
     [at] = [n for n, message in enumerate(agent.heard) if message["say"] == "state"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent import file_cache as caches
+from belvedere.agent import file_cache
 from belvedere.agent.file_cache import FileCache
 
 SCRIPT = b"#!/bin/sh\necho hi\n"
@@ -83,7 +83,7 @@ def test_a_script_that_changed_its_own_file_is_fetched_again(
 
 
 def test_the_least_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caches, "IN_USE_S", -1.0)
+    monkeypatch.setattr(file_cache, "IN_USE_S", -1.0)
     cache = FileCache(str(tmp_path), limit=300)
     first, second = fetch(cache, b"1" * 100), fetch(cache, b"2" * 100)
     assert cache.path(first, "blob")

@@ -1,5 +1,5 @@
-"""A keeper and an agent whose disk cannot be written: output stays in memory, bounded, and reaches
-the server; what is dropped leaves a gap in the right place."""
+"""A keeper and an agent whose disk cannot be written: output stays in memory, up to a limit, and
+reaches the server; dropped output leaves a gap in the right place."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ from belvedere.agent.output.spool import MAX_PARTS, Spool, SpoolPosition
 from belvedere.agent.output.upload import OutputUpload
 from belvedere.protocol import AttemptEnded, Report, unpack_output
 
-# Waits until the test allows it to go on, writes, waits again, writes, and ends.
+# Waits for the test, writes, waits again, writes, and ends.
 SCRIPT = (
     '#!/bin/bash\nwait_for() { while [ ! -e "$1" ]; do sleep 0.01; done; }\n'
     'wait_for "$1/one"\nprintf "%s" "$2"\nwait_for "$1/two"\nprintf "%s" "$3"\n'
@@ -35,7 +35,8 @@ FREE = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
 @contextlib.contextmanager
 def full_disk(pid: int, size: int = 0) -> Iterator[None]:
-    """No file can grow beyond `size` bytes: the same as a full disk, without the right to mount."""
+    """No file can grow beyond `size` bytes: the same as a full disk, without the permission to
+    mount."""
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
     try:
         yield
@@ -72,7 +73,7 @@ def test_small_output_with_a_full_disk_reaches_the_agent(
             (0, 0, b"first\n"),
             (6, 1, b"second\n"),
         ]
-        # An agent that connects again gets all of it, until the server has it.
+        # An agent that reconnects gets all of it, until the server has it.
         [entry] = keeper.connect()["entries"]
         assert [p.data for p in unpack(entry["held"])] == [b"first\n", b"second\n"]
         keeper.send_messages(do="kept", fence=fence, offset=6)
@@ -143,21 +144,21 @@ async def test_the_server_gets_small_output_of_a_full_disk(tmp_path: Path) -> No
 
 
 def test_memory_is_bounded_for_one_script_and_for_all() -> None:
-    room = MemoryBudget()
-    memory_buffers = [MemoryBuffer(room) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
+    budget = MemoryBudget()
+    memory_buffers = [MemoryBuffer(budget) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
     for item in memory_buffers:
         item.add(0, 0, b"x" * 2 * MAX_HELD)
     assert [len(piece.data) for piece in memory_buffers[0].pieces] == [MAX_HELD]
-    assert (room.available, memory_buffers[-1].pieces) == (0, [])
+    assert (budget.available, memory_buffers[-1].pieces) == (0, [])
     memory_buffers[0].drop_below(MAX_HELD)
     memory_buffers[1].clear()
-    assert room.available == 2 * MAX_HELD
+    assert budget.available == 2 * MAX_HELD
 
 
 def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new_spool = Spool(str(tmp_path), 7, room=MemoryBudget(4))
+    new_spool = Spool(str(tmp_path), 7, budget=MemoryBudget(4))
     real = os.write
     remaining = [100]
 
@@ -224,7 +225,7 @@ async def test_an_order_that_the_journal_cannot_take_is_returned(tmp_path: Path)
             assert (report["ending"], report["reason"]) == ("error", "disk_full")
         items = [m for m in server.heard if m["kind"] in ("beat", "ended")]
         place = next(n for n, m in enumerate(items) if m["kind"] == "ended" and m["fence"] == fence)
-        # Before the end, so that the server does not give the same job out again at once.
+        # Before the end, so that the server does not send the same job again at once.
         assert "journal" in items[place - 1]["disk"]
         await server.until(lambda: server.heard[-1].get("disk") == "")
         assert (await server.end(await server.order("#!/bin/sh\nexit 4\n")))["code"] == 4

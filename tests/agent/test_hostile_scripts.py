@@ -21,7 +21,7 @@ while True:
     if len(os.listdir("/proc")) > 600:
         time.sleep(300)
 """
-# Another session, another folder, no environment, no output: only the mark is left.
+# Another session, another folder, no environment, no output: only the mark remains.
 HIDES = (
     '(setsid env -i sh -c "cd /; exec sleep 300" </dev/null >/dev/null 2>&1 &)\n'
     "(setsid setsid env -i sh -c 'cd /; sleep 300 & sleep 300 & wait' <&- >&- 2>&- &)\n"
@@ -29,7 +29,7 @@ HIDES = (
 
 
 def start_script(keeper: KeeperHarness, source: str, **fields: object) -> int:
-    """Ordered and seen to run."""
+    """Ordered, and certainly running."""
     fence = keeper.order(source, **fields)
     keeper.wait(lambda m: m["say"] == "started" and m["fence"] == fence)
     return fence
@@ -44,8 +44,8 @@ def test_a_canceled_script_ends_with_sigterm(keeper: KeeperHarness) -> None:
 
 
 def test_a_script_that_ignores_term_is_killed_after_the_grace(keeper: KeeperHarness) -> None:
-    fence = start_script(
-        keeper, "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n", grace_ms=200
+    fence = keeper.order_ready(
+        "#!/bin/sh\ntrap '' TERM\nready\nwhile :; do sleep 1; done\n", grace_ms=200
     )
     keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
@@ -62,18 +62,15 @@ def test_the_timeout_ends_the_process_tree(keeper: KeeperHarness) -> None:
 
 
 def test_a_script_that_cleans_up_on_term_keeps_its_exit_code(keeper: KeeperHarness) -> None:
-    fence = start_script(
-        keeper, "#!/bin/sh\ntrap 'echo bye; exit 5' TERM\necho ready\nsleep 300 & wait\n"
-    )
+    fence = keeper.order_ready("#!/bin/sh\ntrap 'echo bye; exit 5' TERM\nready\nsleep 300 & wait\n")
     keeper.send_messages(do="cancel", fence=fence)
     report = keeper.report(fence)
     assert (report["ending"], report["code"], report["lastline"]) == ("canceled", 5, "bye")
 
 
 def test_a_shell_gets_sigterm_before_its_children_end(keeper: KeeperHarness) -> None:
-    fence = start_script(
-        keeper,
-        "#!/bin/sh\ntrap 'echo bye; exit 5' TERM\n"
+    fence = keeper.order_ready(
+        "#!/bin/sh\ntrap 'echo bye; exit 5' TERM\nready\n"
         "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 300 & sleep 300 & sleep 300 & done\n"
         "sleep 300\necho went on\n",
     )
@@ -84,7 +81,7 @@ def test_a_shell_gets_sigterm_before_its_children_end(keeper: KeeperHarness) -> 
 
 
 def test_processes_outside_the_group_get_sigterm_too(keeper: KeeperHarness) -> None:
-    """With a grace that nobody waits for."""
+    """With a grace period that nobody waits for."""
     fence = start_script(keeper, "#!/bin/sh\nsetsid sleep 300 &\nwait\n", grace_ms=3_600_000)
     keeper.send_messages(do="cancel", fence=fence)
     assert keeper.report(fence)["ending"] == "canceled"
@@ -99,7 +96,7 @@ def test_a_script_that_ended_before_the_cancel_has_exited(keeper: KeeperHarness)
 
 
 def test_a_stopped_script_still_gets_sigterm(keeper: KeeperHarness) -> None:
-    fence = start_script(keeper, "#!/bin/sh\ntrap 'exit 9' TERM\nkill -STOP $$\nsleep 300\n")
+    fence = keeper.order_ready("#!/bin/sh\ntrap 'exit 9' TERM\nready\nkill -STOP $$\nsleep 300\n")
     keeper.send_messages(do="cancel", fence=fence)
     assert keeper.report(fence)["code"] == 9
 

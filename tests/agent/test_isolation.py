@@ -30,7 +30,7 @@ async def test_a_call_that_hangs_can_be_abandoned() -> None:
         async with asyncio.timeout(0.01):
             await run_detached(hang)
     assert begun.wait(10)
-    # Others are not kept waiting, however many hang.
+    # Others do not wait, however many hang.
     hanging = [asyncio.create_task(run_detached(hang)) for _ in range(40)]
     assert await run_detached(int, "7") == 7
     go_on.set()

@@ -259,8 +259,8 @@ def test_a_rewritten_journal_has_the_same_content(steps: list[tuple[str, int]]) 
     for record in records(journal_state):
         replay(again, record)
     assert reports_by_fence(again) == reports_by_fence(journal_state)
-    assert (again.accepted_fences, again.floor, again.boot_id) == (
+    assert (again.accepted_fences, again.accepted_up_to, again.boot_id) == (
         journal_state.accepted_fences,
-        journal_state.floor,
+        journal_state.accepted_up_to,
         "boot",
     )

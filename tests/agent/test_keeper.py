@@ -93,7 +93,7 @@ def test_every_job_finds_an_empty_folder_that_is_gone_afterwards(keeper: KeeperH
     first = keeper.run(script)["log"].splitlines()
     second = keeper.run(script)["log"].splitlines()
     assert first[1:] == second[1:] == ["0022", "700"]
-    # Removed on the spot or by rm a moment later: its end is the next thing that happens.
+    # It is removed at once, or by rm a moment later; its end is the next event.
     keeper.run("#!/bin/sh\nsleep 0.2\n")
     assert not Path(first[0]).exists()
     assert not Path(second[0]).exists()
@@ -112,7 +112,7 @@ def test_a_changed_folder_does_not_serve_the_next_job(keeper: KeeperHarness, dee
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_nothing_of_a_script_stays_open_in_the_keeper(keeper: KeeperHarness) -> None:
     def count_descriptors() -> int:
-        # The answer to a hello is told in a turn behind the one that tidied up.
+        # The response to a hello is sent in a turn after the one that cleaned up.
         keeper.hello()
         return len(os.listdir(f"/proc/{keeper.pid}/fd"))
 
@@ -187,7 +187,7 @@ def test_a_script_runs_as_another_user(keeper: KeeperHarness) -> None:
 
 
 def _open_to_others(keeper: KeeperHarness) -> None:
-    """The test's own folder is closed to others; the state folder of a real agent is not."""
+    """The test's own folder is closed to other users; the state folder of a real agent is not."""
     for folder in Path(keeper.folder.root).parents:
         if folder.stat().st_mode & 0o001 == 0:
             folder.chmod(folder.stat().st_mode | 0o011)
@@ -219,7 +219,7 @@ def test_orders_of_another_session_are_dropped(keeper: KeeperHarness) -> None:
 
 
 def test_orders_that_the_agent_did_not_read_are_never_accepted(keeper: KeeperHarness) -> None:
-    """Another agent has already been told that nothing is held."""
+    """Another agent has already been told that there are no scripts."""
     os.kill(keeper.pid, signal.SIGSTOP)
     fence = keeper.order(SLEEP)
     waking = threading.Timer(0.1, os.kill, (keeper.pid, signal.SIGCONT))
@@ -245,8 +245,11 @@ def test_the_state_lists_the_running_scripts(keeper: KeeperHarness) -> None:
     assert by_fence[live]["report"] is None
     assert by_fence[live]["age_ms"] >= 50
     assert by_fence[ended]["report"]["lastline"] == "over"
+    assert state["acknowledged"] == []
     keeper.send_messages(do="ack", fences=[ended, live])
-    assert [entry["fence"] for entry in keeper.hello()["entries"]] == [live]
+    state = keeper.hello()
+    assert [entry["fence"] for entry in state["entries"]] == [live]
+    assert state["acknowledged"] == [ended]
 
 
 def test_output_is_shown_while_the_script_runs(keeper: KeeperHarness) -> None:
@@ -269,10 +272,9 @@ def test_a_newer_attempt_of_a_job_waits_until_the_older_is_gone(
 ) -> None:
     script = (
         f"#!/bin/sh\ntrap 'sleep 0.1; echo end >> {tmp_path}/log; exit' TERM\n"
-        f'echo begin >> {tmp_path}/log\n[ "$1" ] && exit\nsleep 300 & wait\n'
+        f'echo begin >> {tmp_path}/log\n[ "$1" ] && exit\nready\nsleep 300 & wait\n'
     )
-    older = keeper.order(script, job_id="same")
-    keeper.wait(lambda m: m["say"] == "started" and m["fence"] == older)
+    keeper.order_ready(script, job_id="same")
     newer = keeper.order(script, "quick", job_id="same")
     assert keeper.report(newer)["ending"] == "exit"
     assert (tmp_path / "log").read_text() == "begin\nend\nbegin\n"
@@ -346,8 +348,9 @@ def test_without_a_subreaper_only_the_process_group_ends(keeper: KeeperHarness) 
     assert keeper.connect()["containment"] == "group"
     report = keeper.run("#!/bin/sh\nsleep 300 &\necho said\n")
     assert (report["ending"], report["lastline"]) == ("exit", "said")
-    fence = keeper.order("#!/bin/sh\ntrap '' TERM\nsleep 300; sleep 300\n", grace_ms=50)
-    keeper.wait(lambda m: m["say"] == "started" and m["fence"] == fence)
+    fence = keeper.order_ready(
+        "#!/bin/sh\ntrap '' TERM\nready\nsleep 300; sleep 300\n", grace_ms=50
+    )
     keeper.send_messages(do="cancel", fence=fence)
     assert keeper.report(fence)["ending"] == "canceled"
     assert keeper.leftover_pids() == []
@@ -376,8 +379,8 @@ def test_a_script_begins_with_every_signal_at_its_default(keeper: KeeperHarness)
 
 
 def _held_off(keeper: KeeperHarness, os_user: str) -> int:
-    """The signals that a script begins with ignored or blocked."""
+    """The signals that are ignored or blocked when a script starts."""
     report = keeper.run("#!/bin/sh\nexec cat /proc/self/status\n", os_user=os_user)
     record = dict(line.split(":\t") for line in report["log"].splitlines())
-    # The C library keeps 32 and 33 to itself.
+    # The C library uses 32 and 33 itself.
     return (int(record["SigIgn"], 16) & ~(3 << 31)) | int(record["SigBlk"], 16)

@@ -118,7 +118,7 @@ async def test_only_a_regular_file_is_replaced(tmp_path: Path, kind: str) -> Non
 
 
 async def test_a_second_name_of_a_file_keeps_its_content_and_mode(tmp_path: Path) -> None:
-    """A user could link a file of somebody else to the path."""
+    """A user could link a file of another user to the path."""
     path, other = tmp_path / "site.conf", tmp_path / "other"
     other.write_bytes(CONTENT)
     other.chmod(0o600)
@@ -147,7 +147,7 @@ async def test_a_link_that_others_can_replace_is_not_followed(tmp_path: Path, ri
     outcome = await run(shared / "link" / "site.conf")
     assert (outcome.state, outcome.event) == ("failure", "file:error:type")
     assert os.listdir(target) == []
-    # In a folder like /tmp nobody can replace the links of others.
+    # In a folder like /tmp, no one can replace the links of other users.
     shared.chmod(rights | stat.S_ISVTX)
     assert (await run(shared / "link" / "site.conf")).state == "changed"
 

@@ -26,7 +26,7 @@ echo '{TOLD}'
 
 
 def on_disk(keeper: KeeperHarness) -> bytes:
-    """Everything in the state folder but the script itself, which the test wrote there."""
+    """Everything in the state folder except the script itself, which the test wrote there."""
     paths = [path for path in Path(keeper.folder.root).rglob("*") if path.is_file()]
     return b"".join(path.read_bytes() for path in paths if "cache" not in path.parts)
 
@@ -53,7 +53,7 @@ def test_buffered_output_is_written_at_the_end(keeper: KeeperHarness) -> None:
 
 
 def test_a_flood_of_secrets_ends(keeper: KeeperHarness) -> None:
-    """Whoever writes nothing but a secret for ever is drained no longer than others."""
+    """A script that only ever writes a secret is read no longer than others."""
     source = "#!/bin/sh\n(exec yes aaaaaaaa) &\nexit 0\n"
     fence = keeper.order(source, masks=["a" * 8], daemonize=True)
     assert keeper.report(fence)["code"] == 0
@@ -77,7 +77,7 @@ class FakeKeeper:
 
 
 def test_a_keeper_that_cannot_hide_gets_no_secret() -> None:
-    """One of an older version that still has scripts after an upgrade."""
+    """A keeper of an older version that still has scripts after an upgrade."""
     keeper = FakeKeeper()
     supply = OrderIntake(keeper, None, lambda _: None)  # type: ignore[arg-type]
     supply.can_mask = False

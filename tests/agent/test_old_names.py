@@ -1,5 +1,5 @@
 """Modules that a keeper imports late. A keeper that was started before an upgrade has to find them
-under the names it knows: without them it would crash together with its scripts."""
+under their old names: otherwise it would crash together with its scripts."""
 
 import importlib
 
@@ -35,7 +35,7 @@ def test_a_running_keeper_can_use_the_masker_that_it_loads_late() -> None:
 
 
 def test_kinds_of_checks_import_names_that_a_running_checker_has() -> None:
-    """It loads a kind when the first monitor of that kind comes, perhaps after an upgrade."""
+    """It loads a kind for the first monitor of that kind, perhaps after an upgrade."""
     outcome = importlib.import_module("belvedere.agent.checks.outcome")
     assert all(hasattr(outcome, name) for name in ("Outcome", "explain", "masked"))
     assert callable(importlib.import_module("belvedere.agent.isolation").aside)

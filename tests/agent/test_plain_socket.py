@@ -111,7 +111,7 @@ async def test_the_first_fault_is_reported_if_no_address_accepts(
 
 
 async def test_an_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look-up takes a thread."""
+    """A name lookup takes a thread."""
     look_up = mock.AsyncMock(side_effect=AssertionError)
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
     async with site() as actual_site:
@@ -120,7 +120,7 @@ async def test_an_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_a_name_is_looked_up_for_every_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The service may have moved."""
+    """The service may have moved to another address."""
     async with site() as actual_site:
         look_ups = resolve_to(monkeypatch, [("127.0.0.1", actual_site.port)])
         for _ in range(3):
@@ -149,20 +149,77 @@ async def test_a_socket_is_closed_after_the_check(
     assert [sock.fileno() for sock in sockets] == [-1]
 
 
+async def test_a_connection_that_is_established_at_once_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Most are, within a host."""
+    codes = iter([errno.EINPROGRESS, 0])
+    monkeypatch.setattr(socket.socket, "connect_ex", lambda *_: next(codes))
+    add_writer = mock.Mock()
+    monkeypatch.setattr(asyncio.get_running_loop(), "add_writer", add_writer)
+    (await connect_socket({}, "127.0.0.1", 80)).close()
+    add_writer.assert_not_called()
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+async def test_a_slow_connection_is_waited_for(
+    accepts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = socket.socket.connect_ex
+    codes = iter([connect, lambda *_: errno.EALREADY])
+    monkeypatch.setattr(socket.socket, "connect_ex", lambda *args: next(codes)(*args))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1] if accepts else free_port()
+        connecting = connect_socket({}, "127.0.0.1", port)
+        if not accepts:
+            with pytest.raises(ConnectionRefusedError):
+                await connecting
+            return
+        with await connecting as sock:
+            assert sock.getpeername() == ("127.0.0.1", port)
+
+
 async def test_a_canceled_connection_closes_its_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, waiting = asyncio.get_running_loop(), asyncio.Event()
     sockets: list[socket.socket] = []
 
-    async def hang(sock: socket.socket, _: Any) -> None:
+    def begin(sock: socket.socket, _: Any) -> int:
         sockets.append(sock)
-        await asyncio.Event().wait()
+        return (errno.EINPROGRESS, errno.EALREADY)[len(sockets) - 1]
 
-    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", hang)
+    monkeypatch.setattr(socket.socket, "connect_ex", begin)
+    monkeypatch.setattr(loop, "add_writer", lambda *_: waiting.set())
     task = asyncio.create_task(connect_socket({}, "127.0.0.1", 80))
-    while not sockets:
-        await asyncio.sleep(0)
+    await waiting.wait()
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled() and sockets[0].fileno() == -1
+
+
+async def test_waiting_for_a_socket_writes_no_text_about_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """asyncio does for a socket that it does not know; with its addresses it is slow."""
+    describe = mock.Mock(return_value="")
+    monkeypatch.setattr(socket.socket, "__repr__", describe)
+    ours, peer = socket.socketpair()
+    with ours, peer:
+        ours.setblocking(False)
+        reading = asyncio.create_task(SocketReader(ours).read(2))
+        await asyncio.sleep(0)
+        peer.sendall(b"ok")
+        assert await reading == b"ok"
+    describe.assert_not_called()
+
+
+@pytest.mark.parametrize("spaces", [0, 3, 30_000])
+async def test_the_value_of_a_header_has_no_spaces_around_it(spaces: int) -> None:
+    """Many spaces take linear time to read; quadratic would be minutes."""
+    blank = " " * spaces
+    lengths = f"X-Content-Length: 1\r\nCONTENT-LENGTH:{blank}2{blank}\r\n"
+    async with site() as actual_site:
+        actual_site.pages["/"] = f"HTTP/1.1 200 OK\r\n{lengths}\r\nok, and more".encode()
+        assert (await scrape(actual_site.url)).data["bytes"] == 2
 
 
 async def test_a_response_to_a_long_body_is_read_before_all_of_it_is_sent() -> None:
@@ -184,3 +241,22 @@ def free_port() -> int:
         sock.bind(("127.0.0.1", 0))
         port: int = sock.getsockname()[1]
         return port
+
+
+class Flood:
+    """A socket on which interim responses arrive faster than they are read."""
+
+    def __init__(self) -> None:
+        self.pieces = 0
+
+    def recv(self, _: int) -> bytes:
+        self.pieces += 1
+        assert self.pieces < 1_000, "the time limit of the check had no effect"
+        return b"HTTP/1.1 100 Continue\r\n\r\n" * 100
+
+
+async def test_a_server_that_never_stops_sending_is_ended_by_the_time_limit() -> None:
+    flood: Any = Flood()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await http_client._read(SocketReader(flood), "GET")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from belvedere.agent import json_lines
 from belvedere.agent.json_lines import from_json, to_json, writer
 
-# Every code point, halves of pairs among them, and every number, infinite ones among them.
+# Every code point, including halves of surrogate pairs, and every number, including infinite ones.
 TEXTS = st.text(st.characters())
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
 VALUES = st.recursive(
@@ -27,7 +27,7 @@ def standard(value: Any) -> str:
 
 
 def outcome(read: Any, text: str) -> Any:
-    """What comes of it, as something that can be compared; NaN among it."""
+    """The result in a form that can be compared, also if it contains NaN."""
     try:
         return repr(read(text))
     except (ValueError, RecursionError) as fault:

@@ -133,7 +133,7 @@ def test_files_of_former_jobs_are_swept(keeper: KeeperHarness, tmp_path: Path) -
     script = f"#!/bin/sh\nmkdir -p a/b; touch a/b/c; echo > {ready}\nexec sleep 300\n"
     fence = keeper.order(script)
     keeper.wait(lambda m: m["say"] == "started" and m["fence"] == fence)
-    # Blocks until the script has written its files.
+    # Waits until the script has written its files.
     ready.read_text()
     (place,) = [item for item in Path(keeper.folder.work).iterdir() if item.suffix != ".files"]
     assert (place / "a/b/c").exists()

@@ -29,7 +29,7 @@ def order(fence: int, job_id: str = "", session: int = 7) -> dict[str, Any]:
 
 
 def plain(steps: list[Effect]) -> list[tuple[Any, ...]]:
-    """Steps as tuples, to be compared."""
+    """Steps as tuples, which can be compared."""
     return [_plain(step) for step in steps]
 
 
@@ -187,7 +187,7 @@ STUCK = {"ending": "timeout", "survivors": [22]}
 
 
 def test_no_attempt_starts_beside_processes_of_an_older_attempt() -> None:
-    """Whether the older one ended before the order came, or makes way for it."""
+    """Whether the older one ended before the order came, or is replaced by it."""
     early, late = journal_state(), journal_state()
     rules.order(early, order(1, "job"))
     rules.ended(early, 1, STUCK)

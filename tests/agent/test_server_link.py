@@ -13,7 +13,7 @@ import pytest
 
 from agent.connected_agent import office
 from agent.fake_server import FakeServer
-from belvedere.agent import state_folder as folders
+from belvedere.agent import state_folder
 from belvedere.agent.connection import server_link
 from belvedere.agent.connection.server_link import ServerLink
 from belvedere.agent.keeper_client import KeeperClient, connect_keeper
@@ -176,7 +176,7 @@ async def test_only_the_reason_of_a_stopping_server_is_logged(tmp_path: Path) ->
         server.close_with = (1012, "the server stops")
         server.cut()
         await agency.wait_for_log("no connection to the server")
-        # Nothing behind it on the line; the next tries may find another reason.
+        # Nothing follows on this log line; the next attempts may fail for another reason.
         await agency.wait_for_log("error=the server stops\n")
 
 
@@ -197,7 +197,7 @@ def _resident_mib(pid: int) -> float:
 async def test_a_welcome_that_does_not_last_is_no_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server that welcomes an agent and hangs up is called less and less often."""
+    """A server that accepts an agent and closes the connection is contacted less and less often."""
     ceilings: list[float] = []
 
     def uniform(_: float, ceiling: float) -> float:
@@ -208,14 +208,14 @@ async def test_a_welcome_that_does_not_last_is_no_success(
     monkeypatch.setattr(server_link, "STABLE_AFTER_S", 3_600.0)
     keeper_clients: list[KeeperClient] = []
 
-    async def connect(folder: folders.StateFolder) -> KeeperClient:
+    async def connect(folder: state_folder.StateFolder) -> KeeperClient:
         keeper_clients.append(await connect_keeper(folder))
         return keeper_clients[-1]
 
     monkeypatch.setattr(server_link, "connect_keeper", connect)
     server = FakeServer()
     await server.open()
-    folder = folders.prepare(str(tmp_path / "state"))
+    folder = state_folder.prepare(str(tmp_path / "state"))
     settings = AgentSettings(server.url, folder.root, "web")
     credential = Credential("bva_secret", "h", "acme", "web")
     agent = ServerLink(
@@ -228,7 +228,7 @@ async def test_a_welcome_that_does_not_last_is_no_success(
             server.cut()
         await server.wait_connected(8)
         assert ceilings == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0]
-        # One that lasts is a success: the next pause is short again.
+        # A connection that lasts is a success: the next pause is short again.
         monkeypatch.setattr(server_link, "STABLE_AFTER_S", 0.0)
         server.cut()
         await server.wait_connected(9)
@@ -242,7 +242,7 @@ async def test_a_welcome_that_does_not_last_is_no_success(
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         await server.close()
-        # Nothing of it may be found by a later test.
+        # A later test must not find anything of it.
         for keeper in keeper_clients:
             assert keeper.process is not None
             keeper.process.kill()
@@ -252,7 +252,8 @@ async def test_a_welcome_that_does_not_last_is_no_success(
 
 
 async def test_an_agent_that_is_asked_to_move_connects_to_the_other_server(tmp_path: Path) -> None:
-    """For one connection; after that it uses its own address again. Its journal comes along."""
+    """For one connection; after that the agent uses its own address again. Its journal stays the
+    same."""
     async with office(tmp_path) as (server, _):
         assert server.hellos[0]["moves"] is True
         other = FakeServer()

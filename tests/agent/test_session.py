@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.keeper_process import KeeperHarness
-from belvedere.agent import messages as speech
+from belvedere.agent import messages as agent_messages
 from belvedere.agent import wire
 from belvedere.agent.connection.session import ServerSession
 from belvedere.agent.file_cache import FileCache
@@ -26,7 +26,7 @@ REPORT = {"ending": "exit", "log": "done\n", "bytes_total": 5}
 
 
 class Pipe:
-    """Stands for both sockets: keeps what was said to the keeper and to the server."""
+    """Stands in for both sockets: records what was sent to the keeper and to the server."""
 
     def __init__(self, path: Path) -> None:
         self.to_keeper: list[dict[str, Any]] = []
@@ -55,7 +55,7 @@ class Pipe:
 
     def send_messages(self, messages: Sequence[Any]) -> None:
         self.frames += 1
-        frame = speech.frame(messages)
+        frame = agent_messages.frame(messages)
         self.longest = max(self.longest, len(frame.encode()))
         self.to_server += json.loads(frame)
 
@@ -67,7 +67,7 @@ class Pipe:
         self.keeper.data_received(b"".join(map(wire.pack, messages)))
 
     async def speak(self) -> list[Any]:
-        """What it has to say now."""
+        """What it sends next."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.05):
                 await self.session.send_loop(self)
@@ -166,7 +166,7 @@ async def test_messages_without_buffer_space_are_sent_later(tmp_path: Path) -> N
 
 
 async def test_many_ends_leave_in_frames_that_the_server_accepts(tmp_path: Path) -> None:
-    """Those of a host that was offline all wait when it connects."""
+    """The messages of a host that was offline are all waiting when it connects."""
     pipe = Pipe(tmp_path)
     report = {**REPORT, "log": "\x01" * INLINE_LOG, "lastline": "\U0001f600" * 4_000}
     pipe.hear(state(*(entry(fence, report) for fence in range(1, 301))))

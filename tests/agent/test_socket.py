@@ -10,14 +10,16 @@ import pytest
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.utils import accept_key
 
+from belvedere.agent.connection import websocket
 from belvedere.agent.connection.websocket import AgentSocket, connect
 from belvedere.base import websocket_frames
+from belvedere.protocol import Heartbeat
 
 OPTIONS = {"max_size": 1_000, "ping_interval": 60.0, "ping_timeout": 60.0}
 
 
 class Wire:
-    """In the place of a transport: keeps what was written."""
+    """Stands in for a transport: records what was written."""
 
     def __init__(self) -> None:
         self.written = b""
@@ -112,7 +114,7 @@ async def test_sending_continues_when_the_server_reads_again() -> None:
     waits = asyncio.create_task(socket.room())
     await asyncio.sleep(0)
     socket.resume_writing()
-    # Somebody else was quicker.
+    # Another caller was faster.
     socket.pause_writing()
     await asyncio.sleep(0)
     assert not waits.done() and not socket.has_room()
@@ -121,15 +123,15 @@ async def test_sending_continues_when_the_server_reads_again() -> None:
     assert socket.has_room()
 
 
-# What a server may say in one packet with its answer to the handshake.
+# What a server may send in one packet with its response to the handshake.
 
 GOODBYE = websocket_frames.pack_close(4401, "Revoked.", masked=False)
 
 
 @asynccontextmanager
 async def answering(*packets: bytes, status: str = "101 Switching Protocols") -> AsyncIterator[str]:
-    """A server that answers the handshake with these packets, the first one together with the
-    answer, and hangs up; its address."""
+    """A server that responds to the handshake with these packets, the first one together with the
+    response, and closes the connection; its address."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         text = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -178,3 +180,47 @@ async def test_a_refused_handshake_is_read_to_its_end() -> None:
             async with calling(address):
                 pass
     assert refused.value.response.body == b"No\nentry."
+
+
+async def test_a_ping_goes_with_the_messages_that_are_sent_anyway(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The server wakes up once for a heartbeat and a PING."""
+    times = [1_000.0]
+    monkeypatch.setattr(websocket, "monotonic", lambda: times[-1])
+    wire = Wire()
+    socket = AgentSocket(wire, {**OPTIONS, "ping_interval": 10.0, "ping_timeout": 20.0})
+    pings = []
+    for now in (1_005.0, 1_010.0, 1_012.0, 1_020.0):
+        times.append(now)
+        wire.written = b""
+        socket.send_messages([Heartbeat([])])
+        pings.append(pings_in(wire.written))
+    assert pings == [0, 1, 0, 1]
+
+
+async def test_a_ping_is_sent_alone_if_there_are_no_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = [1_000.0]
+    monkeypatch.setattr(websocket, "monotonic", lambda: times[-1])
+    wire = Wire()
+    socket = AgentSocket(wire, {**OPTIONS, "ping_interval": 10.0, "ping_timeout": 20.0})
+    pings = []
+    for now in (1_010.0, 1_020.0, 1_030.0):
+        times.append(now)
+        wire.written = b""
+        socket._ping_due.cancel()
+        socket._ping()
+        pings.append(pings_in(wire.written))
+    assert pings == [0, 1, 0] and not wire.is_closed
+    times.append(1_031.0)
+    socket._ping_due.cancel()
+    socket._ping()
+    assert wire.is_closed
+    socket._ping_due.cancel()
+
+
+def pings_in(data: bytes) -> int:
+    frames = websocket_frames.Reader(masked=True, max_size=1_000).feed(data)
+    return [opcode for opcode, _ in frames].count(websocket_frames.PING)

@@ -28,7 +28,7 @@ def feed(new_spool: Spool, data: bytes) -> None:
 
 
 def assert_true(pieces: list[tuple[int, int, bytes]], data: bytes) -> None:
-    """Every piece is what the stream held there, and its line is right."""
+    """Every piece is what the stream had there, and its line number is right."""
     line = at = 0
     for offset, number, piece in pieces:
         line += data.count(b"\n", at, offset)
@@ -130,7 +130,7 @@ def test_a_full_disk_leaves_a_hole_and_no_shift(
     pieces = read_all(tmp_path, len(data))
     assert_true(pieces, data)
     number = sum(len(piece) for _, _, piece in pieces)
-    # Only what was written meanwhile: the disk is used again as soon as it has space.
+    # Only what was written in the meantime: the disk is used again as soon as it has space.
     assert MIB - 65_000 <= len(data) - number <= MIB + 65_000
 
 

@@ -119,7 +119,7 @@ async def test_a_new_version_takes_over_while_a_script_runs(tmp_path: Path) -> N
         await server.wait_connected(len(server.hellos))
         end.touch()
         assert (await server.log(fence)) == "finished\n"
-        # The service starts the installed file again, and that the new version.
+        # The service starts the installed file again, and that file the new version.
         await agent.stop()
         count = len(server.hellos)
         agent.start()
@@ -240,7 +240,7 @@ async def test_an_older_or_equal_version_is_refused(
     offer = make_offer(content, 5, OLDER)
     assert "is older than" in await update(programs, folder, offer, content)
     offer = make_offer(b"x", 5, __version__)
-    assert "not another version" in await update(programs, folder, offer, b"x")
+    assert "already runs" in await update(programs, folder, offer, b"x")
     offer = make_offer(content, 5, OLDER, signed_downgrade=True)
     assert await update(programs, folder, offer, content) == ""
 

@@ -62,7 +62,7 @@ def test_a_lost_difference_is_noticed_and_healed_by_a_list(
     watch_list.take(MonitorConfig(1, [check("a")]))
     watch_list.take(MonitorConfig(3, [check("c")], since=2))
     watch_list.take(MonitorConfig(4, [check("d")], since=3))
-    # Asked once, and nothing was applied that the missing one might contradict.
+    # Requested once, and nothing was applied that the missing message might contradict.
     assert (requests, checks.now) == ([1], {"a": 1})
     watch_list.take(MonitorConfig(4, [check("c"), check("d")]))
     assert (watch_list.number, checks.now) == (4, {"c": 1, "d": 1})
@@ -77,7 +77,7 @@ def test_differences_in_the_wrong_order_end_in_the_right_list(
     watch_list.take(MonitorConfig(3, [], since=2, removed=["b"]))
     watch_list.take(MonitorConfig(2, [check("b")], since=1))
     watch_list.take(MonitorConfig(3, [check("a")]))
-    # Neither a repetition nor an older list changes anything.
+    # Neither a repeated nor an older list changes anything.
     watch_list.take(MonitorConfig(2, [check("b")], since=1))
     watch_list.take(MonitorConfig(2, [check("a"), check("b")]))
     assert (checks.now, requests) == ({"a": 1}, [1])

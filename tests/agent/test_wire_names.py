@@ -19,7 +19,7 @@ from belvedere.protocol import (
 MESSAGES = {
     "hello": "hostname agent_version fingerprint journal_id boot_id slots entries greeting is_saved"
     " highest keeper_id renews takes_changes disk updates update_error os_name os_version ip info"
-    " protocol moves",
+    " protocol moves acknowledged",
     "started": "fence ago_ms",
     "ended": "fence report",
     "beat": "live watch disk",

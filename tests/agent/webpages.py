@@ -16,7 +16,7 @@ def page(body: bytes = b"hello", status: str = "200 OK", **headers: str) -> byte
 
 class Site:
     def __init__(self) -> None:
-        # By path; None: the connection hangs and says nothing.
+        # By path; None: the connection hangs and sends nothing.
         self.pages: dict[str, bytes | None] = {"/": page()}
         self.asked: list[str] = []
         self.port = 0

@@ -9,7 +9,7 @@ import pytest
 from architecture.source import SOURCE, check, modules, walk
 
 ENGINES = ("sqlite", "postgres", "postgresql")
-# They print or choose the engine; they write no SQL for it.
+# These modules print or choose the engine; they write no SQL for it.
 MAY_NAME_ENGINES = ("db/", "bench/", "server/doctor/", "settings.py")
 
 
@@ -120,7 +120,7 @@ def test_outside_db_only_few_places_depend_on_the_engine() -> None:
         ("name in ('', tx.dialect.name)", 1),
         ("TEXTS[db.dialect.name]", 1),
         ("TEXTS.get(db.dialect.name)", 1),
-        # Sent or printed as it is.
+        # It is sent or printed unchanged.
         ("Readiness('ok', db.dialect.name)", 0),
         ("db.dialect.is_shared", 0),
     ],

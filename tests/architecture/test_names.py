@@ -1,11 +1,12 @@
 """Names say what a value is. The numbers in exceptions.toml may only shrink."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from architecture.source import check, walk
+from architecture.source import SOURCE, check, walk
 
 TESTS = Path(__file__).parent.parent
 
@@ -37,6 +38,8 @@ METAPHORS = frozenset(
     ("doorbell", "ring", "rings", "glance", "verb", "crowd", "trip", "truth", "cast", "stranger")
     + ("strangers", "knock", "lookout")
 )
+# `from … import x as name`, `import x as name`, or a line of such an import in parentheses.
+IMPORTED_AS = re.compile(r"(?m)^ *(?:from \S+ import .+|import \S+|\w+) as (\w+),?$")
 # The name of a test is read without its file, so it does not begin with one of these.
 PRONOUNS = frozenset(
     ("it", "its", "they", "those", "what", "who", "whom", "whoever", "nobody", "others", "of")
@@ -78,6 +81,14 @@ def _is_attribute(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
         return node.attr.strip("_") in UNINFORMATIVE - COLUMNS
     return False
+
+
+def test_imports_are_not_renamed_to_uninformative_words() -> None:
+    paths = [*SOURCE.rglob("*.py"), *TESTS.rglob("*.py")]
+    names = [(path, name) for path in paths for name in IMPORTED_AS.findall(path.read_text())]
+    words = UNINFORMATIVE | METAPHORS
+    assert len(names) > 100
+    assert [(path, name) for path, name in names if words & set(name.split("_"))] == []
 
 
 def test_functions_are_named_by_verbs() -> None:

@@ -1,4 +1,4 @@
-"""WebSocket frames against the library `websockets`: each reads what the other packs."""
+"""WebSocket frames compared with the library `websockets`: each reads what the other packs."""
 
 import pytest
 from hypothesis import given
@@ -149,3 +149,33 @@ def test_text_is_utf_8() -> None:
     with pytest.raises(FrameError) as refusal:
         websocket_frames.decode(b"\xff")
     assert refusal.value.code == 1007
+
+
+SHORT = st.binary(max_size=130)
+
+
+@given(SHORT, st.sampled_from((b"", websocket_frames.pack(PING, b"", masked=True))))
+def test_a_short_text_is_what_the_reader_reads(payload: bytes, ping: bytes) -> None:
+    frame = websocket_frames.pack(TEXT, payload, masked=True)
+    text, has_ping = websocket_frames.short_text(frame + ping)
+    frames = Reader(masked=True, max_size=LONGEST).feed(frame + ping)
+    assert (text is None) == (len(payload) > 125)
+    if text is not None:
+        assert frames == [(TEXT, text), *([(PING, b"")] if has_ping else [])]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from((TEXT, BINARY, PING, PONG, CLOSE)), SHORT, st.booleans()),
+        max_size=3,
+    ),
+    st.integers(0, 300),
+)
+def test_other_bytes_are_no_short_text(frames: list[tuple[int, bytes, bool]], size: int) -> None:
+    data = b"".join(
+        websocket_frames.pack(opcode, data, masked=masked) for opcode, data, masked in frames
+    )[:size]
+    text, has_ping = websocket_frames.short_text(data)
+    if text is not None:
+        read = Reader(masked=True, max_size=LONGEST).feed(data)
+        assert read == [(TEXT, text), *([(PING, b"")] if has_ping else [])]

@@ -19,13 +19,14 @@ import pytest
 from belvedere.base.text import masking
 from belvedere.base.text.masking import MARK, MAX_SEARCHED_FORMS, Masker
 from belvedere.base.text.secret_forms import (
-    MAX_FORMS,
     MAX_LINES,
     MIN_LENGTH,
     _quoted_forms,
     encoded_forms,
 )
 
+# The tables of quotings and escapes produce at most this many forms of one text.
+MAX_FORMS = 64
 SECRET = 'pässwörd/with+all "kinds" of=things?'
 KEY = "\n".join(
     ["-----BEGIN PRIVATE KEY-----"]
@@ -46,7 +47,7 @@ def test_a_secret_across_two_chunks_is_masked() -> None:
 
 
 def by_hand(values: list[str], stream: bytes) -> bytes:
-    """Letter by letter: what the rule says, without any cleverness."""
+    """Letter by letter: what the rule says, without optimization."""
     hidden = [False] * len(stream)
     joined = [False] * len(stream)
     for form in {form for value in values for form in encoded_forms(value)}:
@@ -76,7 +77,7 @@ cuts = st.lists(st.integers(0, 10_000), max_size=12)
 
 @st.composite
 def streams(draw: st.DrawFn, values: list[str]) -> bytes:
-    """Text full of the secrets, of parts of them, and of their encoded_forms."""
+    """Text full of the secrets, of parts of them, and of their encoded forms."""
     forms = sorted({form for value in values for form in encoded_forms(value)})
     parts = st.one_of(
         st.sampled_from(forms),
@@ -106,7 +107,7 @@ def test_pieces_make_no_difference(data: st.DataObject) -> None:
 
 @hypothesis.given(st.data())
 def test_the_prefilter_finds_the_same(data: st.DataObject) -> None:
-    """Enough secrets for the other way of looking; long ones with much in common."""
+    """Enough secrets for the other search method, long ones with much in common."""
     stem = data.draw(st.text("ab", min_size=12, max_size=20))
     values = [stem[n % 5 :] + letters for n, letters in enumerate(data.draw(many))]
     stream = data.draw(streams(values[:6]))
@@ -147,7 +148,7 @@ def test_a_secret_is_hidden_within_a_longer_base64_text(ahead: int, behind: int)
     raw = SECRET.encode()
     letters = base64.b64encode(b"u" * ahead + raw + b"!" * behind)
     masked_text = mask([SECRET], letters)
-    # What stays are the neighbours, and at most four bits of the secret at either end.
+    # What remains visible are the neighbours, and at most four bits of the secret at either end.
     assert masked_text.count(MARK) == 1
     assert len(masked_text) - len(MARK) <= 4 * (ahead + behind) / 3 + 6
 
@@ -158,7 +159,7 @@ def test_every_line_of_a_key_is_hidden() -> None:
     assert mask([KEY], KEY.encode()) == b"***\n"
     # What `echo $KEY` makes of it.
     assert mask([KEY], KEY.replace("\n", " ").encode()).count(MARK) == 8
-    # The frame of a key is no secret.
+    # The header and footer of a key are not secret.
     assert mask([KEY], b"-----BEGIN PRIVATE KEY-----\n") == b"-----BEGIN PRIVATE KEY-----\n"
 
 
@@ -179,7 +180,7 @@ def test_a_secret_of_blanks_is_not_hidden_by_its_middle() -> None:
 
 
 def test_lines_leave_at_once() -> None:
-    """Only what might be the beginning of a secret waits."""
+    """Only what may be the beginning of a secret is held back."""
     masker = Masker(["hunter22-and-so-on", KEY])
     assert masker.feed(b"step 1 of 3\n") == b"step 1 of 3\n"
     assert masker.feed(b"now hunter2") == b"now "
@@ -202,7 +203,7 @@ def test_floods_do_no_harm(count: int) -> None:
             size += len(masker.feed(flood[at : at + 65_536]))
         size += len(masker.finish())
         assert size <= len(flood)
-        # Some hundred times what it takes; a search that is quadratic needs minutes.
+        # Some hundred times the time that it takes; a quadratic search would need minutes.
         assert time.process_time() - began < 10
 
 
@@ -219,7 +220,7 @@ NASTY = "p4ss'w\"o\\rd &<$x>`! {a},*[b]?(c)|;#~^/+=é"
 
 
 def written_by_programs(value: str) -> list[str]:
-    """As a log shows it that a program, not a test, has written."""
+    """As a log contains it that was written by a program, not by a test."""
     single = value.replace("'", "'\\''")
     return [
         f"'{single}'",

@@ -55,7 +55,7 @@ def test_results_equal_those_of_the_standard_engine(
     pattern: str, flags: str, data: st.DataObject
 ) -> None:
     text = data.draw(st.text("abAB1 é\n_", max_size=8))
-    # Python itself says that \\B does not hold in an empty text; version 3.14 has changed its mind.
+    # According to Python \\B does not hold in an empty text; this changed in version 3.14.
     hypothesis.assume(text != "" or r"\B" not in pattern)
     expected = re.fullmatch(flags + pattern, text) is not None
     assert Pattern(flags + pattern).matches(text) is expected

@@ -144,7 +144,7 @@ def test_fewer_agents_and_figures_without_a_goal_are_shown() -> None:
 def test_a_machine_with_too_few_open_files_is_not_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "room", lambda: 4_096)
+    monkeypatch.setattr(connections, "capacity", lambda: 4_096)
     agents.check_limit(3_000)
     with pytest.raises(Refused, match="3996 agents"):
         agents.check_limit(4_000)

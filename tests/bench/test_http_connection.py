@@ -48,7 +48,7 @@ def test_a_response_without_its_length_is_refused(server: FakeServer) -> None:
 
 def test_an_unreachable_server_is_reported() -> None:
     with socket.socket() as actual_socket:
-        # Bound, so that nobody else can listen there either.
+        # Bound, so that no other program can listen there either.
         actual_socket.bind(("127.0.0.1", 0))
         with pytest.raises(ServerUnreachable, match="Cannot reach"):
             HttpConnection(f"http://127.0.0.1:{actual_socket.getsockname()[1]}")

@@ -123,7 +123,7 @@ ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", f"{INCIDENTS}/{INCIDENT_ID}", INCIDENT),
 )
 REFUSED = (
-    ("status-page create Shop", 2, "the page is empty"),
+    ("status-page create Shop", 2, "The page is empty"),
     ("status-page show nothing", 1, "See: belvedere status-page list"),
     ("incident resolve shop nothing Fixed.", 1, "See: belvedere incident list PAGE"),
     ("view delete nothing", 1, "See: belvedere view list"),

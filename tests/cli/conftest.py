@@ -28,7 +28,7 @@ def server() -> Iterator[fake_server.FakeServer]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No login, no environment of the person who runs the tests."""
+    """No login, and no environment of the person who runs the tests."""
     for name in ("SERVER", "TOKEN", "CUSTOMER", "CA_FILE", "DATA", "DATABASE"):
         monkeypatch.delenv(f"BELVEDERE_{name}", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def anonymous(home: Path, capsys: pytest.CaptureFixture[str]) -> Belvedere:
-    """Runs a command for somebody who is not signed in."""
+    """Runs a command without a login."""
 
     def run(*words: str, stdin: str = "") -> CommandResult:
         before, sys.stdin = sys.stdin, io.StringIO(stdin)
@@ -57,7 +57,7 @@ def anonymous(home: Path, capsys: pytest.CaptureFixture[str]) -> Belvedere:
 def belvedere(
     anonymous: Belvedere, server: fake_server.FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> Belvedere:
-    """Runs a command for somebody who is signed in to the fake server."""
+    """Runs a command with a login at the fake server."""
     monkeypatch.setenv("BELVEDERE_SERVER", server.url)
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_secret")
     return anonymous

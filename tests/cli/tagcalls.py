@@ -65,8 +65,8 @@ ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", DEFINITION, FOUND),
 )
 REFUSED = (
-    ("exec uptime", 2, "no hosts given"),
-    ("exec --host web-1", 2, "no command given"),
+    ("exec uptime", 2, "No hosts given"),
+    ("exec --host web-1", 2, "No command given"),
     ("definition show nothing", 1, "See: belvedere definition list"),
     ("definition create task --tag web --from /nowhere/x", 1, "Cannot read /nowhere/x"),
 )

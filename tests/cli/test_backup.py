@@ -33,7 +33,9 @@ def test_a_backup_is_written_and_restored(anonymous: Belvedere, data: Path, tmp_
     target = tmp_path / "belvedere.zip"
     result = anonymous("backup", str(target), "--data", str(data))
     assert (result.status, f"another place: {data / SECRET_FILE}" in result.out) == (0, True)
-    assert [line.split()[0] for line in result.err.splitlines()][:2] == ["belvedere.db", "logs.db"]
+    steps = [line.partition(" (")[0] for line in result.err.splitlines()]
+    files = ("belvedere.db", "logs.db")
+    assert steps == [f"{step} {name}" for step in ("copy", "compress") for name in files]
     result = anonymous("restore", str(target), "--data", str(tmp_path / "new"))
     assert result.status == 0, result
     assert "epoch 2" in result.out
@@ -46,6 +48,9 @@ def test_the_key_is_included_and_restored(anonymous: Belvedere, data: Path, tmp_
     result = anonymous(*words, stdin=passphrase)
     assert (result.status, json.loads(result.out)["key"]) == (0, "")
     again = ("restore", str(target), "--data", str(tmp_path / "new"), "--json")
+    result = anonymous(*again, stdin="\n")
+    text = "belvedere: Passphrase of the key in the backup: no value was entered.\n"
+    assert (result.status, result.err) == (1, text)
     result = anonymous(*again, stdin=passphrase)
     assert (result.status, json.loads(result.out)["missing_key"]) == (0, "")
     assert (tmp_path / "new" / SECRET_FILE).stat().st_mode & 0o777 == 0o600

@@ -37,7 +37,7 @@ SMALL = (
 
 @pytest.fixture(autouse=True)
 def short_bench(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it measures is tested here, not how exactly: less of everything."""
+    """This tests whether it measures, not how exactly: fewer of everything."""
     monkeypatch.setattr(run, "SETTLE_S", 0.0)
     monkeypatch.setattr(turns, "ROUNDS", 4)
     monkeypatch.setattr(idle, "SETTLE_S", 0.0)
@@ -49,7 +49,7 @@ def short_bench(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def anonymous(anonymous: Belvedere, tmp_path: Path) -> Belvedere:
-    """With a place for the bench that is looked at afterwards."""
+    """With a folder for the bench that is checked afterwards."""
     (tmp_path / "place").mkdir()
     return lambda *words: anonymous(*words, "--data", str(tmp_path / "place"))
 
@@ -78,9 +78,10 @@ def test_bench_prints_its_results_as_json(anonymous: Belvedere, tmp_path: Path) 
     assert result["latency"]["runs"] == 9
     assert result["throughput"]["jobs"] == 20
     assert {process["name"] for process in result["idle"]["processes"]} == {"server", "keeper"}
-    rooms = {room["name"]: room["ratio"] for room in result["rooms"]}
-    assert rooms.keys() == FEATURE_GOALS.keys() | {"job of a separate agent"}
-    assert all(ratio > 0 for ratio in rooms.values())
+    ratios = {item["name"]: item["ratio"] for item in result["rooms"]}
+    assert ratios.keys() == FEATURE_GOALS.keys() | {"job of a separate agent"}
+    # In a second, the checks may cost the server no more than it uses when idle.
+    assert all(ratio > 0 for name, ratio in ratios.items() if not name.endswith("in the server"))
     assert {"create", "first page of 50", "one step of a sort", "one step of a deletion"} <= {
         verb["name"] for verb in result["history"]["verbs"]
     }
@@ -94,7 +95,7 @@ def test_bench_prints_its_results_as_json(anonymous: Belvedere, tmp_path: Path) 
         fields = {process["name"]: process["cpu_percent"] for process in processes_idle}
         assert fields["server"] > 0
     # Four of five events are over the budget of the bench.
-    assert rooms["event budget"] == 1.0
+    assert ratios["event budget"] == 1.0
     is_missed = any(not goal["is_met"] for goal in result["goals"])
     assert ran.status == int(is_missed and not result["is_machine_busy"])
     assert list((tmp_path / "place").iterdir()) == []

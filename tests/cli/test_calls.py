@@ -93,11 +93,14 @@ AUDIT = {
     "date": "2026-03-01T10:00:00.000Z",
     "user": "ada@acme.example",
     "action": "task.change",
+    "object": "task",
     "object_id": cli_records.TASK_ID,
+    "before": {"name": "ship"},
+    "after": {"name": "deploy"},
     "address": "10.0.0.1",
 }
 
-# words, the last call they make (method, path, query, body), a word of what is shown
+# The words, the last request that they send (method, path, query, body), and a word of the output.
 REMOVAL = {
     "removed": [{"object": "task", "id": cli_records.TASK_ID, "name": "Report"}],
     "kept": [
@@ -450,7 +453,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("indicator publish Disk/web-1", ("POST", f"{INDICATOR}/public", {}, None), "http://x/-/"),
     ("indicator unpublish Disk/web-1", ("DELETE", f"{INDICATOR}/public", {}, None), "revoked"),
     ("organization list", ("GET", "/api/session/profile", {}, None), "acme"),
-    ("audit list --limit 5", ("GET", "/api/audit", {"limit": "5"}, None), "task.change"),
+    ("audit list --limit 5", ("GET", "/api/audit", {"limit": "5"}, None), "deploy"),
     ("audit --limit 5", ("GET", "/api/audit", {"limit": "5"}, None), "task.change"),
     (
         f"audit --object {cli_records.TASK_ID}",
@@ -577,7 +580,7 @@ def test_every_answer_can_be_had_as_json(belvedere: Belvedere, words: str) -> No
 
 
 def test_every_remote_command_is_in_the_table() -> None:
-    from belvedere.cli import reference
+    from belvedere.cli import completion
 
     elsewhere = {"login", "logout", "whoami", "run"}
     # What is typed there must not be in a table.
@@ -586,10 +589,10 @@ def test_every_remote_command_is_in_the_table() -> None:
     elsewhere |= {f"second-factor {verb}" for verb in ("enable", "disable", "recovery-codes")}
     remote = {
         page.path.removeprefix("belvedere ")
-        for page in reference.pages()
+        for page in completion.pages()
         if any("--server" in action.option_strings for action in page.parser._actions)
     }
-    # It asks for a time that nobody can know before.
+    # Its request contains a time that is not known in advance.
     texts = {row[0] for row in CALLS} | {"monitor history"}
     missing = [
         path
@@ -627,6 +630,32 @@ def test_an_enrolment_uses_an_address_that_other_machines_can_reach(
     ran = belvedere("enrolment", "create")
     assert "curl -fsSL https://belvedere.example.org/-/install.sh" in ran.err
     assert "cannot reach" not in ran.err
+
+
+def test_the_audit_names_objects(belvedere: Belvedere, server: FakeServer) -> None:
+    """By the name in the entry, else by the present name of the object, else only by the id."""
+    changed = AUDIT | {"object": "host", "object_id": cli_records.HOST_ID, "before": None}
+    plain = changed | {"action": "host.drain", "after": {"draining": True}}
+    deleted = AUDIT | {"action": "task.delete", "after": None}
+    tested = deleted | {"action": "task.reveal", "before": None}
+    unknown = plain | {"object": "job", "object_id": cli_records.JOB_ID, "after": None}
+    server.on("GET", "/api/audit", [plain, deleted, unknown, tested])
+    server.on("GET", "/-/names", [{"id": cli_records.HOST_ID, "name": "web-1"}])
+    head, *lines = belvedere("audit", "list").out.splitlines()
+    assert "OBJECT" in head and "ID" in head
+    assert ["web-1" in lines[0], "ship" in lines[1], cli_records.JOB_ID in lines[2]] == [True] * 3
+    assert "ship" in lines[3]
+    assert server.asked[-1].query == {"kind": "host"}
+    assert "name" not in json.loads(belvedere("audit", "list", "--json").out)[0]
+
+
+def test_the_audit_of_an_older_server_lists_ids(belvedere: Belvedere, server: FakeServer) -> None:
+    """It has no list of names."""
+    server.on("GET", "/api/audit", [AUDIT | {"object": "host", "before": None, "after": None}])
+    ran = belvedere("audit", "list")
+    assert (ran.status, str(AUDIT["object_id"]) in ran.out) == (0, True)
+    server.on("GET", "/-/names", {"message": "no"}, status=403)
+    assert belvedere("audit", "list").status != 0
 
 
 def test_a_task_is_created_from_files_and_options(
@@ -673,7 +702,7 @@ def test_a_definition_can_come_from_standard_input(
 
 
 @pytest.mark.parametrize("text", ["whsec_1234567890", "whsec_1234567890\n"])
-def test_a_secret_that_the_sender_chose_stands_on_no_command_line(
+def test_a_secret_that_the_sender_chose_is_on_no_command_line(
     belvedere: Belvedere, server: FakeServer, text: str
 ) -> None:
     for output in ([], ["--json"]):
@@ -713,7 +742,9 @@ def test_a_pause_prints_its_end(
     assert belvedere(*words.split()).out.endswith("until 2026-03-03 10:00:00 UTC.\n")
 
 
-def test_an_edit_says_which_version_it_means(belvedere: Belvedere, server: FakeServer) -> None:
+def test_an_edit_names_the_version_that_it_changes(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
     belvedere("task", "edit", "deploy", "--name", "ship")
     assert server.asked[-1].headers["If-Match"] == "3"
 
@@ -737,6 +768,7 @@ def test_the_first_push_of_a_title_makes_the_indicator(
         ("task edit deploy --set bogus=1", 2, "A task has no field 'bogus'"),
         ("task edit deploy --set concurency=1", 2, "did you mean concurrency?"),
         ("task create x --type dummy --set hisotry={}", 2, "did you mean history?"),
+        ("task create x --type dummy --set bogus=1", 2, "`belvedere task show --json`"),
         ("schedule create deploy red", 2, "No time given"),
         ("schedule edit nightly", 2, "Nothing to change"),
         ("schedule preview", 2, "Specify a schedule"),

@@ -15,13 +15,13 @@ from belvedere.cli import completion
 from belvedere.cli.framework.command import Args
 
 PROMPT = "READY> "
-# Each kind has other names, so that a list of the wrong kind is noticed.
+# Each kind has different names, so that a list of the wrong kind is noticed.
 NAMES = {
     "task": ("nightly backup", "it's weekly"),
     "host": ("web-1", "db-1"),
     "monitor": ("Checkout page", "Disk of db-1"),
 }
-# How each shell starts without the configuration of a person, and its Debian package.
+# How each shell starts without a person's configuration, and its Debian package.
 SHELLS = {
     "bash": ("bash", "--norc", "--noprofile", "-i"),
     "zsh": ("zsh", "-f", "-i"),
@@ -54,7 +54,7 @@ class Terminal:
         os.write(self.descriptor, text.encode())
 
     def wait_for(self, text: str) -> None:
-        """Until the shell has printed this since the last call."""
+        """Wait until the shell has printed this since the last call."""
         while text not in self.output:
             ready, _, _ = select.select([self.descriptor], [], [], LIMIT_S)
             assert ready, f"{text!r} is not in {self.output!r}"

@@ -1,6 +1,7 @@
 """States and kinds have the same words in the command line and in the console."""
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,10 @@ import pytest
 
 from belvedere.cli.framework import words
 from belvedere.cli.jobs import job_rendering
+from belvedere.cli.monitoring.monitor import state_cell
+from belvedere.monitors.model import SERVICE_TYPES, TYPE_TITLES
+from belvedere.schedules.model import Reason
+from belvedere.webhooks.model import CallAuthorization
 
 CONSOLE = Path(__file__).parents[2] / "web/src"
 
@@ -24,7 +29,7 @@ def console_words(path: str, start: str) -> dict[str, str]:
     [
         (words.JOB_STATES, "lib/state.ts", "useJobWords"),
         (words.HOST_STATES, "ui/monitoring/text.ts", "hostStates"),
-        (words.MONITOR_KINDS, "ui/monitoring/text.ts", "kinds"),
+        (TYPE_TITLES, "ui/monitoring/text.ts", "kinds"),
         (words.TASK_KINDS, "pages/tasks/text.ts", "types"),
         (words.ORIGINS, "ui/job/text.ts", "origins"),
     ],
@@ -33,16 +38,35 @@ def test_the_console_has_the_same_words(table: dict[str, str], path: str, start:
     assert console_words(path, start) == table
 
 
+@pytest.mark.parametrize(
+    ("values", "path", "start"),
+    [
+        (CallAuthorization, "pages/webhooks/text.ts", "accessMethods"),
+        (Reason, "pages/schedules/text.ts", "reasons"),
+    ],
+)
+def test_the_console_has_a_word_for_every_value(
+    values: type[StrEnum], path: str, start: str
+) -> None:
+    assert set(console_words(path, start)) == set(values)
+
+
 def test_the_console_has_the_same_words_for_monitors() -> None:
-    """Besides the one for what the record of a monitor does not say."""
+    """Besides the entry for what the record of a monitor does not say."""
     expected = console_words("lib/state.ts", "useMonitorWords")
     assert {"hostDown"} == expected.keys() - words.MONITOR_STATES.keys()
     assert expected | words.MONITOR_STATES == expected
 
 
+def test_the_help_has_the_words_of_the_console_for_types() -> None:
+    titles = {"script": "Script", "scraper": "Web request", "dummy": "Input"}
+    expected = "the type (default script); in the console: Web request (scraper), Input (dummy)"
+    assert words.type_help("script", titles) == expected
+
+
 def test_services_are_the_same_kinds() -> None:
     text = (CONSOLE / "lib/state.ts").read_text().split("SERVICE_KINDS = new Set(", 1)[1]
-    assert set(re.findall(r"'(\w+)'", text[: text.index(")")])) == words.SERVICE_KINDS
+    assert set(re.findall(r"'(\w+)'", text[: text.index(")")])) == SERVICE_TYPES
 
 
 @pytest.mark.parametrize(
@@ -78,7 +102,7 @@ def test_a_job_whose_host_does_not_respond() -> None:
 )
 def test_the_state_of_a_monitor(fields: dict[str, Any], expected: str) -> None:
     monitor = {"type": "scraper", "failure_severity": "HIGH", "enable": True, "paused_until": None}
-    assert words.monitor_state(monitor | fields).plain == expected
+    assert state_cell(monitor | fields).plain == expected
 
 
 def job(**fields: Any) -> dict[str, Any]:

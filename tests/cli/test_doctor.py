@@ -45,3 +45,31 @@ def test_a_folder_without_a_database_is_reported(anonymous: Belvedere, tmp_path:
     assert ran.status == 1
     assert "No database at" in ran.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("postgresql://host:a b/?x", "not the address of a PostgreSQL database"),
+        ("postgresql://belvedere@127.0.0.1:1/x", "port 1 failed: Connection refused"),
+        ("mysql://belvedere:secret@host/x", "or the path of a SQLite file, not mysql://…."),
+    ],
+)
+def test_a_wrong_database_is_reported_with_the_reason(
+    anonymous: Belvedere, tmp_path: Path, address: str, reason: str
+) -> None:
+    for words in (["doctor"], ["upgrade", "--check"], ["server", "--port", "0"]):
+        ran = anonymous(*words, "--data", str(tmp_path), "--database", address)
+        assert ran.status in (1, 3)
+        assert reason in ran.err and len(ran.err.splitlines()) == 1
+        assert "secret" not in ran.err
+
+
+@pytest.mark.parametrize("words", [("mark-restored",), ("key", "rotate"), ("key", "show")])
+def test_commands_of_the_operator_create_no_database(
+    anonymous: Belvedere, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """The operator has mistyped the folder."""
+    ran = anonymous(*words, "--data", str(tmp_path / "tpyo"))
+    assert (ran.status, "No database at" in ran.err) == (1, True)
+    assert list(tmp_path.iterdir()) == []

@@ -32,7 +32,7 @@ def test_files_of_a_job_are_saved_and_not_overwritten(
     status, _ = save(belvedere, tmp_path / "got")
     assert status == 0
     assert (tmp_path / "got" / "report.txt").read_bytes() == CONTENT
-    # What is there is not overwritten.
+    # An existing file is not overwritten.
     status, file_id = save(belvedere, tmp_path / "got")
     assert status == 1 and "already exists" in file_id
 

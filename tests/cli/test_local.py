@@ -1,4 +1,4 @@
-"""The operator's commands: through the running server's socket, else by its database."""
+"""The operator's commands: through the running server's socket, otherwise on its database."""
 
 import socket
 import socketserver
@@ -20,7 +20,7 @@ WORDS = ("organization", "create", "acme", "--email", "ada@acme.example")
 
 
 class UnixFakeServer(FakeServer):
-    """The same answers behind a socket in a folder."""
+    """The same responses behind a socket in a folder."""
 
     address_family = socket.AF_UNIX
 
@@ -127,7 +127,7 @@ def test_a_server_that_refuses_is_not_bypassed(
     assert offline == []
 
 
-def test_a_server_that_dies_meanwhile_is_not_bypassed(
+def test_a_server_that_ends_during_the_request_is_not_bypassed(
     anonymous: Belvedere, operator_server: UnixFakeServer, data: Path, offline: Offline
 ) -> None:
     operator_server.on("POST", "/organization", CannedResponse(silent=True))

@@ -10,12 +10,12 @@ import pytest
 import cli_records
 from belvedere import __version__
 from belvedere.base.errors import Conflict, Fault
-from belvedere.cli import main, reference
+from belvedere.cli import completion, main
 from belvedere.cli.framework import command, dispatch
 from cli.conftest import Belvedere
 from fake_server import CannedResponse, FakeServer
 
-PAGES = {page.path.removeprefix("belvedere "): page for page in reference.pages()}
+PAGES = {page.path.removeprefix("belvedere "): page for page in completion.pages()}
 
 
 def test_a_command_prints_the_response(belvedere: Belvedere, server: FakeServer) -> None:
@@ -72,6 +72,8 @@ def test_without_a_word_it_explains_itself_as_wrong_usage(anonymous: Belvedere) 
         (["tsk"], "belvedere: unknown command 'tsk'; did you mean task?\n"),
         (["task", "lst"], "belvedere: unknown task command 'lst'; did you mean list?\n"),
         (["task", "show"], "the following arguments are required: TASK"),
+        (["run"], "the following arguments are required: TASK (see"),
+        (["job", "list", "--limit", "x"], "argument --limit: must be an integer, not 'x'"),
         (["task", "list", "--colour"], "unrecognized arguments: --colour"),
         (["job", "resolve", cli_records.JOB_ID, "maybe"], "invalid choice: 'maybe'"),
     ],
@@ -104,7 +106,7 @@ def test_every_example_can_be_called(path: str) -> None:
 
 
 def test_only_the_command_that_is_called_is_imported() -> None:
-    """The agent and its kin stay small: no HTTP client, no tables, no server."""
+    """The agent and similar programs stay small: no HTTP client, no tables, no server."""
     code = (
         "import sys; from belvedere.cli.main import main; main(['--version']); "
         "print([name for name in ('argparse', 'rich', 'http.client', 'msgspec', 'starlette')"
@@ -128,7 +130,7 @@ def test_a_refusal_is_one_line_with_the_fields_at_fault(
     assert ran.err == "belvedere: An argument is missing.\n  task_arguments[0]: is required\n"
 
 
-def test_an_ended_session_says_how_to_go_on(belvedere: Belvedere, server: FakeServer) -> None:
+def test_an_ended_session_says_how_to_continue(belvedere: Belvedere, server: FakeServer) -> None:
     server.on(
         "GET", "/host", CannedResponse({"code": "unauthenticated", "message": "Expired."}, 401)
     )
@@ -195,7 +197,7 @@ def test_a_certificate_that_cannot_be_read_is_named(anonymous: Belvedere) -> Non
     assert ran.err == "belvedere: --tls-cert: cannot read /nowhere/x.pem.\n"
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_reader_that_disconnects_is_no_error() -> None:
     code = (
         "import sys; from belvedere.cli.framework import dispatch\n"
         "def flood():\n  print('x' * 1_000_000); return 0\n"

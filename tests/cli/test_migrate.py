@@ -1,4 +1,4 @@
-"""`belvedere migrate`, as somebody types it."""
+"""`belvedere migrate` as an operator types it."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_migrate_asks_once_to_stop_the_server(
     result = anonymous("migrate", "--to", url, "--data", str(data))
     assert (result.status, result.err.count("Stop the server now")) == (0, 1)
     assert "copy job_moves" not in result.err
-    assert "update jobs: " in result.err and "count jobs: " in result.err
+    assert "update jobs: " in result.err and "checksum jobs: " in result.err
     findings = json.loads(anonymous("doctor", "--data", str(data), "--json").out)
     assert "was moved to postgresql://" in findings[0]["found"]
 

@@ -1,5 +1,9 @@
 """The progress of long commands: amounts with units, and the remaining time."""
 
+import io
+
+import pytest
+
 from belvedere.cli.framework import terminal
 from belvedere.cli.framework.terminal import BYTES, StepClock
 
@@ -28,3 +32,19 @@ def test_lines_have_the_amount_and_the_remaining_time() -> None:
     with terminal.progress(lambda _: "rows", lambda *line: lines.append(line)) as report:
         report("copy jobs", 5, 10)
     assert lines == [("copy jobs", "5 of 10 rows")]
+
+
+class FakeTerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_begins_with_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A restore asks for the passphrase before; the bar would erase the prompt."""
+    screen = FakeTerminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with terminal.progress(lambda _: "rows") as report:
+        assert screen.getvalue() == ""
+        report("copy jobs", 5, 10)
+    assert "copy jobs" in screen.getvalue() and "5 of 10 rows" in screen.getvalue()

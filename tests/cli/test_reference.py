@@ -1,29 +1,30 @@
-"""The generated reference page."""
+"""The generated reference page, and completion."""
 
 import subprocess
 
-from belvedere.cli import completion, main, reference
+from belvedere.cli import completion, main
 from cli.conftest import Belvedere
 from fake_server import FakeServer
+from pages import commands
 
 
 def test_all_commands_are_listed_once() -> None:
-    paths = [path for path, _ in reference.commands()]
+    paths = [page.path for page in completion.pages()]
     assert "belvedere job log" in paths
     assert {path.split()[1] for path in paths} == {noun.name for noun in main.COMMAND_GROUPS}
     assert len(paths) == len(set(paths))
 
 
 def test_every_command_has_a_help_that_is_a_sentence() -> None:
-    assert [path for path, text in reference.commands() if not text.endswith(".")] == []
+    assert [page.path for page in completion.pages() if not page.help.endswith(".")] == []
 
 
 def test_the_page_names_every_command_with_its_arguments() -> None:
-    page = reference.write_reference()
-    assert all(f"\n## {path}\n" in page for path, _ in reference.commands())
-    assert "| `--note TEXT` | a note, for example how you know |" in page
-    assert "| `normal\\|success\\|failure` | the result |" in page
-    assert "belvedere run TASK [ARGUMENT ...] [--host HOST] [--assignee MEMBER] [--follow]" in page
+    text = commands.page()
+    assert all(f"\n## {page.path}\n" in text for page in completion.pages())
+    assert "| `--note TEXT` | a note, for example how you know |" in text
+    assert "| `normal\\|success\\|failure` | the result |" in text
+    assert "belvedere run TASK [ARGUMENT ...] [--host HOST] [--assignee MEMBER] [--follow]" in text
 
 
 def test_completion_knows_every_command_and_option() -> None:
@@ -81,4 +82,4 @@ def test_names_of_a_kind_are_printed_for_completion(
 ) -> None:
     server.on("GET", "/task", [{"name": "backup"}, {"name": "Open orders"}, {"name": "backup"}])
     assert belvedere("completion", "--names", "task").out == "Open orders\nbackup\n"
-    assert belvedere("completion").err.startswith("belvedere: name the shell")
+    assert belvedere("completion").err.startswith("belvedere: Name the shell")

@@ -7,7 +7,7 @@ from cli.conftest import Belvedere
 from fake_server import FakeServer
 
 REMOVED = {"count": 12, "last_date": "2026-03-01T10:00:00.000Z"}
-TEXT = "12 older jobs were removed by retention or by hand, the last 2026-03-01 10:00:00 UTC ("
+TEXT = "12 older jobs were removed by retention or manually, the last 2026-03-01 10:00:00 UTC ("
 
 
 @pytest.fixture(autouse=True)

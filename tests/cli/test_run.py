@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import cli_records
-from belvedere.cli.jobs import follow as following
+from belvedere.cli.jobs import follow
 from belvedere.client import event_stream
 from cli.conftest import Belvedere
 from fake_server import CannedResponse, FakeServer, stream
@@ -23,7 +23,7 @@ END = ("end", "{}", "99")
 
 @pytest.fixture(autouse=True)
 def no_retry_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Coming back after a cut does not wait."""
+    """Reconnecting after an interruption does not wait."""
     monkeypatch.setattr(event_stream, "FIRST_RETRY_WAIT_S", 0)
 
 
@@ -150,7 +150,7 @@ def test_no_line_is_lost_when_the_connection_is_cut(
 def test_a_server_that_restarts_at_the_end_is_waited_for(
     belvedere: Belvedere, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "RETRY_WAITS_S", (0, 0, 0))
+    monkeypatch.setattr(follow, "RETRY_WAITS_S", (0, 0, 0))
     away = CannedResponse({"code": "unavailable", "message": "Starting."}, 503)
     server.on(
         "GET",
@@ -204,7 +204,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_cancel_it(
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(following, "_stream", interrupt)
+    monkeypatch.setattr(follow, "_stream", interrupt)
     ran = belvedere("run", "deploy", "--follow")
     assert ran.status == 130
     assert f"belvedere job cancel {cli_records.JOB_ID}" in ran.err

@@ -3,6 +3,7 @@
 import pytest
 
 from belvedere import settings
+from belvedere.base.errors import Refused
 from belvedere.cli.framework import command
 from belvedere.cli.server import serve
 from belvedere.server import main
@@ -73,3 +74,17 @@ def test_the_environment_applies_without_an_option(
 def test_no_secret_is_an_option(row: command.Command) -> None:
     options = {action.dest for action in command.command_parser(row.name, row)._actions}
     assert not options.intersection(SECRETS)
+
+
+def test_an_invalid_port_is_refused(anonymous: Belvedere) -> None:
+    ran = anonymous("up", "--port", "99999")
+    assert (ran.status, ran.err) == (1, "belvedere: The port must be 0 to 65535, not 99999.\n")
+
+
+def test_a_wrong_address_and_a_used_port_name_the_option_to_change() -> None:
+    with pytest.raises(Refused, match=r"Cannot listen on 192\.0\.2\.1:.*another with --host\."):
+        main._listen(settings.Settings(host="192.0.2.1"))
+    with main._listen(settings.Settings(host="127.0.0.1", port=0)) as used:
+        port = used.getsockname()[1]
+        with pytest.raises(Refused, match=r"another with --port\."):
+            main._listen(settings.Settings(host="127.0.0.1", port=port))

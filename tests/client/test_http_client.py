@@ -74,7 +74,7 @@ def test_a_closed_idle_connection_is_replaced(server: FakeServer, client: Client
     server.on("POST", "/job", CannedResponse({"id": "1"}, hang_up=True))
     client.post("/job", {})
     assert client._idle is not None
-    # The close arrives: from here on the idle connection can be read, and reads as ended.
+    # The close has arrived: from here on the idle connection can be read, and reads as ended.
     client._idle.sock.recv(1, socket.MSG_PEEK)
     assert client.post("/job", {}) == {"id": "1"}
     assert [request.connection for request in server.asked] == [1, 2]

@@ -18,7 +18,7 @@ from belvedere.client.http_client import Client
 
 
 def certificate(folder: Path) -> Path:
-    """A self-signed one for 127.0.0.1, with its key in the same file."""
+    """A self-signed certificate for 127.0.0.1, with its key in the same file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "belvedere test")])
     now = datetime.now(UTC)

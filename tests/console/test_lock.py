@@ -15,7 +15,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def test_the_lock_belongs_to_the_package() -> None:
-    """The lock is that of the package, or `npm ci` would refuse both."""
+    """The lock matches the package; otherwise `npm ci` would refuse both."""
     package, lock = read("package.json"), read("package-lock.json")
     for kind in ("dependencies", "devDependencies"):
         assert package[kind] == lock["packages"][""][kind]

@@ -21,7 +21,7 @@ BODY = {
 
 
 def provider_of(world: World, person: dict[str, Any] | None = None) -> Provider:
-    """The provider behind the pool of this server."""
+    """The provider behind the egress pool of this server."""
     provider = Provider(ISSUER, person=dict(person or PERSON), signer=SIGNER)
     provider.now = lambda: world.runtime.clock() / 1_000
     world.runtime.egress = InProcessEgress(provider=provider)
@@ -38,8 +38,8 @@ async def add(world: World, who: str = "olga", **more: Any) -> str:
 
 @dataclass
 class BrowserJourney:
-    """`at` is the provider; each step gives where it leads, as the browser sees it. `prefix` is
-    what a proxy between us takes away."""
+    """`at` is the provider; each step returns where it leads, as the browser sees it. `prefix` is
+    what a proxy in between removes."""
 
     client: Client
     at: Provider
@@ -56,7 +56,7 @@ class BrowserJourney:
         return answer.location
 
     async def back(self, url: str, **change: str | None) -> str:
-        """Where the callback leads; `change` puts other words into its query."""
+        """Where the callback leads; `change` replaces values in its query."""
         parts = urlsplit(url)
         body: dict[str, Any] = {**dict(parse_qsl(parts.query)), **change}
         query = urlencode({name: value for name, value in body.items() if value is not None})

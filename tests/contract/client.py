@@ -16,7 +16,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True)
 class Response:
-    """What came back; each header by its lower-case name."""
+    """The response; each header by its lower-case name."""
 
     status: int
     headers: dict[str, str]
@@ -33,7 +33,7 @@ class Response:
 
     @property
     def code(self) -> str:
-        """The stable word of a refusal."""
+        """The stable code of a refusal."""
         word: str = self.json["code"]
         return word
 
@@ -43,13 +43,13 @@ Check = Callable[[str, str, Response], None]
 
 @dataclass(frozen=True)
 class Client:
-    """One principal at one server. `check` sees every answer."""
+    """One principal at one server. `check` gets every response."""
 
     app: App
     token: str = ""
     address: str = "192.0.2.50"
     scheme: str = "http"
-    # Hangs up as soon as the request is sent; what was answered until then counts.
+    # Disconnects as soon as the request is sent; what was answered until then counts.
     hangs_up: bool = False
     check: Check = lambda method, target, answer: None
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from belvedere.server.http.routing import Router
 from contract.client import Response
 from contract.schema import Checker
 
-MANNERS = {
+SECURITY_HEADERS = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -22,7 +22,8 @@ NAMED = frozenset({409, 412, 413, 415, 422})
 
 
 class Conformity:
-    """Called with every answer that a client gets; raises where the two disagree."""
+    """Called with every response that a client gets; raises if the document and the response
+    differ."""
 
     def __init__(self, table: Router) -> None:
         self._table = table
@@ -33,7 +34,7 @@ class Conformity:
         where = f"{method} {target.partition('?')[0]}: {answer.status}"
         is_unsupported = answer.status == 501 and answer.code == "not_supported"
         assert answer.status < 500 or is_unsupported, f"{where} {answer.body!r}"
-        _check_manners(answer, where)
+        _check_security_headers(answer, where)
         if answer.status >= 400 and answer.status != 416:
             self._check_refusal(answer, where)
         operation = self._operation(method, target)
@@ -46,7 +47,7 @@ class Conformity:
         except Refused:
             return None
         path = match.route.path if match.customer is None else "/{customer}" + match.route.path
-        # Pages are no part of the interface, so it describes none.
+        # Pages are not part of the interface, so the document does not describe them.
         return self.document["paths"].get(path, {}).get(method.lower())
 
     def _check_refusal(self, answer: Response, where: str) -> None:
@@ -78,12 +79,12 @@ class Conformity:
 
 @cache
 def _openapi_document(routes: tuple[Route, ...]) -> dict[str, Any]:
-    """Written once for all tests: it takes a tenth of a second, and they are thousands."""
+    """Written once for all tests: it takes a tenth of a second, and there are thousands of them."""
     return openapi.document(Router(routes), "http://belvedere.test")
 
 
-def _check_manners(answer: Response, where: str) -> None:
-    for name, value in MANNERS.items():
+def _check_security_headers(answer: Response, where: str) -> None:
+    for name, value in SECURITY_HEADERS.items():
         assert answer.headers.get(name) == value, f"{where} lacks {name}"
     policy = answer.headers.get("content-security-policy", "")
     assert "frame-ancestors 'none'" in policy and "base-uri" in policy, f"{where}: {policy}"

@@ -1,3 +1,3 @@
-"""The server that the tests of this folder talk to."""
+"""The server that the tests of this folder use."""
 
 from contract.serving import *  # noqa: F403

@@ -54,7 +54,7 @@ def hello(
 
 
 class FakeAgent:
-    """`async with FakeAgent(app, token) as agent` is connected and welcomed."""
+    """`async with FakeAgent(app, token) as agent` is connected and has been accepted."""
 
     def __init__(self, app: App, token: str, first: Hello | None = None, **headers: str) -> None:
         self._app = app
@@ -81,7 +81,7 @@ class FakeAgent:
         await self.leave()
 
     async def connect(self, path: bytes = b"/-/agent") -> None:
-        """Open the socket and say nothing."""
+        """Open the socket and send nothing."""
         scope = {
             "type": "websocket",
             "raw_path": path,
@@ -93,7 +93,7 @@ class FakeAgent:
         self._task.add_done_callback(lambda _: self._news.set())
 
     async def leave(self) -> None:
-        """Hang up; whatever went wrong in the server's room is raised here."""
+        """Disconnect; an exception of the server is raised here."""
         await self._spoken.put({"type": "websocket.disconnect", "code": 1006})
         assert self._task is not None
         await asyncio.wait_for(self._task, PATIENCE_S)
@@ -108,7 +108,7 @@ class FakeAgent:
             self.frames.append(message["bytes"])
         self._news.set()
 
-    # Speaking
+    # Sending
 
     async def send_messages(self, *messages: Any) -> None:
         await self.text(json.dumps([asdict(message) for message in messages]))
@@ -131,14 +131,14 @@ class FakeAgent:
         await self.send_messages(AttemptStarted(order.fence, ago_ms))
 
     async def end(self, order: Order, **report: Any) -> None:
-        """Tell how it ended and wait until the server has it."""
+        """Report how it ended, and wait until the server has it."""
         body: dict[str, Any] = {"ending": "exit", "log": "", **report}
         self._acked.discard(order.fence)
         await self.send_messages(AttemptEnded(order.fence, Report(**body)))
         await self.wait_acked(order.fence)
 
     async def wait_acked(self, fence: int) -> None:
-        """Until the server has said that this end is durable."""
+        """Wait until the server has confirmed that this end is durable."""
         while fence not in self._acked:
             self._acked.update((await self.hear(Ack)).fences)
 
@@ -146,7 +146,7 @@ class FakeAgent:
         await self.send_messages(Heartbeat(list(live)))
 
     async def fetch(self, sha256: str) -> bytes | None:
-        """The bytes behind a hash, or None when the server has none for us."""
+        """The bytes behind a hash, or None if the server has none for this agent."""
         await self.send_messages(BlobRequest(sha256))
         await self._until(lambda: self._find(BlobMissing) is not None or self._is_fetched())
         if self._find(BlobMissing) is not None:
@@ -158,10 +158,10 @@ class FakeAgent:
     def _is_fetched(self) -> bool:
         return bool(self.frames) and unpack_blob(self.frames[-1])[2]
 
-    # Listening
+    # Receiving
 
     async def hear(self, kind: type[Message]) -> Message:
-        """The next message of this kind; others stay for whoever asks for them."""
+        """The next message of this kind; others stay for later calls."""
         await self._until(lambda: self._find(kind) is not None)
         message = self._find(kind)
         assert message is not None, (

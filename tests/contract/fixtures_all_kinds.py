@@ -15,7 +15,7 @@ from belvedere.definitions import host_groups
 from belvedere.definitions import service as definitions
 from belvedere.definitions.service import DefinitionBody
 from belvedere.egress.messages import EgressResult
-from belvedere.indicators import public_links as badges
+from belvedere.indicators import public_links
 from belvedere.indicators import service as indicators
 from belvedere.indicators.bodies import IndicatorBody
 from belvedere.jobs.approvals import links
@@ -69,14 +69,14 @@ EVERYBODY = ["vic", "uma", "max"]
 
 @dataclass
 class OrganizationIds:
-    """An organization: its name, its host, and the id of one of each kind."""
+    """An organization: its name, its host, and the id of one record of each kind."""
 
     name: str
     by: Actor
     host: str
     acl: list[str]
     ids: dict[str, str] = field(default_factory=dict)
-    # What stands in paths without being an id: secrets, titles, tokens of links.
+    # What paths contain besides ids: secrets, titles, tokens of links.
     texts: dict[str, str] = field(default_factory=dict)
 
 
@@ -129,7 +129,7 @@ def settle(
 
 
 def _half_signed_in(tx: Tx, keys: Keyring, actors: Actors) -> dict[str, str]:
-    """Somebody whose code is still to come, with the code; and Uma, who has no app yet."""
+    """A member who still has to enter the code, with the code; and Uma, who has no app yet."""
     tom = member_changes.add_member(
         tx, operator(actors.acme), "tom@acme.test", Level.VIEWER
     ).user_id
@@ -157,7 +157,7 @@ def _dead_tokens(tx: Tx, runtime: ServerRuntime, by: Actor) -> dict[str, str]:
 
 
 def _running_task(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """A task with its file, its secret, and a job that its agent holds."""
+    """A task with its file, its secret, and a job that its agent has."""
     fields: dict[str, Any] = {
         "name": f"secret of {place.host}",
         "type": "script",
@@ -189,11 +189,11 @@ def _indicator(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     body = IndicatorBody(title=title, type="counter", acl=place.acl, read_only=False)
     object_id = indicators.create(tx, place.by, body).row.id
     place.ids["indicator"], place.texts["title"] = object_id, title.replace(" ", "%20")
-    place.texts["token"] = badges.publish(tx, runtime.keyring, place.by, object_id)[1]
+    place.texts["token"] = public_links.publish(tx, runtime.keyring, place.by, object_id)[1]
 
 
 def _monitor(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """One that is pushed, by the same secret as the task."""
+    """A push monitor with the same secret as the task."""
     body = MonitorBody(name=f"secret of {place.host}", type="push", acl=place.acl)
     object_id = monitors.create(tx, runtime.keyring, place.by, body, None)[0].id
     digest = runtime.keyring.digest(place.texts["secret"])
@@ -212,7 +212,7 @@ def _monitor(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 
 
 def _webhook(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """With a delivery in its inbox; the same secret opens it as the task."""
+    """With a delivery in its inbox; it has the same secret as the task."""
     body = WebhookBody(name=f"secret of {place.host}")
     object_id = webhooks.create(tx, runtime.keyring, place.by, body).row.id
     digest = runtime.keyring.digest(place.texts["secret"])
@@ -234,7 +234,7 @@ def _schedule(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 
 
 def _workflow(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """With a job of it that failed; the same secret opens it as the task."""
+    """With a failed job; it has the same secret as the task."""
     node = Node("a", place.ids["task"])
     name = f"secret of {place.host}"
     body = WorkflowBody(name=name, graph=Graph([node]), acl=place.acl)
@@ -247,7 +247,7 @@ def _workflow(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 
 
 def _approval(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """One that waits, and the link by which its approver says yes."""
+    """A job that waits, and the link with which its approver approves it."""
     fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
     task_id = make_task(tx, runtime.keyring, place.by, fields)
     (created_job,) = create(tx, [JobRequest(place.by, task_id, [])])
@@ -257,7 +257,7 @@ def _approval(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 
 
 def _notify(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """A channel with a message that is dead, a rule, and something in everybody's inbox."""
+    """A channel with a dead message, a rule, and a notification in every inbox."""
     # Nothing leaves the machine.
     runtime.egress = FakeEgressPool()
     name = f"secret of {place.host}"
@@ -269,7 +269,7 @@ def _notify(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
     message = notify.begin_test(tx, place.by, channel)
     outbox.complete(tx, message, EgressResult("no", for_good=True), 0.0)
     place.ids["message"] = message.id
-    # Like a session it is a person's own, so it goes by the same id.
+    # Like a session it belongs to a person, so it has the same id.
     tx.execute(
         "insert into notifications (id, customer_id, user_id, kind, object, object_id, severity,"
         " title, body, created_at) select id, customer_id, user_id, 'message.dead', 'message', ?,"
@@ -305,7 +305,7 @@ def _statuspage(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 
 
 def _views(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """Everybody's own, by the id of a session, too."""
+    """Everybody's own session, by its id, too."""
     tx.execute(
         "insert into views (id, customer_id, user_id, name, page, query, shared, version,"
         " created_at, updated_at) select id, customer_id, user_id, ?, 'jobs', '', 0, 1, created_at,"
@@ -329,7 +329,7 @@ def _secret(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
 
 
 def _definition(tx: Tx, runtime: ServerRuntime, place: OrganizationIds) -> None:
-    """For a tag that no host carries."""
+    """For a tag that no host has."""
     body = DefinitionBody("monitor", "none", {"name": f"secret of {place.host}", "type": "dstat"})
     place.ids["definition"] = definitions.create(tx, runtime.keyring, place.by, body).row.id
     place.ids["hostgroup"] = host_groups.list_groups(tx, place.by)[0].id

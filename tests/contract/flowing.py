@@ -31,7 +31,7 @@ async def run(client: Client, flow: dict[str, Any], *given: Any) -> dict[str, An
 
 
 async def step(world: World, agent: FakeAgent, **report: Any) -> None:
-    """The agent ends its next job, and the workflow goes on."""
+    """The agent ends its next job, and the workflow continues."""
     await agent.end(await agent.order(), **report)
     await react(world)
 

@@ -53,7 +53,7 @@ ROWS: dict[str, str] = {
     "PATCH /indicator/{id}/restart": "admin",
 }
 
-# Rows that are no endpoints: what they say, and the tests that hold it, as file and name.
+# Rows that are no endpoints: what they require, and the tests that check it, as file and name.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "Task: fields": ("test_tasks.py::test_tasks_are_listed",),
     "Task: several share a name": ("test_tasks.py::test_several_tasks_share_a_name_one_per_host",),

@@ -35,7 +35,7 @@ class CaseContext:
         return self.world.client("uma")
 
     async def play(self, body: Any = NOTHING, *, query: str = "", **more: Any) -> Response:
-        """The row's own request; `more` fills its path, or goes to the client."""
+        """The row's own request; `more` completes its path, or is passed to the client."""
         method, path = self.row.split(" ")
         for name in ("id", "secret", "title"):
             path = path.replace(f"{{{name}}}", more.pop(name, ""))

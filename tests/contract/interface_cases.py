@@ -5,13 +5,11 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from contract import interface_cases_jobs as scenes_jobs
-from contract import interface_fields as letters
-from contract import test_monitors, test_webhooks
-from contract.flowing import create_workflow as made_workflow
+from contract import interface_cases_jobs, interface_fields, test_monitors, test_webhooks
+from contract.flowing import create_workflow as new_workflow
 from contract.interface_case import CaseContext
 from contract.test_indicators import INDICATOR
-from contract.test_indicators import create_indicator as made_indicator
+from contract.test_indicators import create_indicator as new_indicator
 
 UMA, VIC = "uma@acme.test", "vic@acme.test"
 
@@ -36,7 +34,7 @@ async def update_webhook(scene: CaseContext) -> None:
 async def create_webhook(scene: CaseContext) -> None:
     task = await scene.world.task()
     record = (await scene.play({"name": "push", "tasks": [task]})).json
-    assert letters.missing(record, test_webhooks.RECORD) == []
+    assert interface_fields.missing(record, test_webhooks.RECORD) == []
     assert (record["name"], record["tasks"]) == ("push", [task])
     assert (await scene.ada.get(f"/acme/webhook/{record['id']}")).json == record
 
@@ -51,10 +49,10 @@ async def delete_webhook(scene: CaseContext) -> None:
 
 
 async def trigger(scene: CaseContext) -> None:
-    """Everything attached runs; element n of the array is argument n of each."""
+    """Everything that is attached runs; element n of the array is argument n of each."""
     four = [{"type": "input", "label": f"a{n}"} for n in range(4)]
     text, two = [await scene.world.task(name, task_arguments=four) for name in ("one", "two")]
-    flow = await made_workflow(
+    flow = await new_workflow(
         scene.world, scene.ada, graph={"nodes": [{"id": "a", "task_id": text}]}
     )
     hook = await test_webhooks.create_webhook(scene.ada, text, two, workflows=[flow["id"]])
@@ -68,10 +66,10 @@ async def trigger(scene: CaseContext) -> None:
 
 
 async def _with_acl(scene: CaseContext) -> str:
-    """A task or workflow, whichever the row is about, whose ACL names Uma."""
+    """A task or workflow, depending on the row, whose ACL names Uma."""
     if scene.row.split(" ")[1].startswith("/task/"):
         return await scene.world.task(acl=["uma"])
-    flow_id: str = (await made_workflow(scene.world, scene.ada, acl=["uma"]))["id"]
+    flow_id: str = (await new_workflow(scene.world, scene.ada, acl=["uma"]))["id"]
     return flow_id
 
 
@@ -114,7 +112,7 @@ async def show_monitor(scene: CaseContext) -> None:
 async def create_monitor(scene: CaseContext) -> None:
     body = test_monitors.web_check(scene.world)
     record = (await scene.play(body, query=f"host_id={body['host_id']}")).json
-    assert letters.missing(record, letters.MONITOR) == []
+    assert interface_fields.missing(record, interface_fields.MONITOR) == []
     same = ("name", "host_id", "url", "type", "status_code", "_type")
     assert {name: record[name] for name in same} == {name: body[name] for name in same}
     assert (record["timeout"], record["looptime"]) == (5_000, 30_000)
@@ -127,35 +125,35 @@ async def delete_monitor(scene: CaseContext) -> None:
 
 
 async def list_indicators(scene: CaseContext) -> None:
-    indicator = await made_indicator(scene.ada, acl=[VIC])
-    await made_indicator(scene.ada, "Hidden")
+    indicator = await new_indicator(scene.ada, acl=[VIC])
+    await new_indicator(scene.ada, "Hidden")
     assert [record["id"] for record in (await scene.play()).json] == [indicator["id"]]
 
 
 async def create_indicator(scene: CaseContext) -> None:
     body = {"title": "Load", "type": "progress", "state": "failure", "value": 97.5, "acl": [UMA]}
     record = (await scene.play(body)).json
-    assert letters.missing(record, INDICATOR) == []
+    assert interface_fields.missing(record, INDICATOR) == []
     assert {name: record[name] for name in body} == body
     assert (record["enable"], record["severity"]) == (True, "HIGH")
     assert (record["alerts"], record["sticky"]) == (True, False)
 
 
 async def change_indicator(scene: CaseContext) -> None:
-    """By id or by title, whichever the row says."""
-    indicator = await made_indicator(scene.ada, "a/b c", "text", value="old")
+    """By id or by title, depending on the row."""
+    indicator = await new_indicator(scene.ada, "a/b c", "text", value="old")
     body = {"title": "new", "state": "failure", "value": "bad"}
     changed = (await scene.play(body, id=indicator["id"], title=quote("a/b c", safe=""))).json
     assert changed["id"] == indicator["id"] and {name: changed[name] for name in body} == body
 
 
 async def count(scene: CaseContext, after: int) -> None:
-    indicator = await made_indicator(scene.ada, value=7)
+    indicator = await new_indicator(scene.ada, value=7)
     assert (await scene.play(id=indicator["id"])).json["value"] == after
 
 
 SCENES: dict[str, Callable[[CaseContext], Awaitable[Any]]] = {
-    **scenes_jobs.SCENES,
+    **interface_cases_jobs.SCENES,
     "GET /webhook": list_webhooks,
     "GET /webhook/{id}": show_webhook,
     "PUT /webhook/{id}": update_webhook,

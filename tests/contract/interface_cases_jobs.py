@@ -3,9 +3,9 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import FORM
-from contract.flowing import create_workflow as made_workflow
+from contract.flowing import create_workflow as new_workflow
 from contract.flowing import secret_of as secret_of_workflow
 from contract.interface_case import CaseContext
 from contract.running import create, process_events, run
@@ -36,7 +36,7 @@ async def show_job(scene: CaseContext) -> None:
     async with scene.world.agent() as agent:
         job = await run(scene.uma, agent, task, log="a\nb\n", lastline="b")
     record = (await scene.play(id=job["id"])).json
-    assert letters.missing(record, letters.ENDED) == []
+    assert interface_fields.missing(record, interface_fields.ENDED) == []
     assert (record["lifecycle"], record["state"]) == ("finished", "normal")
     assert (record["result"]["code"], record["result"]["lastline"]) == (0, "b")
 
@@ -64,7 +64,7 @@ async def finish_job(scene: CaseContext) -> None:
 async def create_job(scene: CaseContext) -> None:
     task = await scene.world.task(task_arguments=TWO)
     record = (await scene.play({"task": task, "task_arguments": ["x", 'a "b"']})).json
-    assert letters.missing(record, letters.CREATED) == []
+    assert interface_fields.missing(record, interface_fields.CREATED) == []
     assert (record["lifecycle"], record["state"], record["output"]) == (
         "ready",
         "in_progress",
@@ -144,7 +144,7 @@ async def give_input(scene: CaseContext) -> None:
 async def run_workflow_by_secret(scene: CaseContext) -> None:
     task = await scene.world.task(task_arguments=TWO)
     graph = {"nodes": [{"id": "a", "task_id": task}]}
-    flow = await made_workflow(scene.world, scene.ada, graph=graph)
+    flow = await new_workflow(scene.world, scene.ada, graph=graph)
     at = {"id": flow["id"], "secret": await secret_of_workflow(scene.ada, flow)}
     form = urlencode([("customer", "acme"), *(("task_arguments[]", v) for v in "xy")]).encode()
     for item in (

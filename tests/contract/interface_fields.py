@@ -1,4 +1,4 @@
-"""interface.md's tables of fields, to the letter: what a record must have, and of which type."""
+"""The tables of fields in interface.md: which fields a record must have, and of which type."""
 
 import re
 from collections.abc import Callable
@@ -46,7 +46,7 @@ def null_or(kind: Kind) -> Kind:
 
 
 def missing(record: dict[str, Any], table: "dict[str, Kind]") -> list[str]:
-    """The fields that are not there, or not of the type that the table says."""
+    """The fields that are missing, or not of the type in the table."""
     return [name for name, kind in table.items() if name not in record or not kind(record[name])]
 
 

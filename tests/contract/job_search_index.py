@@ -1,4 +1,4 @@
-"""The search index in tests: what the server does in the background, now."""
+"""The search index in tests: runs at once what the server does in the background."""
 
 from belvedere.jobs.search import progress
 from belvedere.server.background import consumers, search_index

@@ -10,7 +10,7 @@ OK = "ok"
 
 
 class PathOwner(StrEnum):
-    """Whose id stands in the path, as seen by the one who asks."""
+    """Whose id the path contains, from the caller's point of view."""
 
     OWN = "own"
     OTHER = "another organization's"
@@ -21,11 +21,11 @@ class PathOwner(StrEnum):
 @dataclass(frozen=True)
 class Principal:
     name: str
-    # None: there is no credential, or none that is good.
+    # None: there is no credential, or no valid one.
     level: Level | None
     # member, token or agent
     kind: str = "member"
-    # For an agent: whether the work in the path is that of its own host.
+    # For an agent: whether the work in the path belongs to its own host.
     is_of_the_host: bool = True
 
 
@@ -46,8 +46,16 @@ PRINCIPALS = (
 )
 
 
-# They make what they do not find.
+# They create what they do not find, in the caller's own organization, and show the name in the
+# path.
 MAKES = frozenset({"PUT /indicator/title/{title}", "PUT /secret/{name}"})
+# Parts of paths that name an object of any organization, and why this does not break isolation.
+PUBLIC = {
+    "{token}": "whoever has the link of a badge may see the badge",
+    "{link}": "whoever has the link in the mail of an approver may decide, without signing in",
+    "{slug}": "a status page is for the public",
+    "/-/oidc/{id}": "the sign-in page offers the providers of an organization to anyone",
+}
 
 
 def names_an_object(route: Route) -> bool:
@@ -58,29 +66,29 @@ def names_an_object(route: Route) -> bool:
 
 
 def is_by_link(route: Route) -> bool:
-    """Whoever holds it passes."""
-    return any(word in route.path for word in ("{token}", "{link}", "{slug}", "/-/oidc/{id}"))
+    """Everyone who has the token may call it."""
+    return any(part in route.path for part in PUBLIC)
 
 
 def expected_status(route: Route, principal: Principal, which: PathOwner) -> str:
     """ok, or the status of the refusal."""
     if which is PathOwner.MALFORMED and "{id}" in route.path:
-        # It is not even a path.
+        # The path itself is invalid.
         return "404"
     if "{secret}" in route.path:
-        # One and the same refusal for everything that does not fit together.
+        # The same refusal for every combination that is invalid.
         return OK if which is PathOwner.OWN else "403"
     if route.path.endswith("/signed"):
-        # Nobody signs here.
+        # No member of the matrix sends a signature.
         return "403"
     if route.path == "/-/metrics":
-        # Nobody has the metrics token.
+        # No principal of the matrix has the metrics token.
         return "401"
     if route.path == "/token":
-        # Nobody has a client id and secret here.
+        # No principal of the matrix has a client id and secret.
         return "401"
     if route.path == "/-/oidc/{id}/callback":
-        # A browser is led to the sign-in page, which says why.
+        # A browser is redirected to the sign-in page, which shows the reason.
         return OK
     if is_by_link(route):
         return OK if which in (PathOwner.OWN, PathOwner.OTHER) else "404"
@@ -93,11 +101,11 @@ def expected_status(route: Route, principal: Principal, which: PathOwner) -> str
     if not names_an_object(route) or f"{route.method} {route.path}" in MAKES:
         return OK
     if route.path == "/api/session/invitation/{id}":
-        # Nobody is offered a membership here.
+        # No principal of the matrix has a membership to accept.
         return "404"
     if which is not PathOwner.OWN:
-        # An organization that is not one's own is refused like one that nobody has heard of.
-        # An agent registers its own host only, whether another of that name exists or not.
+        # Another organization is refused like one that does not exist. An agent registers its own
+        # host only, whether another of that name exists or not.
         is_registration = route.path == "/host/{hostname}"
         return "403" if is_registration or "/customer/{id}" in route.path else "404"
     if principal.kind == "agent" and not principal.is_of_the_host:

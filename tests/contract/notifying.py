@@ -9,7 +9,7 @@ TOLD = next(consumer for consumer in consumers.CONSUMERS if consumer.name == "pe
 
 
 async def deliver_notices(runtime: ServerRuntime) -> None:
-    """Everything that happened so far is told, and what is due is carried."""
+    """Process every event so far, and send the messages that are due."""
     while await runtime.db.write(consumers.run_batch, runtime, TOLD):
         await send_messages(runtime)
 

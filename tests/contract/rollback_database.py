@@ -12,11 +12,11 @@ from belvedere.server.runtime import ServerRuntime
 
 
 class _Undo(Exception):
-    """Carries the transaction out of the operation, so that nothing of it stays."""
+    """Carries the transaction out of the operation, so that it can be rolled back."""
 
 
 class RollbackDatabase:
-    """Stands in for the open database; all requests see the same world, in any order."""
+    """Stands in for the open database; all requests see the same data, in any order."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -64,11 +64,11 @@ class RollbackDatabase:
         return future
 
     async def close(self) -> None:
-        """The database behind it is somebody else's."""
+        """The database behind it belongs to another fixture."""
 
 
 def dry(runtime: ServerRuntime) -> ServerRuntime:
-    """The same house over a database that keeps nothing."""
+    """The same server with a database that stores nothing."""
     runtime.db, runtime.logs = RollbackDatabase(runtime.db), RollbackDatabase(runtime.logs)
     runtime.credentials = CredentialCache(runtime.db, runtime.keyring)
     runtime.feed = EventFeed(runtime.db, runtime.signals)

@@ -17,7 +17,7 @@ async def create(client: Client, task: str, arguments: list[Any] | None = None) 
 
 
 async def run(client: Client, agent: FakeAgent, task: str, **report: Any) -> dict[str, Any]:
-    """A job of this task that ended so; its record."""
+    """A job of this task that ended in this state; its record."""
     job = await create(client, task)
     await agent.end(await agent.order(), **report)
     return await show(client, job["id"])
@@ -31,6 +31,6 @@ async def show(client: Client, job_id: str) -> dict[str, Any]:
 
 
 async def process_events(runtime: ServerRuntime) -> None:
-    """Let every event consumer process what happened so far, as a running server does."""
+    """Let every event consumer process the events so far, as a running server does."""
     for consumer in consumers.active(has_redis=runtime.redis is not None):
         await consumers.catch_up(consumer, runtime)

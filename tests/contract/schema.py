@@ -15,7 +15,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
 }
-# They say something to people, nothing about the value.
+# Keywords that inform people and do not restrict the value.
 SILENT = frozenset({"title", "description", "default"})
 
 
@@ -26,7 +26,7 @@ class Checker:
         self._document = document
 
     def faults(self, value: Any, schema: Schema, where: str = "$") -> Iterator[str]:
-        """What is wrong with the value; nothing when it conforms."""
+        """The errors of the value; none if it conforms."""
         for keyword, expected in schema.items():
             if keyword not in SILENT:
                 yield from getattr(self, f"_{keyword.strip('$')}")(value, expected, schema, where)
@@ -79,7 +79,8 @@ class Checker:
             if name in expected:
                 yield from self.faults(item, expected[name], f"{where}.{name}")
             elif "additionalProperties" not in all_:
-                # Stricter than the standard: nothing leaves the server that is not described.
+                # Stricter than the standard: the server must not send a field that is not
+                # described.
                 yield f"{where}.{name} is not described"
 
     def _additionalProperties(

@@ -29,22 +29,22 @@ from contract.serving import LogRecorder
 from contract.world import World
 
 BASE = "http://belvedere.test"
-# Who calls is ours to say; Schemathesis would make up tokens of its own.
+# We decide who calls; Schemathesis would generate tokens of its own.
 CONFIG = {"generation": {"with-security-parameters": False}}
-# 501 is the answer where a feature of TheEye does not exist; `conformity` checks its code.
+# 501 is the response if a feature of TheEye does not exist; `conformity` checks its code.
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
 ]
-# Refusals that come before anybody is asked who they are.
+# Refusals that come before authentication.
 BEFORE = frozenset({"malformed_query", "no_such_path", "method_not_allowed", "two_tokens"})
 
 
 @dataclass(frozen=True)
 class PreparedCase:
-    """A case as it goes over the wire."""
+    """A case as it is sent."""
 
     method: str
     target: str
@@ -53,7 +53,7 @@ class PreparedCase:
     prepared: requests.PreparedRequest
 
     def to(self, address: str) -> "PreparedCase":
-        """The same to another path; its query is put before ours."""
+        """The same with another path; its query is placed before ours."""
         query = urlsplit(self.target).query
         joint = "&" if "?" in address else "?"
         return replace(self, target=f"{address}{joint}{query}" if query else address)
@@ -73,7 +73,7 @@ def letter_of(case: Case[Any]) -> PreparedCase:
 
 
 class SchemathesisRun:
-    """Everybody at one server. What is wrong with its answers is kept, one of each kind."""
+    """All principals at one server. Errors of its responses are collected, one of each kind."""
 
     def __init__(
         self, world: World, fixtures: AllKinds, watch: LogRecorder, runner: asyncio.Runner
@@ -82,7 +82,7 @@ class SchemathesisRun:
         self._watch = watch
         self._runner = runner
         self._number = itertools.count()
-        # Its own: the document serves all other tests too.
+        # A document of its own: the other one serves all other tests.
         document = deepcopy(world.conformity.document)
         self.schema = openapi.from_dict(document, config=Config.from_dict(CONFIG))
         self.faults: dict[str, str] = {}
@@ -91,7 +91,7 @@ class SchemathesisRun:
     def send(
         self, case: Case[Any], letter: PreparedCase, principal: Principal, which: PathOwner | None
     ) -> Response:
-        """`which` is whose id stands in the path; None where nobody knows any more."""
+        """`which` is whose id the path contains; None if it is unknown."""
         answer = self._request(letter, principal)
         self.statuses[answer.status] += 1
         response = response_of(answer, letter)
@@ -116,7 +116,7 @@ class SchemathesisRun:
         client = Client(
             self.world.app,
             self.fixtures.tokens[principal.name],
-            # Nobody is held up for what somebody else got wrong.
+            # An error found for one principal does not stop the others.
             address=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}",
             hangs_up=True,
         )
@@ -132,7 +132,8 @@ class SchemathesisRun:
         principal: Principal,
         which: PathOwner | None,
     ) -> None:
-        """Beyond what Schemathesis checks: our own manners, and nobody passes who must not."""
+        """In addition to the checks of Schemathesis: our own rules, and no principal gets access
+        without permission."""
         self.world.conformity(letter.method, letter.target, answer)
         path = letter.target.partition("?")[0].encode()
         try:
@@ -156,7 +157,8 @@ def _decompress(answer: ApiResponse) -> ApiResponse:
 
 
 def mend(case: Case[Any], good: Any, number: int) -> None:
-    """Put one field of the body that was made up into one that would pass, so that it gets far."""
+    """Replace one field of the generated body by a valid one, so that the request is processed
+    further."""
     if not isinstance(good, dict) or not isinstance(case.body, dict | NotSet):
         return
     made_up = case.body if isinstance(case.body, dict) else {}

@@ -6,24 +6,29 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from belvedere.access import Keyring, PasswordChecker
 from belvedere.access.crypto import password_hash
 from belvedere.db import Database
+from belvedere.server import wiring
+from belvedere.server.http.routing import Router
+from belvedere.server.routes import PAGES, ROUTES
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract.client import Client
 from contract.over_socket import IN_PROCESS, SocketApp
-from contract.world import World, open_world
+from contract.world import World, create_objects, open_world
+from initial_databases import Create, InitialDatabase
 from manual_clock import ManualClock
 from people import PASSWORD, PASSWORD_HASH, Actors
 
 # The fixtures, for the conftest of every folder whose tests talk to this server.
 __all__ = [
     "ada",
+    "create_initial_objects",
     "eve",
     "http_transport",
     "runtime",
@@ -36,6 +41,8 @@ __all__ = [
     "world",
 ]
 
+# It never changes, and each test would need some milliseconds to build its own.
+ROUTER = Router(ROUTES, PAGES)
 TOKEN = re.compile(r"bv[tsaelf]_[A-Za-z0-9_\-]{20,}")
 
 
@@ -57,7 +64,8 @@ def settings(tmp_path: Path) -> Settings:
 def runtime(
     db: Database, logs: Database, keys: Keyring, clock: ManualClock, settings: Settings
 ) -> ServerRuntime:
-    server_runtime = build_runtime(settings, db, logs, keys, clock)
+    with mock.patch.object(wiring, "Router", lambda *_: ROUTER):
+        server_runtime = wiring.build_runtime(settings, db, logs, keys, clock)
     server_runtime.passwords = PasswordChecker(server_runtime.limits, at_once)
     return server_runtime
 
@@ -70,8 +78,15 @@ def http_transport(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def world(runtime: ServerRuntime, actors: Actors, http_transport: str) -> Iterator[World]:
-    world = open_world(runtime, actors)
+def create_initial_objects(request: pytest.FixtureRequest) -> Create | None:
+    return create_objects if "world" in request.fixturenames else None
+
+
+@pytest.fixture
+def world(
+    runtime: ServerRuntime, actors: Actors, initial_database: InitialDatabase, http_transport: str
+) -> Iterator[World]:
+    world = open_world(runtime, actors, initial_database.objects)
     if http_transport == IN_PROCESS:
         yield world
         return
@@ -101,7 +116,7 @@ def eve(world: World) -> Client:
 
 @pytest.fixture
 def anonymous(world: World) -> Client:
-    """Nobody: no credential, an address of its own."""
+    """No credential, and an address of its own."""
     return world.client()
 
 
@@ -113,7 +128,7 @@ def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class LogRecorder(logging.Handler):
-    """Keeps every line that the server writes, traces included."""
+    """Keeps every line that the server logs, including tracebacks."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -126,7 +141,7 @@ class LogRecorder(logging.Handler):
 
 @pytest.fixture(autouse=True)
 def watch() -> Iterator[LogRecorder]:
-    """The whole contract runs under it: no token, secret or password may reach a log."""
+    """All contract tests run with this check: no token, secret or password may reach a log."""
     log, handler = logging.getLogger("belvedere"), LogRecorder()
     before = log.level
     log.setLevel(logging.DEBUG)

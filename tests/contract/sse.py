@@ -46,7 +46,7 @@ class Stream:
     async def __aexit__(
         self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
     ) -> None:
-        """Hang up, as a browser does; the server must notice by itself."""
+        """Disconnect as a browser does; the server must notice it by itself."""
         self._gone.set()
         assert self.task is not None
         await asyncio.wait_for(self.task, PATIENCE_S)
@@ -77,7 +77,7 @@ class Stream:
                 return server_event
 
     async def rest(self) -> list[ServerEvent]:
-        """Everything up to the end of the stream that has a kind."""
+        """All events up to the end of the stream that have a kind."""
         items = []
         while (happened := await self.next()) is not None:
             if happened.kind:

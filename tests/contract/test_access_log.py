@@ -1,6 +1,6 @@
 """The access log: route template, status and time; never the path or the query.
 
-Every other test of this folder runs under the same watch (tests/contract/serving.py)."""
+Every other test of this folder runs with the same check (tests/contract/serving.py)."""
 
 import re
 
@@ -17,7 +17,11 @@ async def test_a_request_is_one_log_line(world: World, ada: Client, watch: LogRe
     watch.lines.clear()
     await ada.get(f"/acme/task/{task}?colour=blue")
     (line,) = watch.lines
-    assert re.fullmatch(r"belvedere.access GET /task/\{id\} 200 [\d.]+ ms [0-9a-f]{16}", line)
+    assert re.fullmatch(
+        r"belvedere.access request answered method=GET route=/task/\{id\} status=200 ms=[\d.]+"
+        r" request=[0-9a-f]{16}",
+        line,
+    )
 
 
 async def test_secrets_in_paths_are_not_logged(
@@ -29,7 +33,8 @@ async def test_secrets_in_paths_are_not_logged(
     await anonymous.post(f"/job/secret/{secret}?customer=acme&task={task}")
     await anonymous.post(f"/job/secret/{'f' * 64}?customer=acme&task={task}")
     text = "\n".join(watch.lines)
-    assert "POST /job/secret/{secret} 200" in text and "POST /job/secret/{secret} 403" in text
+    route = "method=POST route=/job/secret/{secret}"
+    assert f"{route} status=200" in text and f"{route} status=403" in text
     assert secret not in text and "f" * 64 not in text and task not in text
 
 
@@ -40,13 +45,13 @@ async def test_tokens_in_queries_are_not_logged(
     watch.lines.clear()
     await anonymous.get(f"/acme/task?access_token={token}&where[name]={CANARY[:6]}x")
     text = "\n".join(watch.lines)
-    assert text.startswith("belvedere.access GET /task 200")
+    assert text.startswith("belvedere.access request answered method=GET route=/task status=200")
     assert token not in text and "where" not in text
 
 
 async def test_an_unknown_path_is_not_logged_either(anonymous: Client, watch: LogRecorder) -> None:
     await anonymous.get("/somebody/pasted/bvt_here")
-    assert watch.lines[-1].startswith("belvedere.access GET - 404")
+    assert " method=GET route=- status=404 " in watch.lines[-1]
 
 
 async def test_an_internal_error_is_logged_without_the_request_data(

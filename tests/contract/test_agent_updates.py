@@ -90,7 +90,7 @@ async def test_updates_can_be_turned_off(world: World, monkeypatch: pytest.Monke
     world.runtime.settings.agent_updates = "off"
     monkeypatch.setattr(updates, "_offer", None)
     async with world.agent(agent_version=OLD, updates="pinned") as agent:
-        # When the agent gets work, the server has decided about the update.
+        # When the agent gets work, the server has already decided about the update.
         await create(world.client("ada"), await world.task())
         await agent.end(await agent.order())
         assert agent.closed is None

@@ -29,7 +29,7 @@ def pool(world: World) -> FakeEgressPool:
 async def request_approval(
     world: World, uma: Client, pool: FakeEgressPool, **more: Any
 ) -> dict[str, str]:
-    """A job that waits for Vic, and the links that Vic was mailed."""
+    """A job that waits for Vic, and the links that were sent to Vic."""
     fields: dict[str, Any] = {"type": "approval", "approvers": ["vic"], "acl": ["uma"], **more}
     task = await world.task("release <1>", **fields)
     script = await world.task("deploy", triggers=[f"task:{task}:success"])
@@ -49,7 +49,7 @@ async def test_a_mailed_link_approves(
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "release &lt;1&gt;" in page.text and "deploy" in page.text
     assert "<form method='post'>" in page.text and "vic@acme.test" in page.text
-    # Mail scanners look at everything, and nothing happens.
+    # Mail scanners open every link, and nothing happens.
     assert (await anonymous.request("HEAD", mail["approve"])).status == 200
     assert (await show(uma, mail["job"]))["lifecycle"] == "onhold"
     done = await anonymous.post(mail["approve"])
@@ -80,7 +80,7 @@ async def test_an_approval_link_works_once(
     assert (again.status, again.code) == (404, "link_gone")
     other = await anonymous.post(mail["reject"])
     assert (other.status, other.code) == (409, "wrong_lifecycle")
-    # What came of it can still be seen, without a button.
+    # The result can still be seen, without a button.
     page = await anonymous.get(mail["reject"])
     assert "It is approved." in page.text and "<form" not in page.text
 
@@ -97,7 +97,7 @@ async def test_an_approval_link_expires(
 async def test_an_approval_link_is_valid_only_for_its_approver(
     world: World, uma: Client, anonymous: Client, pool: FakeEgressPool
 ) -> None:
-    """Who may not sign in any more decides nothing, however good the link was."""
+    """A person who may no longer sign in cannot decide, even with a valid link."""
     mail = await request_approval(world, uma, pool)
     vic = world.actors.vic
     await world.runtime.db.write(

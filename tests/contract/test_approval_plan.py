@@ -17,7 +17,7 @@ WORD = {"type": "input", "label": "word", "masked": True}
 
 
 async def flow(world: World, ada: Client, **more: Any) -> dict[str, Any]:
-    """Ask, then deploy, then clean up; what is given goes to deploy."""
+    """Ask, then deploy, then clean up; deploy gets the arguments."""
     body = {"approvers": ["vic"], "task_arguments": [NAME, NAME], **more}
     task = await world.task("ask", type="approval", **body)
     deploy = await world.task("deploy", task_arguments=[NAME, WORD], script_runas="bash -e")
@@ -59,7 +59,7 @@ async def test_an_approval_shows_the_tasks_and_scripts_that_will_run(
     assert (first["hostname"], first["script_filename"]) == ("web-1", "deploy.sh")
     assert first["script_sha256"] == file["sha256"]
     assert first["script_runas"] == "bash -e"
-    # What is masked there is masked here.
+    # Values that are masked in the task are masked here.
     assert first["arguments"] == ["v1.2", "***"]
     assert (second["name"], second["hostname"]) == ("clean", "web-2")
     assert "arguments" not in second
@@ -83,7 +83,7 @@ async def test_a_change_makes_the_approval_void(
 ) -> None:
     workflow, job = await request_approval(world, ada, uma)
     assert (await ada.patch(f"/acme/task/{workflow['deploy']}", CHANGES[text])).status == 200
-    # Whoever is faster than the reaction is refused in the vote itself.
+    # A vote that comes before the event consumer is refused by the vote itself.
     refused = await vic.put(f"/acme/job/{job['id']}/approve")
     assert (refused.status, refused.code) == (409, "approval_void")
     assert f"the {text} of deploy" in refused.json["message"]
@@ -146,7 +146,7 @@ async def test_a_timeout_does_not_approve_a_changed_plan(
 async def test_a_task_changed_after_the_approval_does_not_start(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    """Between the vote and the start there is a moment; what was approved is what runs."""
+    """There is a moment between the vote and the start; what was approved is what runs."""
     workflow, job = await request_approval(world, ada, uma)
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
     await ada.patch(f"/acme/task/{workflow['deploy']}", CHANGES["script"])
@@ -212,7 +212,7 @@ async def test_an_approval_shows_the_workflow_that_it_triggers(
     assert sorted(item["name"] for item in job["will_run"]) == ["a", "b"]
     assert {item["workflow_id"] for item in job["will_run"]} == {workflow["id"]}
     await vic.put(f"/acme/job/{job['id']}/approve")
-    # Changed in the moment before it starts.
+    # Changed just before it starts.
     edges = [{"source": "a", "target": "b", "on": "failure"}]
     graph = {**workflow["graph"], "edges": edges}
     assert (await ada.patch(f"/acme/workflows/{workflow['id']}", {"graph": graph})).status == 200

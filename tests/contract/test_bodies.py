@@ -117,7 +117,7 @@ async def test_other_content_types_are_refused(world: World, ada: Client) -> Non
 
 
 async def test_json_with_the_type_of_a_form_is_detected(ada: Client) -> None:
-    """What curl -d sends unless it is told otherwise."""
+    """The content type that curl -d sends by default."""
     refused = await ada.post("/acme/job", raw=b'{"task": "x"}', headers={"content-type": FORM})
     assert refused.status == 415
     assert "application/json" in refused.json["message"]

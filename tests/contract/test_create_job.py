@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.running import create
 from contract.world import World
@@ -17,7 +17,7 @@ async def test_a_job_is_created(world: World, uma: Client) -> None:
     assert (response.json["lifecycle"], response.json["state"]) == ("ready", "in_progress")
     assert response.json["_type"] == "ScriptJob"
     assert response.json["name"] == "echo" and response.json["task_id"] == task
-    assert letters.missing(response.json, letters.CREATED) == []
+    assert interface_fields.missing(response.json, interface_fields.CREATED) == []
     assert response.json["output"] is None and "result" not in response.json
 
 
@@ -130,7 +130,7 @@ async def test_a_missing_task_is_reported(uma: Client) -> None:
 async def test_a_task_of_another_organization_is_not_found(
     world: World, uma: Client, ada: Client
 ) -> None:
-    """Not for an admin either, whom no ACL keeps out."""
+    """Also refused for an admin, whom no ACL excludes."""
     theirs = await world.task(by="eve")
     for client in (uma, ada):
         response = await client.post("/acme/job", {"task": theirs})

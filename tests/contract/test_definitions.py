@@ -33,7 +33,7 @@ async def redefine(ada: Client, record: dict[str, Any], **more: Any) -> dict[str
 
 
 async def on(ada: Client, noun: str = "task", name: str = "backup") -> dict[str, dict[str, Any]]:
-    """What is there, by the name of its host."""
+    """The objects by the name of their host."""
     listed = (await ada.get(f"/acme/{noun}?where[name]={name}")).json
     return {item["hostname"]: item for item in listed}
 
@@ -44,7 +44,7 @@ async def test_hosts_with_the_tag_get_the_defined_task(world: World, ada: Client
     assert [instance["hostname"] for instance in definition["instances"]] == ["web-1"]
     there = await on(ada)
     assert there["web-1"]["id"] == definition["instances"][0]["id"]
-    # A host that joins has it too; one that leaves has it no longer.
+    # A host that gets the tag gets the object too; a host that loses the tag loses it.
     await tag(ada, world, "web-2", "web")
     await tag(ada, world, "web-1", "old")
     await react(world)
@@ -96,7 +96,7 @@ async def test_monitors_are_defined_the_same_way(world: World, ada: Client) -> N
     await redefine(ada, definition, definition={**WEB, "cpu": 70, "looptime": 5_000})
     for item in (await on(ada, "monitor", "health")).values():
         assert (item["config"]["limit"]["cpu"], item["looptime"]) == (70, 5_000)
-    # Pausing and muting one of them is a matter of its host.
+    # Pausing and muting apply to one host only.
     assert (await ada.put(f"/acme/monitor/{there['web-1']['id']}/pause", {})).status == 200
     assert (await ada.delete(f"/acme/definition/{definition['id']}")).status == 200
     assert await on(ada, "monitor", "health") == {}
@@ -117,7 +117,7 @@ async def test_objects_of_a_definition_cannot_be_changed_directly(
         await ada.delete(f"/acme/monitor/{monitor}"),
     ):
         assert (refused.status, refused.code) == (409, "follows_definition"), refused.body
-    # Who may run it, and its key, are its own.
+    # Each has its own ACL and its own secret key.
     assert (await ada.put(f"/acme/task/{task}/acl", {"users": ["uma"]})).status == 200
     assert (await ada.post(f"/acme/task/{task}/credentials/rotate", {})).status == 200
 
@@ -204,7 +204,7 @@ async def test_hidden_values_stay_hidden_and_are_kept(world: World, ada: Client)
 async def test_an_invalid_definition_is_refused(
     world: World, ada: Client, body: dict[str, Any], is_tagged: bool
 ) -> None:
-    """Also while no host carries the tag: it must not fail when one joins."""
+    """Also while no host has the tag: it must not fail when one gets it."""
     if is_tagged:
         await tag(ada, world, "web-1", "web")
     refused = await ada.post(
@@ -263,6 +263,6 @@ async def test_a_definition_of_a_deleted_object_does_not_block_others(
     await react(world)
     assert await on(ada) == {} and set(await on(ada, "monitor", "health")) == {"web-1"}
     assert (await ada.get(f"/acme/definition/{first['id']}")).json["instances"] == []
-    # Once it is right again, it follows.
+    # When it is correct again, it is updated again.
     await redefine(ada, first, definition=TASK)
     assert set(await on(ada)) == {"web-1"}

@@ -18,7 +18,7 @@ LISTS = ("task", "workflows", "webhook", "indicator", "monitor", "schedule", "fi
 
 
 async def create_demo(world: World) -> None:
-    """As the first start does it when the first host comes."""
+    """As the first start creates it when the first host is enrolled."""
     host_id = world.things.hosts["web-1"].host_id
 
     def begin(tx: Tx) -> None:
@@ -30,7 +30,7 @@ async def create_demo(world: World) -> None:
 
 
 async def list_names(ada: Client) -> dict[str, list[str]]:
-    """Names of all that there is, by kind; a host's own monitor is not the demo's."""
+    """Names of all objects by kind; a host's own monitor is not part of the demo."""
     fields: dict[str, list[str]] = {}
     for kind in LISTS:
         records: list[dict[str, Any]] = (await ada.get(f"/acme/{kind}")).json
@@ -80,7 +80,7 @@ async def test_the_demo_is_created_once(world: World, ada: Client) -> None:
 async def test_the_demo_workflow_asks_for_an_approval_and_passes_values_on(
     world: World, ada: Client
 ) -> None:
-    """The owner is the approver, and is shown what the yes lets run."""
+    """The owner is the approver, and sees what the approval starts."""
     await create_demo(world)
     async with world.agent() as agent:
         (flow,) = (await ada.get("/acme/workflows")).json
@@ -100,7 +100,7 @@ async def test_changed_objects_are_kept(world: World, ada: Client) -> None:
     (task,) = (await ada.get("/acme/task?where[name]=Count slowly")).json
     await ada.patch(f"/acme/task/{task['id']}", {"description": "Mine now."})
     (tile,) = (await ada.get("/acme/indicator?where[title]=Coffees")).json
-    # To count is no change.
+    # Counting does not count as a change.
     await ada.patch(f"/acme/indicator/{tile['id']}/increase")
     answer = (await ada.delete("/api/demo")).json
     fields = {item["name"]: item["reason"] for item in answer["kept"]}
@@ -153,13 +153,13 @@ async def test_only_admins_take_it_away(world: World, uma: Client, eve: Client) 
     await create_demo(world)
     assert (await uma.delete("/api/demo?customer=acme")).status == 403
     assert (await world.client("max").delete("/api/demo?customer=acme")).status == 403
-    # An admin of another organization removes the demo there, of which there is none.
+    # An admin of another organization removes the demo there, which does not exist.
     assert (await eve.delete("/api/demo")).json == {"removed": [], "kept": []}
     assert (await eve.delete("/api/demo?customer=acme")).status == 403
 
 
 async def test_a_remote_host_does_not_check_itself(world: World, ada: Client) -> None:
-    """Without an address of its own the server is only where its local agent is."""
+    """Without a URL, the server can be reached only on the machine of its local agent."""
     world.runtime.settings.url = ""
     host_id = world.things.hosts["web-2"].host_id
     operator = service.operator(world.actors.acme)
@@ -177,7 +177,7 @@ async def test_the_first_steps_do_not_count_the_demo(world: World, ada: Client) 
     await create_demo(world)
     steps = (await ada.get("/api/first-steps")).json
     assert (steps["visible"], steps["demo"]) == (True, 19)
-    # The cast of the tests has several people and hosts already.
+    # The tests already have several people and hosts.
     assert await open_steps(ada) == ["run", "task", "schedule", "notifications"]
     task = await world.task("own")
     assert await open_steps(ada) == ["run", "schedule", "notifications"]

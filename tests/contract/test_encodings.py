@@ -15,7 +15,7 @@ from contract.fakeagent import FakeAgent
 from contract.world import World
 
 MOST = 4
-# Everything that can stand in an argv: no NUL, no half of a surrogate pair.
+# Everything that argv can contain: no NUL, no half of a surrogate pair.
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 ARGUMENTS = st.lists(WORDS, max_size=MOST)
 JSON_VALUES = st.recursive(
@@ -40,7 +40,7 @@ class RunRoutes:
             self.tasks.append((task, response.json["secret"]))
 
     async def argvs(self, answers: list[Response]) -> list[list[str]]:
-        """What the agent is told to run with, for each of these answers."""
+        """The arguments in the agent's order, for each of these responses."""
         assert [item.status for item in answers] == [200] * len(answers), answers
         orders = {order.job_id: order for order in [await self.agent.order() for _ in answers]}
         actual_orders = [orders[item.json["id"]] for item in answers]

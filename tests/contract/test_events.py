@@ -79,7 +79,7 @@ async def test_a_viewer_sees_events_that_the_acl_allows(
         job = await create(ada, task_id)
         first = await stream.next()
         while first is not None and not first.kind:
-            # Ids come even when nothing is visible, so that a reader's cursor moves on.
+            # Ids are sent even if no event is visible, so that a reader's cursor moves on.
             first = await stream.next()
         assert first is not None
         assert (first.kind, first.data["object_id"]) == ("job.created", job["id"])
@@ -139,7 +139,7 @@ async def test_a_cursor_that_is_too_old_means_resync(world: World, ada: Client) 
     await world.runtime.db.write(lambda tx: tx.execute("delete from events"))
     await world.task("later")
     async with Stream(ada, EVENTS, {"last-event-id": "0.1"}) as stream:
-        assert (await stream.until("resync")).data == {}
+        assert (await stream.until("resync")).data == {"reason": "too_old"}
 
 
 async def test_a_cursor_from_the_future_means_resync(world: World, ada: Client) -> None:
@@ -176,7 +176,8 @@ async def test_a_stream_ends_when_its_reader_loses_access(
         await stream.until("job.created")
         await olga.delete(f"/api/member/{world.actors.uma.member_id}")
         await create(ada, task)
-        assert [item.kind for item in await stream.rest()] == ["resync"]
+        [last] = await stream.rest()
+        assert (last.kind, last.data) == ("resync", {"reason": "permissions_changed"})
 
 
 async def test_a_token_that_expires_is_cut_off(
@@ -192,7 +193,7 @@ async def test_a_token_that_expires_is_cut_off(
         unseen = await create(ada, task)
         *others, last = await stream.rest()
         assert last.kind == "resync"
-        # What was on its way before is not what this is about.
+        # Events that were already on their way do not count here.
         assert unseen["id"] not in [other.data["object_id"] for other in others]
 
 
@@ -295,7 +296,7 @@ async def test_every_member_gets_events_of_shared_views(
 
 
 async def test_a_cursor_before_deleted_events_gets_resync(world: World, ada: Client) -> None:
-    """Older events of jobs may still be there, so the oldest event says nothing about it."""
+    """Older events of jobs may still exist, so the oldest event proves nothing."""
     async with Stream(ada, EVENTS) as stream:
         await world.task("first")
         server_event = await stream.until("task.created")

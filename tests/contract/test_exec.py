@@ -118,7 +118,7 @@ async def test_only_admins_run_commands(world: World, uma: Client, eve: Client) 
         assert (await world.client(who).post("/exec", body)).status == 403
     assert (await world.client().post("/exec", body)).status == 401
     assert (await world.client("token").post("/exec", body)).status == 201
-    # Another organization's hosts are as unknown as those that nobody has.
+    # Hosts of another organization are refused like hosts that do not exist.
     other = await eve.post("/globex/exec", body)
     nobody = await eve.post("/globex/exec", {"command": ["x"], "hosts": ["web-0"]})
     assert (other.status, other.code) == (nobody.status, nobody.code) == (400, "unknown_hosts")

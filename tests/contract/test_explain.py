@@ -30,7 +30,8 @@ async def test_the_report_lists_the_rights_of_each_member(world: World, ada: Cli
 
 
 async def test_the_access_report_agrees_with_the_permissions(world: World, ada: Client) -> None:
-    """For every member: the list shows it, and a run is taken, exactly where it says so."""
+    """For every member: the list shows the object, and a run is accepted, exactly where the report
+    says so."""
     task = await world.task(acl=["uma"])
     people = by_name((await ada.get(f"/access/explain?customer=acme&object=task&id={task}")).json)
     for name in ("vic", "uma", "max", "ada", "olga"):

@@ -12,7 +12,7 @@ PLACE = ("id", "task_id", "host_id", "script_id", "version", "creation_date", "l
 
 
 def essence(record: dict[str, Any]) -> dict[str, Any]:
-    """Without what belongs to the place and the moment."""
+    """Without values that depend on the place and the time."""
     remaining = {*PLACE, "acl", "triggers", "host", "script", "hostname", "tasks", "start_task_id"}
     remaining |= {"notes", "not_imported"}
     return {field: value for field, value in record.items() if field not in remaining}
@@ -107,7 +107,7 @@ async def test_constants_reach_the_scripts_of_a_workflow(world: World, ada: Clie
     assert record["global_constants"] == {}
     async with world.agent() as agent:
         await run(ada, flow)
-        # One that runs keeps those that it began with.
+        # A running job keeps the constants that it started with.
         await ada.patch(f"/acme/workflows/{flow['id']}", {"global_constants": {}})
         env = (await agent.order()).env
     assert (env["OWN"], env["BOTH"], env["REGION"], env["LIST"]) == ("task", "task", "eu", "[1,2]")

@@ -10,9 +10,9 @@ from contract.world import World
 
 BODY = {"name": "x", "users": [], "timeout": 1, "outcome": "success", "task_arguments": []}
 
-# Who, what, and the only answers that are right. {task}, {job} and the like are acme's own.
+# Who, what, and the only correct statuses. {task}, {job} and the like belong to acme.
 NEVER: tuple[tuple[str, str, str, int], ...] = (
-    # Strangers see nothing.
+    # Anonymous clients see nothing.
     ("anonymous", "GET", "/acme/task", 401),
     ("anonymous", "GET", "/acme/job", 401),
     ("anonymous", "GET", "/acme/job/{job}", 401),
@@ -27,7 +27,7 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
     ("expired token", "GET", "/acme/task", 401),
     ("revoked token", "GET", "/acme/task", 401),
     ("revoked token", "DELETE", "/acme/task/{task}", 401),
-    # Viewers look, and start or change nothing.
+    # Viewers read, and start or change nothing.
     ("viewer", "POST", "/acme/job", 403),
     ("viewer", "POST", "/acme/task/{task}/job", 403),
     ("viewer", "PUT", "/acme/job/{job}/cancel", 403),
@@ -35,7 +35,7 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
     ("viewer", "PUT", "/acme/job/{job}/resolve", 403),
     ("viewer", "GET", "/acme/task/{task}/acl", 403),
     ("viewer", "GET", "/acme/file", 403),
-    # Users run, and define nothing.
+    # Users run tasks, and define nothing.
     ("user", "POST", "/acme/task", 403),
     ("user", "PATCH", "/acme/task/{task}", 403),
     ("user", "PUT", "/acme/task/{task}/acl", 403),
@@ -43,13 +43,13 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
     ("user", "DELETE", "/acme/job/finished", 403),
     ("user", "GET", "/acme/script/{file}/download", 403),
     ("user", "POST", "/api/member", 403),
-    # Managers know people and lists, not secrets and definitions.
+    # Managers see people and lists, not secrets and definitions.
     ("manager", "GET", "/acme/task/{task}/credentials", 403),
     ("manager", "DELETE", "/acme/task/{task}", 403),
     ("manager", "POST", "/api/token", 403),
     ("manager", "GET", "/api/audit", 403),
     ("manager", "DELETE", "/acme/host/{host}", 403),
-    # Admins are not owners, and nobody but an agent is an agent.
+    # Admins are not owners, and only an agent is an agent.
     ("admin", "DELETE", "/api/customer", 403),
     ("admin", "PUT", "/api/customer", 403),
     ("admin", "PUT", "/api/customer/owner", 403),
@@ -63,7 +63,7 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
     ("integration token", "PUT", "/api/session/refresh", 403),
     # An agent may call its own routes only.
     ("agent", "GET", "/acme/task", 403),
-    # The address is also its question for work, if it has registered over HTTP.
+    # The same path is the agent's request for jobs, if it has registered over HTTP.
     ("agent", "GET", "/acme/job", 409),
     ("agent", "POST", "/acme/job", 403),
     ("agent", "GET", "/acme/task/{task}/credentials", 403),

@@ -16,7 +16,8 @@ TWO = [*ONE, {"type": "input", "label": "two"}]
 
 @pytest.fixture
 def bare_client(world: World) -> Client:
-    """No header, no cookie: the token stands in the query, the organization nowhere else."""
+    """No header, no cookie: only the query contains the token, and nothing names the
+    organization."""
     return world.client()
 
 
@@ -25,7 +26,7 @@ def token_of(world: World) -> str:
 
 
 async def test_the_first_steps_of_the_documentation_run(world: World, bare_client: Client) -> None:
-    """The first steps of the documentation that interface.md was written from."""
+    """The first steps of the documentation from which interface.md was written."""
     task = await world.task(task_arguments=TWO)
     text = f"access_token={token_of(world)}&customer=acme"
     tasks = (await bare_client.get(f"/acme/task?access_token={token_of(world)}")).json
@@ -90,12 +91,12 @@ async def test_an_object_is_the_argument_of_a_task_with_one_argument(
     body = {"event": "push", "size": 1.0, "tags": [None]}
     values = await run_by(uma, f"/acme/task/{task}/job", body=body)
     assert values == ["x", '{"event":"push","size":1.0,"tags":[null]}']
-    # One that speaks to us is not taken for it, nor where there are two to fill.
+    # A body with a field of our own API is no payload, nor if there are two arguments to fill.
     spoken = {"lifecycle": "onhold", "a": 1}
     assert await run_by(uma, f"/acme/task/{task}/job", body=spoken) == []
     two = await world.task("two", task_arguments=TWO)
     assert (await uma.post(f"/acme/task/{two}/job", body)).status == 400
-    # Nor where the address does not name the task.
+    # Nor if the path does not name the task.
     assert (await uma.post(f"/job?customer=acme&task={task}", body)).status == 400
 
 

@@ -31,7 +31,7 @@ async def test_four_eyes_is_off_by_default(world: World, uma: Client, ada: Clien
 
 
 async def test_the_own_token_cannot_approve_the_own_job(world: World, ada: Client) -> None:
-    """Who starts it by a token that the same person made is the same two eyes."""
+    """A person who starts it with a token of their own counts as the same person."""
     task = await approval(world, approvers=["ada", "max"], four_eyes=True)
     job = await create(world.client("token"), task)
     refused = await ada.put(f"/acme/job/{job['id']}/approve")

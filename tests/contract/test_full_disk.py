@@ -21,7 +21,7 @@ async def job_of(client: Client, job: dict[str, Any]) -> dict[str, Any]:
 
 
 async def until_host(client: Client, message: str) -> dict[str, Any]:
-    """The host once the server has recorded what its agent said."""
+    """The host, when the server has recorded the agent's report."""
     async with asyncio.timeout(30):
         while True:
             hosts = (await client.get("/acme/host")).json
@@ -107,7 +107,7 @@ async def test_a_rule_without_kinds_notifies_people_of_hosts_that_get_no_jobs(
     refusal = "The journal names fence 7."
     await world.runtime.db.write(journal_warnings.note_refused, host["id"], refusal)
     await deliver_notices(world.runtime)
-    # Not that the disk has space again: nobody has to act.
+    # No notification that the disk has space again: nobody has to act.
     full, refused = pool.sent
     assert "disk is full" in full.title and LACK in full.body
     assert "web-1" in refused.title and refusal in refused.body
@@ -123,7 +123,7 @@ async def test_an_order_that_a_full_disk_returns_is_not_failed(world: World, uma
         returned = await job_of(uma, job)
         assert (returned["lifecycle"], returned["state"]) == ("ready", "in_progress")
         assert (returned["ran"], returned["waiting_reason"]) == ("no", "host_disk_full")
-        # Other jobs wait too: nothing more is given out until the agent has space.
+        # Other jobs wait too: the host gets no work until it has space.
         other = await create(uma, task)
         assert (await job_of(uma, other))["waiting_reason"] == "host_disk_full"
         await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
@@ -135,7 +135,7 @@ async def test_an_order_that_a_full_disk_returns_is_not_failed(world: World, uma
     assert (done["state"], done["attempt_count"]) == ("normal", 1)
 
 
-async def test_an_agent_that_says_nothing_of_its_disk_gets_work(world: World, uma: Client) -> None:
+async def test_an_agent_that_does_not_report_its_disk_gets_work(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()
@@ -177,7 +177,7 @@ async def test_a_job_that_never_fits_on_the_disk_ends(world: World, uma: Client)
         job = await create(uma, await world.task())
         for _ in range(MAX_RETURNS):
             await agent.end(await agent.order(), **report)
-            # A claim that was under way may have assigned it again already.
+            # A claim that was in progress may have assigned it again already.
             assert (await job_of(uma, job))["lifecycle"] in ("ready", "assigned")
             await agent.send_messages(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         await agent.end(await agent.order(), **report)

@@ -43,7 +43,7 @@ async def test_held_jobs_are_listed_until_they_are_released(
     assert answer["jobs"][0]["hostname"] == "web-1"
     rest = await held_jobs(ada, limit=2, after=jobs[1]["id"])
     assert [job["id"] for job in rest["jobs"]] == [jobs[2]["id"]]
-    # Only those who may release them see them; other organizations do not.
+    # Only people who may release them see them; other organizations do not.
     assert (await uma.get("/acme/job/held")).status == 403
     assert (await eve.get("/globex/job/held")).json["total"] == 0
     assert (await ada.put(f"/acme/job/{jobs[0]['id']}/release")).status == 200

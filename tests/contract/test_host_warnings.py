@@ -70,7 +70,7 @@ async def test_held_jobs_of_a_restored_database_are_reported_until_they_are_rele
     assert (awaited["code"], host["code"], host["jobs"]) == ("journal_awaited", "jobs_held", 2)
     assert awaited["since"] == host["since"] is not None
     assert await warnings(ada, "web-2") == []
-    # Another process than before holds the journal: it proves nothing, and the jobs stay held.
+    # A different process holds the journal: it proves nothing, and the jobs stay held.
     async with world.agent(greeting=2):
         assert await codes(ada) == ["jobs_held"]
         assert (await ada.post("/acme/job/release", {})).json["released"] == 2
@@ -87,7 +87,7 @@ async def test_a_refused_journal_is_reported_with_what_to_do(
     [warning] = await warnings(uma)
     assert warning["code"] == "journal_refused"
     assert "belvedere mark-restored" in warning["message"]
-    # The agent tries again and again; people hear of it once.
+    # The agent retries again and again; people are notified once.
     assert await event_kinds(world, "host.journal%") == ["host.journal_refused"]
     lines = [line for line in caplog.messages if line.startswith("agent refused host=")]
     assert len(lines) == 1 and "mark-restored" in lines[0]
@@ -109,7 +109,7 @@ async def test_a_journal_that_went_back_is_reported_for_a_week(
         assert await codes(uma) == ["journal_rolled_back"]
     assert await event_kinds(world, "host.journal%") == ["host.journal_rolled_back"]
     clock.move(journal_warnings.ROLLBACK_WARNING_PERIOD // SECOND)
-    # Not the session of a person, which has ended meanwhile.
+    # Not the session of a person, which has ended in the meantime.
     assert await warnings(world.client("token")) == []
 
 

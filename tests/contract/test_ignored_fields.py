@@ -33,7 +33,7 @@ async def test_a_record_can_be_sent_back(world: World, ada: Client) -> None:
     record.pop("timeout")
     changed = await ada.put(f"/acme/task/{task}?strict=1", record)
     assert changed.status == 200, changed.json
-    # They have no effect, which a client can see.
+    # They have no effect, and the client is told so.
     assert "creation_date" in changed.headers[IGNORED].split(", ")
     assert "_type" not in changed.headers[IGNORED].split(", ")
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from belvedere.egress.messages import EgressResult
 from belvedere.egress.pool import EgressPool
 from belvedere.notifications import inbox
-from belvedere.server import notices as telling
+from belvedere.server import notices
 from belvedere.server.notices.objects import ALERT_KINDS
-from contract import flowing
-from contract import interface_fields as letters
+from contract import flowing, interface_fields
 from contract.client import Client
 from contract.notifying import deliver_notices, send_messages
 from contract.running import create, run
@@ -18,11 +18,11 @@ from egress.fake_pool import FakeEgressPool
 from egress.receivers import mail_sink
 from manual_clock import ManualClock
 
-RECORD: dict[str, letters.Kind] = {
-    **dict.fromkeys(("id", "object_id", "group_id"), letters.identifier),
-    **dict.fromkeys(("kind", "object", "severity", "title", "body"), letters.string),
-    "read": letters.boolean,
-    "creation_date": letters.moment,
+RECORD: dict[str, interface_fields.Kind] = {
+    **dict.fromkeys(("id", "object_id", "group_id"), interface_fields.identifier),
+    **dict.fromkeys(("kind", "object", "severity", "title", "body"), interface_fields.string),
+    "read": interface_fields.boolean,
+    "creation_date": interface_fields.moment,
 }
 
 
@@ -33,7 +33,7 @@ def pool(world: World) -> FakeEgressPool:
 
 
 async def titles(world: World, *names: str) -> dict[str, list[str]]:
-    """What stands in the inboxes of these members, newest first."""
+    """The contents of these members' inboxes, newest first."""
     fields = {}
     for name in names:
         answer = await world.client(name).get("/acme/notification")
@@ -50,10 +50,10 @@ async def failed_job(world: World, who: str, **fields: Any) -> None:
 
 
 async def test_the_starter_is_notified_of_a_failed_job(world: World, uma: Client) -> None:
-    """A job that ends badly is told to whoever started it."""
+    """A job that ends badly notifies the person who started it."""
     await failed_job(world, "uma")
     (notification,) = (await uma.get("/acme/notification")).json
-    assert letters.missing(notification, RECORD) == []
+    assert interface_fields.missing(notification, RECORD) == []
     assert (notification["kind"], notification["title"]) == (
         "job.finished",
         "echo ended in failure",
@@ -99,7 +99,7 @@ async def test_all_are_read_at_once(world: World, uma: Client, vic: Client) -> N
     assert [
         notification["read"] for notification in (await uma.get("/acme/notification")).json
     ] == [True]
-    # Only mine.
+    # Only the caller's own.
     assert [
         notification["read"] for notification in (await vic.get("/acme/notification")).json
     ] == [False]
@@ -141,7 +141,8 @@ async def test_admins_and_named_people_are_notified_of_a_job_without_a_starter(
 
 @pytest.mark.parametrize("code", [0, 1])
 async def test_notify_and_success_are_respected(world: World, code: int) -> None:
-    """A job without `notify` tells nobody; one that ends well tells nobody who did not ask."""
+    """A job without `notify` notifies nobody; one that succeeds notifies nobody who did not ask for
+    it."""
     task = await world.task(notify=code == 0)
     async with world.agent() as agent:
         await run(world.client("uma"), agent, task, code=code)
@@ -223,18 +224,18 @@ async def test_old_events_are_not_notified(world: World, ada: Client, clock: Man
     )
 
 
-# Mail by the installation itself
+# Mail from the installation itself
 
 
 def mailing(world: World, port: int) -> None:
     address = f"mailto://127.0.0.1:{port}?from=belvedere@acme.test&mode=insecure"
     world.runtime.settings.mail = address
-    # The operator's own mail server may stand inside.
+    # The operator's own mail server may have an internal address.
     world.runtime.egress = EgressPool(mail=address)
 
 
 def link_in(body: bytes) -> str:
-    """The token of the link, out of a mail as it went over the wire."""
+    """The token of the link, from a mail as it was sent."""
     text = body.replace(b"=\r\n", b"").replace(b"=3D", b"=").decode()
     return text.partition("/ui/link#")[2].split()[0]
 
@@ -263,7 +264,7 @@ async def test_an_invitation_is_mailed(world: World, anonymous: Client) -> None:
     (received_message,) = sink.got
     assert "new@acme.test" in received_message.headers["to"]
     body = {"token": link_in(received_message.body), "password": "a-wholly-new-one"}
-    # Both links lead in, and only one person comes.
+    # Both links work, and they lead to one member.
     response = await anonymous.post("/api/auth/link", {"token": reply.json["invitation"]["token"]})
     assert response.status == 200
     assert (await anonymous.post("/api/auth/invitation", body)).status == 200
@@ -305,6 +306,24 @@ async def test_muted_notifications_are_not_delivered(
     assert await titles(world, "uma") == {"uma": ["third ended in failure"]}
 
 
+async def test_a_deleted_channel_leaves_no_failed_messages_in_inboxes(
+    world: World, ada: Client, pool: FakeEgressPool
+) -> None:
+    """Neither those that are in the inbox already nor one that is still to be delivered."""
+    body = {"name": "ops", "url": "https://example.com/hook"}
+    channels = [(await ada.post("/acme/notify/channel", body)).json["id"] for _ in range(2)]
+    pool.results[:] = [EgressResult("There is no such address.", for_good=True)] * 4
+    for channel in channels:
+        await ada.post(f"/acme/notify/channel/{channel}/test")
+    await deliver_notices(world.runtime)
+    title = "A message could not be delivered"
+    assert await titles(world, "ada") == {"ada": [title, title]}
+    await ada.post(f"/acme/notify/channel/{channels[0]}/test")
+    assert (await ada.delete(f"/acme/notify/channel/{channels[0]}")).status == 200
+    await deliver_notices(world.runtime)
+    assert await titles(world, "ada") == {"ada": [title]}
+
+
 @pytest.mark.parametrize("muted", [["job.assigned"], ["x"], [""], [7], "job.finished", None])
 async def test_an_unknown_kind_cannot_be_muted(uma: Client, muted: Any) -> None:
     assert (await uma.put(PREFERENCES, {"muted": muted})).status == 400
@@ -318,6 +337,6 @@ async def test_preferences_are_a_persons(world: World, anonymous: Client) -> Non
 
 
 def test_every_kind_has_notifications() -> None:
-    assert set(inbox.KINDS) <= telling.KINDS
+    assert set(inbox.KINDS) <= notices.KINDS
     alerts = {kind for how in ALERT_KINDS.values() for kind in how.alerts}
     assert alerts <= set(inbox.KINDS)

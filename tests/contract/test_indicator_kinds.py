@@ -42,7 +42,7 @@ KINDS = ("type_", "kind", "sent", "kept", "gist")
 async def test_each_kind_of_indicator_stores_its_value(
     ada: Client, vic: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
-    """By every route that takes a value, seen by whom the ACL names."""
+    """By every route that takes a value, visible to the members that the ACL names."""
     indicator = await create_indicator(ada, "Board", type_, value=sent, acl=[VIC])
     assert (indicator["_type"], indicator["value"], indicator["gist"]) == (kind, kept, gist)
     target = f"/acme/indicator/{indicator['id']}"
@@ -209,7 +209,7 @@ async def store_file(ada: Client, content: str, name: str = "report.txt") -> str
 async def test_a_stored_file_is_shown_as_it_is_now(
     ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:
-    """Whoever may see the tile sees the file, which needs a manager otherwise."""
+    """Everyone who may see the tile may read the file, which otherwise requires a manager."""
     file_id = await store_file(ada, "one")
     indicator = await create_indicator(ada, "Report", "file", value=file_id, acl=[VIC])
     assert (indicator["value"], indicator["gist"]) == (file_id, "")

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client, Response
 from contract.world import World
 from manual_clock import ManualClock
@@ -14,15 +14,15 @@ from manual_clock import ManualClock
 UMA, VIC = "uma@acme.test", "vic@acme.test"
 MISSING = "0" * 24
 
-INDICATOR: dict[str, letters.Kind] = {
-    **dict.fromkeys(("id", "customer_id", "user_id"), letters.identifier),
-    **dict.fromkeys(("title", "type", "_type", "state", "severity"), letters.string),
-    **dict.fromkeys(("description", "customer_name"), letters.string),
-    **dict.fromkeys(("read_only", "enable", "alerts", "sticky"), letters.boolean),
+INDICATOR: dict[str, interface_fields.Kind] = {
+    **dict.fromkeys(("id", "customer_id", "user_id"), interface_fields.identifier),
+    **dict.fromkeys(("title", "type", "_type", "state", "severity"), interface_fields.string),
+    **dict.fromkeys(("description", "customer_name"), interface_fields.string),
+    **dict.fromkeys(("read_only", "enable", "alerts", "sticky"), interface_fields.boolean),
     "value": lambda value: isinstance(value, str | int | float),
-    "acl": letters.array,
-    "creation_date": letters.moment,
-    "last_update": letters.moment,
+    "acl": interface_fields.array,
+    "creation_date": interface_fields.moment,
+    "last_update": interface_fields.moment,
 }
 
 
@@ -43,7 +43,7 @@ async def test_an_indicator_is_created_and_listed(ada: Client) -> None:
     indicator = await create_indicator(
         ada, "Deploys", "text", state="normal", value="all fine", acl=[UMA]
     )
-    assert letters.missing(indicator, INDICATOR) == []
+    assert interface_fields.missing(indicator, INDICATOR) == []
     assert (indicator["title"], indicator["type"], indicator["_type"]) == (
         "Deploys",
         "text",
@@ -253,7 +253,7 @@ async def test_a_source_pushes_state_and_value(ada: Client) -> None:
     target = f"/indicator/{indicator['id']}/state?customer=acme"
     pushed = await ada.patch(target, {"state": "failure", "value": 97})
     assert (pushed.status, pushed.json["state"], pushed.json["value"]) == (200, "failure", 97)
-    # What the original's scripts say.
+    # What scripts for TheEye send.
     pushed = await ada.patch(target, {"state": "success"})
     assert (pushed.json["state"], pushed.json["value"]) == ("normal", 97)
     refused = await ada.patch(target, {})
@@ -262,7 +262,7 @@ async def test_a_source_pushes_state_and_value(ada: Client) -> None:
 
 
 async def test_put_by_title_makes_and_replaces(ada: Client) -> None:
-    """What the original's clients write with."""
+    """What clients of TheEye write with."""
     body = {"type": "text", "value": "one", "description": "First.", "tags": ["blue"]}
     first = await ada.put(by_title("Status"), {"title": "Status", **body})
     assert first.status == 200
@@ -281,7 +281,7 @@ async def test_put_by_title_refuses_another_title_and_no_type(ada: Client) -> No
     assert (await ada.get("/acme/indicator")).json == []
 
 
-async def test_put_by_id_goes_back_to_the_defaults(ada: Client) -> None:
+async def test_put_by_id_resets_fields_to_their_defaults(ada: Client) -> None:
     indicator = await create_indicator(
         ada, value=9, state="failure", severity="low", ttl=60_000, acl=[UMA]
     )
@@ -456,7 +456,7 @@ async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: M
     assert (await ada.get(target)).json["stale"] is False
     clock.move(1)
     assert (await ada.get(target)).json["stale"] is True
-    # A new name is no word of its source.
+    # A new name does not count as an update.
     assert (await ada.patch(target, {"title": "Other"})).json["stale"] is True
     assert (await ada.patch(f"{target}/increase")).json["stale"] is False
     clock.move(60)
@@ -477,7 +477,7 @@ async def test_values_of_an_indicator_are_stored_for_a_sparkline(
     assert response.status == 200
     assert [point["value"] for point in response.json] == [10, 20, 30, 40]
     assert [point["state"] for point in response.json][-2:] == ["normal", "failure"]
-    assert all(letters.moment(point["date"]) for point in response.json)
+    assert all(interface_fields.moment(point["date"]) for point in response.json)
     since = response.json[2]["date"]
     assert [p["value"] for p in (await ada.get(f"{target}/history?since={since}")).json] == [30, 40]
     assert [p["value"] for p in (await ada.get(f"{target}/history?until={since}")).json] == [10, 20]

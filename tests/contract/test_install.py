@@ -15,7 +15,7 @@ async def test_the_installer_contains_the_hash_of_the_agent(anonymous: Client) -
     agent = await anonymous.get("/-/belvedere-agent.pyz")
     assert hashlib.sha256(agent.body).hexdigest() in script.text
     assert agent.headers["etag"] == f'"{hashlib.sha256(agent.body).hexdigest()}"'
-    # As the settings say, whatever the request says.
+    # The address in the settings, whatever the request says.
     assert "http://belvedere.test/-/belvedere-agent.pyz" in script.text
 
 

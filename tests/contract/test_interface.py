@@ -33,7 +33,7 @@ def test_every_row_is_a_route_with_the_level_of_the_interface() -> None:
     routes = {f"{route.method} {route.path}": route for route in ROUTES}
     assert {row: routes[row].level for row in ROWS} == ROWS
     assert {routes[row].style for row in ROWS} == {"both"}
-    # Original clients compare with 200 and send fields that we do not know.
+    # Clients of TheEye compare with 200 and send fields that we do not have.
     assert all(routes[row].from_interface for row in ROWS)
 
 

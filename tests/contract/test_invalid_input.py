@@ -44,7 +44,7 @@ HEADERS = (
     ("origin", "GET /task"),
     ("x-forwarded-for", "GET /task"),
 )
-# What stands in a path without being an id.
+# What a path contains besides ids.
 FREE = ("{secret}", "{title}", "{token}", "{hostname}", "{name}")
 # One route of each kind takes the parameters that all of them read.
 COMMON = {
@@ -55,7 +55,7 @@ COMMON = {
 
 
 class Fuzz:
-    """Requests that are right but for one thing."""
+    """Requests that are valid except for one value."""
 
     def __init__(self, world: World, fixtures: AllKinds, share: int) -> None:
         self._world, self._fixtures = world, fixtures
@@ -97,7 +97,7 @@ class Fuzz:
         raw = json.dumps(body).encode()
         kind = {"content-type": "application/json"}
         try:
-            # `check` objects to a 5xx, and to every answer that is not described.
+            # `check` rejects a 5xx, and every response that is not described.
             await client.request(route.method, target, raw=raw, headers={**kind, **headers})
         except AssertionError as fault:
             text = f"{target[-80:]} {raw[:80]!r} {headers}: {str(fault)[:300]}"
@@ -129,7 +129,7 @@ def name_of(route: Route) -> str:
 
 
 def names_of(route: Route) -> Iterator[str]:
-    """Documented parameters, each with what its words in brackets stand for."""
+    """Documented parameters, each with what the words in brackets stand for."""
     for name, _ in route.query:
         if name == "where[field]":
             yield from ("where[name]", "where[creation_date][$gt]", "where[id][$in][]")
@@ -159,7 +159,7 @@ def _fields_of(body: object) -> tuple[msgspec.structs.FieldInfo, ...]:
 
 @pytest.mark.limit(120)
 async def test_fields_of_bodies(fuzz: Fuzz) -> None:
-    # Doors that share a body share its checks: one of them is enough.
+    # Routes with the same body have the same checks: one of them is enough.
     reading = {route.body: route for route in ROUTES if route.body is not None}
     for route in reading.values():
         target, good = fuzz.target(route, principal_for(route)), fuzz.body(route)

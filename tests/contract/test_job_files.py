@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any
 
+import h11
 import pytest
 
 from belvedere.jobs.history import retention
@@ -10,7 +11,7 @@ from belvedere.jobs.output import artifacts
 from belvedere.protocol import CHUNK, AttemptEnded, JournaledAttempt, Order, Report, pack_file
 from contract.client import Client
 from contract.fakeagent import FakeAgent
-from contract.over_socket import every_transport
+from contract.over_socket import every_transport, real_transports
 from contract.running import create, process_events, show
 from contract.world import World
 from manual_clock import ManualClock
@@ -60,7 +61,7 @@ async def test_files_of_a_job_are_listed_and_downloaded(world: World, uma: Clien
 
 
 async def test_the_end_waits_for_them(world: World, uma: Client) -> None:
-    """Whoever sees that the job is over sees its files."""
+    """Everyone who sees that the job has ended sees its files."""
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()
@@ -74,6 +75,28 @@ async def test_the_end_waits_for_them(world: World, uma: Client) -> None:
         await agent.wait_acked(order.fence)
         response = await uma.get(f"/acme/job/{job['id']}/files/big")
         assert response.body == BIG
+
+
+@real_transports
+async def test_a_download_whose_job_is_deleted_does_not_look_complete(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Retention deletes the job while a slow reader downloads its file."""
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        await end_with_files(agent, {"big": BIG})
+    logs = world.runtime.logs
+    read = logs.read
+
+    async def read_and_delete(operation: Any, *a: Any) -> Any:
+        data = await read(operation, *a)
+        if operation is artifacts.read:
+            await logs.write(retention.delete_logs, [job["id"]])
+        return data
+
+    monkeypatch.setattr(logs, "read", read_and_delete)
+    with pytest.raises(h11.RemoteProtocolError, match="without sending complete message body"):
+        await uma.get(f"/acme/job/{job['id']}/files/big")
 
 
 async def test_repeated_parts_do_not_change_the_file(world: World, uma: Client) -> None:

@@ -15,7 +15,7 @@ async def create_jobs(world: World, uma: Client) -> tuple[list[str], list[str]]:
 
 
 async def follow_links(client: Client, path: str) -> tuple[list[list[str]], list[str | None]]:
-    """Every page behind `Link`, and how far each looked."""
+    """Every page that `Link` leads to, and how far each request searched."""
     pages, ends = [], []
     while path:
         response = await client.get(path)
@@ -34,7 +34,7 @@ async def test_a_filtered_list_continues_after_each_step(world: World, uma: Clie
     assert ends == [jobs[4], jobs[2], None]
 
 
-async def test_a_full_page_goes_on_behind_its_last(world: World, uma: Client) -> None:
+async def test_a_full_page_continues_after_its_last_record(world: World, uma: Client) -> None:
     jobs, _ = await create_jobs(world, uma)
     response = await uma.get("/acme/job?limit=2&look=5")
     after = parse_qs(urlsplit(response.headers["link"][1:].split(">")[0]).query)["after"]

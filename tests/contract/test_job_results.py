@@ -45,7 +45,7 @@ async def test_a_job_that_takes_longer_returns_202_with_the_job(world: World, um
 
 
 async def test_a_client_that_disconnected_is_not_waited_for(world: World, uma: Client) -> None:
-    """Else this test would take as long as the wait."""
+    """Otherwise this test would take as long as the wait."""
     job = await create(uma, await world.task())
     gone = world.client("uma", hangs_up=True)
     assert (await gone.get(f"/acme/job/{job['id']}/result?timeout=300")).status == 202

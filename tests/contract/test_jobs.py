@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.protocol import Cancel
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.over_socket import every_transport
 from contract.running import create, run, show
@@ -24,7 +24,7 @@ async def test_a_job_is_read_by_its_id(world: World, vic: Client, uma: Client) -
         )
     response = await vic.get(f"/acme/job/{job['id']}")
     assert response.status == 200
-    assert letters.missing(response.json, letters.ENDED) == []
+    assert interface_fields.missing(response.json, interface_fields.ENDED) == []
     assert (response.json["lifecycle"], response.json["state"]) == ("finished", "normal")
     assert response.json["result"]["code"] == 0
     assert response.json["result"]["log"] == "a\nb\n" and response.json["result"]["lastline"] == "b"
@@ -62,8 +62,8 @@ async def test_an_agent_finishes_a_job(world: World, uma: Client, agent_client: 
     assert ended.status == 200
     assert (ended.json["lifecycle"], ended.json["state"]) == ("finished", "success")
     assert ended.json["output"] == ["a", '{"b":1}']
-    assert {name: ended.json["result"][name] for name in letters.RESULT} == {
-        name: data[name] for name in letters.RESULT
+    assert {name: ended.json["result"][name] for name in interface_fields.RESULT} == {
+        name: data[name] for name in interface_fields.RESULT
     }
 
 

@@ -84,7 +84,7 @@ class HistoryList:
     # Selects the rare rows; those of nothing.
     rare: str
     nothing: str
-    # What else its route takes.
+    # Other parameters that its route takes.
     others: tuple[str, ...] = ("where[id][$gt]=0", "sort[id]=1", "count=true")
 
 

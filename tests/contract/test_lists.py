@@ -119,7 +119,7 @@ async def test_pages_follow_each_other_without_gap_or_overlap(world: World, uma:
     while target is not None:
         response = await uma.get(target)
         pages.append([record["id"] for record in response.json])
-        # What comes in between must not move the pages.
+        # Records that are created in between must not move the pages.
         await create(uma, task)
         link = response.headers.get("link")
         target = None if link is None else link[1 : link.index(">")]

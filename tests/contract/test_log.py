@@ -1,9 +1,20 @@
 """GET /job/{id}/log: text, ranges, search."""
 
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import h11
+import pytest
+
+from belvedere.base.errors import Unavailable
+from belvedere.db import Tx
+from belvedere.jobs.output import log_store, log_stream
+from belvedere.jobs.output.log_store import Chunk
 from belvedere.protocol import OutputAck
 from contract.client import Client
 from contract.fakeagent import FakeAgent
-from contract.over_socket import every_transport
+from contract.over_socket import every_transport, real_transports
 from contract.running import create, run
 from contract.world import World
 
@@ -55,6 +66,45 @@ async def test_output_is_there_while_the_script_runs(world: World, uma: Client) 
         await agent.write(order.fence, 0, 0, b"half a li")
         assert (await agent.hear(OutputAck)).offset == 9
         assert (await uma.get(f"/acme/job/{job['id']}/log")).text == "half a li"
+
+
+async def test_the_log_of_a_script_that_never_stops_writing_is_a_finite_response(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"y\n")
+        await agent.hear(OutputAck)
+        monkeypatch.setattr(log_store, "chunks", _grow_before(log_store.chunks))
+        assert (await uma.get(f"/acme/job/{job['id']}/log")).text == "y\n"
+
+
+Chunks = Callable[[Tx, int, int], list[Chunk]]
+
+
+def _grow_before(read: Chunks) -> Chunks:
+    """Before each read, the log has grown by as much as was read before."""
+
+    def chunks(tx: Tx, fence: int, at: int) -> list[Chunk]:
+        assert at < 100, "the response has no end"
+        return [*read(tx, fence, at), Chunk(at_byte=at + 2, at_line=at, size=2, data=b"y\n")]
+
+    return chunks
+
+
+async def test_a_range_that_ends_in_missing_output_marks_its_own_part(
+    world: World, uma: Client
+) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"head\n")
+        await agent.write(order.fence, 1_005, 201, b"tail\n")
+        totals = {"bytes_total": 1_010, "lines_total": 202, "sha256": "cd" * 32}
+        await agent.end(order, log=None, lastline="tail", **totals)
+    part = await uma.get(f"/acme/job/{job['id']}/log", headers={"range": "bytes=0-104"})
+    assert part.text == "head\n\n[… 100 bytes were cut here: 5 to 105 …]\n"
 
 
 RANGES: list[tuple[str, int, slice | None]] = [
@@ -138,8 +188,12 @@ async def test_output_that_never_arrived_is_marked_on_every_read_path(
         order = await agent.order()
         await agent.write(order.fence, 0, 0, b"head\n")
         await agent.end(order, log=None, lastline="lost", **totals)
-    for job_id, number in ((nothing, 0), (some, 5)):
-        mark = f"{1_005 - number} bytes were cut here: {number} to 1005"
+        late = (await create(uma, await world.task()))["id"]
+        order = await agent.order()
+        await agent.write(order.fence, 1_000, 200, b"tail\n")
+        await agent.end(order, log=None, lastline="tail", **totals)
+    for job_id, start, end in ((nothing, 0, 1_005), (some, 5, 1_005), (late, 0, 1_000)):
+        mark = f"{end - start} bytes were cut here: {start} to {end}"
         assert mark in (await uma.get(f"/acme/job/{job_id}/log")).text
         part = await uma.get(f"/acme/job/{job_id}/log", headers={"range": "bytes=0-"})
         assert (part.status, mark in part.text) == (206, True)
@@ -148,7 +202,61 @@ async def test_output_that_never_arrived_is_marked_on_every_read_path(
         live = (await uma.get(f"/acme/job/{job_id}/log?follow=true")).text
         assert mark in live and '"complete":false' in live
         assert (await uma.get(f"/acme/job/{job_id}/log/search?q=x")).json["complete"] is False
-        assert (await uma.get(f"/acme/job/{job_id}/log/lines")).json["total_lines"] == 201
+        page = (await uma.get(f"/acme/job/{job_id}/log/lines")).json
+        assert (page["total_lines"], page["complete"]) == (201, False)
+
+
+@real_transports
+async def test_a_download_that_the_database_interrupts_does_not_look_complete(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world.agent() as agent:
+        job_id = await stream_output(world, uma, agent, LINES * 12)
+    # One read of the database is not enough for it.
+    read, calls = log_store.chunks, itertools.count()
+
+    def read_once(*a: Any, **k: Any) -> Any:
+        if next(calls):
+            raise Unavailable("The database does not respond; try again shortly.")
+        return read(*a, **k)
+
+    monkeypatch.setattr(log_store, "chunks", read_once)
+    with pytest.raises(h11.RemoteProtocolError, match="without sending complete message body"):
+        await uma.get(f"/acme/job/{job_id}/log")
+
+
+async def test_a_download_whose_log_is_deleted_does_not_look_complete(
+    world: World, uma: Client
+) -> None:
+    """Retention deletes the job while a slow reader downloads its log."""
+    async with world.agent() as agent:
+        job_id = await stream_output(world, uma, agent, LINES * 12)
+    runtime, size = world.runtime, len(LINES) * 12
+    source = await runtime.db.read(log_stream.find_source, world.actors.uma, job_id, None)
+    body = log_stream.read_text(runtime, source, 0, size)
+    received = await anext(body)
+    await runtime.logs.write(log_store.delete, [job_id])
+    with pytest.raises(Unavailable):
+        async for piece in body:
+            received += piece
+    assert len(received) < size
+
+
+async def test_output_that_is_missing_before_the_end_is_marked_although_the_job_was_running(
+    world: World, uma: Client
+) -> None:
+    """It ended between the two reads that begin a download: its end says how much is missing."""
+    async with world.agent() as agent:
+        job_id = (await create(uma, await world.task()))["id"]
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"head\n")
+        await agent.hear(OutputAck)
+        source = await world.runtime.db.read(log_stream.find_source, world.actors.uma, job_id, None)
+        totals = {"bytes_total": 1_005, "lines_total": 201, "sha256": "cd" * 32}
+        await agent.end(order, log=None, lastline="lost", **totals)
+    body = log_stream.read_text(world.runtime, source, 0, 1_005)
+    text = b"".join([piece async for piece in body])
+    assert text == b"head\n" + log_store.gap_text(5, 1_005)
 
 
 async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
@@ -174,7 +282,7 @@ async def test_search_counts_more_than_it_gives(world: World, uma: Client) -> No
         assert (await uma.get(f"/job/{job_id}/log/search?q=line&{bad}")).code == "invalid_query"
 
 
-async def test_search_goes_on_page_by_page(world: World, uma: Client) -> None:
+async def test_search_continues_page_by_page(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await stream_output(world, uma, agent)
     pages, since = [], 0
@@ -187,7 +295,7 @@ async def test_search_goes_on_page_by_page(world: World, uma: Client) -> None:
         since = record["lines"][-1]["offset"] + 1
     first, second, third = [223, 2_221, 2_222, 2_223], list(range(2_224, 2_228)), [2_228, 2_229]
     assert pages == [(11, first), (7, second), (3, [*third, 2_230])]
-    # A line that begins before is not met, though its end is behind.
+    # A line that begins before this byte is not found, even if its end is after it.
     offset = LINES.index(b"line 222\n")
     at = [f"q=line%20222&limit=1&from={offset + more}" for more in (0, 3)]
     lines = [(await uma.get(f"/job/{job_id}/log/search?{item}")).json["lines"][0] for item in at]
@@ -242,6 +350,7 @@ async def test_lines_of_a_small_log_are_numbered_too(world: World, uma: Client) 
         "next": 13,
         "total_lines": 3,
         "lines": ["two", "three"],
+        "complete": True,
     }
     for bad in ("from=0", "from=x", "count=5001", "attempt=9"):
         assert (await uma.get(f"/job/{job}/log/lines?{bad}")).status == 400

@@ -102,7 +102,7 @@ async def test_a_reader_that_hangs_up_is_noticed(world: World, uma: Client) -> N
 
 
 async def test_a_reader_who_loses_access_gets_no_further_output(world: World, ada: Client) -> None:
-    """A removed member, a revoked token, a lower level: the next output is for none of them."""
+    """A removed member, a revoked token, a lower level: none of them gets the next output."""
     max_, olga = world.client("max"), world.client("olga")
     record = (await ada.post("/api/token", {"name": "reader"})).json
     token = Client(world.app, record["token"], check=world.conformity)

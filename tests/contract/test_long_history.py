@@ -19,17 +19,17 @@ from contract.client import Client
 from contract.running import create
 from contract.world import World
 
-# What grows for as long as the server lives.
+# Tables that grow for as long as the server is used.
 LONG = (
     *("jobs", "attempts", "events", "audit", "idempotency", "monitor_samples", "monitor_rollups"),
     *("messages", "notifications", "deliveries", "indicator_values", "host_stats", "schedule_runs"),
 )
-# Indexes of the few that are open, or lost.
+# Indexes of the few jobs that are open, or lost.
 SHORT = (
     *("jobs_ready", "jobs_assigned", "jobs_open", "jobs_onhold", "workflow_jobs_open"),
     "jobs_lost",
 )
-# Its ends: one step along the log's own order.
+# The ends of the log: one step along its own order.
 ENDS = "select xid, id from events"
 Query = dict[str, tuple[str, Any]]
 
@@ -82,7 +82,7 @@ async def test_no_loop_reads_all_history(
     check(statements)
 
 
-# What happens when a host falls silent or goes, and when an agent wants a script.
+# What happens when a host disconnects or is deleted, and when an agent downloads a script.
 VERBS: dict[str, Callable[[Tx], object]] = {
     "expire": timeouts.expire,
     "mark_unreachable": timeouts.mark_unreachable,

@@ -1,6 +1,7 @@
 """All signals are lost: work still starts, at most two seconds later."""
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from belvedere.server.background import loops
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
+
+MAX_DELAY_S = 2.0
 
 
 async def test_a_job_without_its_signal_starts_by_polling(world: World, uma: Client) -> None:
@@ -30,6 +33,75 @@ async def test_a_job_without_its_signal_starts_by_polling(world: World, uma: Cli
     assert (await show(uma, job["id"]))["lifecycle"] == "finished"
 
 
+async def test_a_job_without_its_signal_starts_within_two_seconds(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worst case: the job is created right after a pass of the loop."""
+    pauses = Pauses()
+    monkeypatch.setattr(loops, "asyncio", SimpleNamespace(sleep=pauses.hold))
+    [polling] = [loop for loop in loops.LOOPS if loop.work is loops.signal_waiting_hosts]
+    task = await world.task()
+    async with world.agent() as agent:
+        [link] = world.runtime.agents.connections()
+        running = asyncio.create_task(loops.run(polling, world.runtime))
+        await pauses.pass_next()
+        await pauses.wait_begun()
+        link.is_closing = True
+        job = await create(uma, task)
+        link.is_closing = False
+        pause_s = await pauses.pass_next()
+        assert (await agent.order()).job_id == job["id"]
+        running.cancel()
+    assert pause_s <= MAX_DELAY_S
+
+
+async def test_a_waiting_client_gets_the_end_within_two_seconds(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worst case: the job ends right after it was read."""
+    pauses = Pauses()
+    monkeypatch.setattr(wait._Signal, "wait", lambda _, within_s: pauses.hold(within_s))
+    task = await world.task()
+    async with world.agent() as agent:
+        world.runtime.db.on_signals = None
+        target = "/acme/job?wait_result=true&wait_timeout=300"
+        waits = asyncio.create_task(uma.post(target, {"task": task}))
+        order = await agent.order()
+        await pauses.pass_next()
+        await pauses.wait_begun()
+        await agent.end(order)
+        pause_s = await pauses.pass_next()
+        async with asyncio.timeout(30):
+            done = await waits
+    assert (done.status, done.json["lifecycle"]) == (200, "finished")
+    assert pause_s <= MAX_DELAY_S
+
+
+class Pauses:
+    """Waits of the server: each takes as long as the test wants, whatever its seconds."""
+
+    def __init__(self) -> None:
+        self._begun: asyncio.Queue[tuple[float, asyncio.Event]] = asyncio.Queue()
+        self._current: tuple[float, asyncio.Event] | None = None
+
+    async def hold(self, seconds: float) -> None:
+        end = asyncio.Event()
+        self._begun.put_nowait((seconds, end))
+        await end.wait()
+
+    async def wait_begun(self) -> None:
+        async with asyncio.timeout(30):
+            self._current = self._current or await self._begun.get()
+
+    async def pass_next(self) -> float:
+        """End the next wait; its seconds."""
+        await self.wait_begun()
+        assert self._current is not None
+        (seconds, end), self._current = self._current, None
+        end.set()
+        return seconds
+
+
 async def test_a_waiting_client_gets_the_end(
     world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,7 +112,7 @@ async def test_a_waiting_client_gets_the_end(
         response = uma.post("/acme/job?wait_result=true", {"task": task})
         waits = asyncio.create_task(response)
         order = await agent.order()
-        # Only a further look can find the end.
+        # Only another read can find the end.
         await looked.wait()
         await agent.end(order)
         async with asyncio.timeout(30):
@@ -64,4 +136,4 @@ def _note_looks(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 def test_waiting_code_polls_at_least_every_two_seconds() -> None:
     rounds = {loop.work: loop.every_s for loop in loops.LOOPS}
-    assert max(rounds[loops.signal_waiting_hosts], feed.POLL_S, wait.POLL_S) <= 2.0
+    assert max(rounds[loops.signal_waiting_hosts], feed.POLL_S, wait.POLL_S) <= MAX_DELAY_S

@@ -15,7 +15,8 @@ HIDDEN = [
 
 
 async def everything(world: World, client: Client) -> str:
-    """All that people can read: records, lists with all they include, events, the audit."""
+    """Everything that people can read: records, lists with all they include, events, the audit
+    log."""
     include = "&".join(
         f"include[{name}]=1" for name in ("task", "task_arguments_values", "output", "result")
     )

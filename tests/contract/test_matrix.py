@@ -1,6 +1,7 @@
 """Every route, every principal, every kind of id: the status is the one that the route declares."""
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,12 +14,22 @@ from belvedere.server.routes import ROUTES
 from contract import valid_requests
 from contract.client import Client, Response
 from contract.fixtures_all_kinds import AllKinds, settle
-from contract.matrix import MAKES, OK, PRINCIPALS, PathOwner, Principal, expected_status, is_by_link
+from contract.matrix import (
+    MAKES,
+    OK,
+    PRINCIPALS,
+    PUBLIC,
+    PathOwner,
+    Principal,
+    expected_status,
+    is_by_link,
+)
 from contract.rollback_database import dry
 from contract.world import World
 
 only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+OWNER = next(principal for principal in PRINCIPALS if principal.name == "owner")
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,7 @@ class Cell:
 
     @property
     def gives_what_it_is_told(self) -> bool:
-        """A public link is everybody's; and a title that is put there comes back."""
+        """A public link is visible to everybody; and a title in a PUT is created again."""
         return is_by_link(self.route) or f"{self.route.method} {self.route.path}" in MAKES
 
     def __str__(self) -> str:
@@ -52,7 +63,7 @@ def _fence(tx: Tx, job_id: str) -> int:
 
 
 class MatrixWorld:
-    """A world that no request changes, and one of everything in it."""
+    """Data that no request changes, with one record of every kind."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -71,16 +82,17 @@ class MatrixWorld:
         self.bodies = {place.name: valid_requests.bodies(self.fixtures, place) for place in places}
         self._number = 0
 
-    async def request(self, cell: Cell) -> Response:
+    async def request(self, cell: Cell, replacement: tuple[str, str] = ("", "")) -> Response:
+        """With one id in the path replaced by another."""
         self._number += 1
         client = Client(
             self.world.app,
             self.fixtures.tokens[cell.principal.name],
-            # Nobody is held up for what somebody else got wrong.
+            # An error found for one principal does not stop the others.
             address=f"172.16.{self._number // 250}.{self._number % 250}",
             hangs_up=True,
             check=self.world.conformity,
-            # As the console's own pages send it; without it a sign-in asks first.
+            # As the console's own pages send it; without it a sign-in asks for confirmation.
             headers={"Sec-Fetch-Site": "same-origin"},
         )
         here, _ = valid_requests.home(self.fixtures, cell.principal)
@@ -88,7 +100,7 @@ class MatrixWorld:
             cell.route, self.fixtures, self.actors, cell.principal, cell.which, v1=cell.v1
         )
         body = self.bodies[here.name].get(f"{cell.route.method} {cell.route.path}", {})
-        return await client.request(cell.route.method, target, body)
+        return await client.request(cell.route.method, target.replace(*replacement), body)
 
 
 @pytest.fixture
@@ -130,7 +142,7 @@ async def test_a_sample_says_the_same_on_postgresql(matrix_world: MatrixWorld) -
 async def test_another_organizations_id_answers_like_a_missing_one(
     matrix_world: MatrixWorld,
 ) -> None:
-    """Byte for byte, but for the request's own id."""
+    """Byte for byte, except for the request's own id."""
     for cell in cells():
         if cell.which is not PathOwner.OTHER or cell.gives_what_it_is_told:
             continue
@@ -139,6 +151,30 @@ async def test_another_organizations_id_answers_like_a_missing_one(
             Cell(cell.route, cell.principal, PathOwner.MISSING, cell.v1)
         )
         assert _comparable(other) == _comparable(missing), str(cell)
+
+
+@only_sqlite
+async def test_another_organizations_id_within_an_own_object_answers_like_a_missing_one(
+    matrix_world: MatrixWorld,
+) -> None:
+    """The first id of the path is the caller's own, only the second is not."""
+    acme, globex = matrix_world.fixtures.acme, matrix_world.fixtures.globex
+    routes = [route for route in ROUTES if "_id}" in route.path]
+    assert len(routes) > 10
+    for route in routes:
+        [noun] = re.findall(r"\{(\w+)_id\}", route.path)
+        cell = Cell(route, OWNER, PathOwner.OWN, v1=False)
+        own_id = acme.ids[noun]
+        other = await matrix_world.request(cell, (own_id, globex.ids[noun]))
+        missing = await matrix_world.request(cell, (own_id, valid_requests.MISSING))
+        assert other.status == 404 and _comparable(other) == _comparable(missing), str(cell)
+
+
+@only_sqlite
+def test_every_exception_of_isolation_is_a_route(world: World) -> None:
+    paths = [route.path for route in ROUTES]
+    assert [part for part in PUBLIC if not any(part in path for path in paths)] == []
+    assert {f"{route.method} {route.path}" for route in ROUTES} >= MAKES
 
 
 def _comparable(answer: Response) -> tuple[int, dict[str, str], bytes]:
@@ -159,7 +195,7 @@ async def test_nothing_of_acme_reaches_another_organization(matrix_world: Matrix
     eve = next(
         principal for principal in PRINCIPALS if principal.name == "admin of another organization"
     )
-    # Signing in is anonymous: there she holds what belongs to acme's people in her hands.
+    # Signing in is anonymous: there Eve has credentials of acme's members.
     sent_cells = [
         cell for cell in cells() if cell.principal is eve and cell.route.level != "anonymous"
     ]

@@ -9,7 +9,7 @@ ORIGIN = {"origin": "https://console.test"}
 
 @every_transport
 async def test_health_and_status_need_no_credentials(anonymous: Client) -> None:
-    # The second is the original's name for it.
+    # The second is TheEye's name for it.
     for path in ("/-/health", "/api/status"):
         response = await anonymous.get(path)
         assert (response.status, response.json["status"]) == (200, "ok")

@@ -114,7 +114,7 @@ async def test_two_heartbeats_with_an_old_list_are_corrected(world: World, ada: 
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
         first = await agent.hear(MonitorConfig)
-        # A beat counts only when everything has left; the agent cannot see that from outside.
+        # A heartbeat counts only when everything was sent; the agent cannot see that from outside.
         link: Any = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
         while link is None or link.monitor_sync._is_sending:
             await asyncio.sleep(0)
@@ -149,13 +149,13 @@ async def test_an_agent_of_the_previous_version_gets_complete_lists(
         second = await listener.hear()
         assert len(second.monitors) == agent_config.MAX_MONITORS + 2
         assert monitor_id in {monitor.id for monitor in second.monitors}
-        # It knows no more of this message than these fields.
+        # It reads only these fields of this message.
         for frame in listener.frames:
             (message,) = json.loads(frame)
             assert (message["since"], message["more"], message["part"]) == (None, False, 0)
 
 
-async def test_a_monitor_that_comes_and_goes_is_followed(world: World, ada: Client) -> None:
+async def test_a_monitor_that_appears_and_disappears_is_followed(world: World, ada: Client) -> None:
     monitor_id = await make(world, ada, "kept")
     async with world.agent(takes_changes=True) as agent:
         assert [monitor.id for monitor in (await agent.hear(MonitorConfig)).monitors] == [

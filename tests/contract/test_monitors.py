@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.monitors import housekeeping
 from belvedere.protocol import MonitorConfig, Sample, Samples, SamplesAck
 from belvedere.server.background import consumers, loops
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.world import World
 
@@ -39,7 +39,7 @@ async def make(world: World, client: Client, **more: Any) -> dict[str, Any]:
 
 async def test_a_monitor_is_created(world: World, ada: Client, vic: Client) -> None:
     monitor = await make(world, ada)
-    assert letters.missing(monitor, letters.MONITOR) == []
+    assert interface_fields.missing(monitor, interface_fields.MONITOR) == []
     assert (monitor["type"], monitor["_type"]) == ("scraper", "ScraperMonitor")
     assert (monitor["timeout"], monitor["looptime"]) == (5_000, 30_000)
     assert (monitor["url"], monitor["status_code"]) == ("http://shop.test/", "200")
@@ -318,14 +318,14 @@ async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Cli
         await agent.send_messages(Samples("s", 1, samples))
         await agent.hear(SamplesAck)
     record = (await vic.get(path)).json
-    # A single miss is below the threshold: a failed check, but no turn.
+    # A single failed check is below the threshold: it does not change the state.
     assert [(turn["from"], turn["state"], turn["message"]) for turn in record["turns"]] == [
         ("failure", "normal", "check 5"),
         ("normal", "failure", "check 4"),
         ("unknown", "normal", "check 0"),
     ]
     assert record["whole"] and record["kept"] < record["turns"][-1]["at"]
-    # The state of a time is told by the turn before it.
+    # The state at a time follows from the change before it.
     later = (await vic.get(f"{path}?from=2999-01-01T00:00:00Z")).json
     assert [turn["state"] for turn in later["turns"]] == ["normal"]
     assert (await vic.get(f"{path}?from=tomorrow")).code == "bad_query"

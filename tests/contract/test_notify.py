@@ -1,4 +1,4 @@
-"""Channels, rules and messages: who may create them, what is sent, what failed for good."""
+"""Channels, rules and messages: who may create them, what is sent, what finally fails."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ from belvedere.access.credentials import secret_keys
 from belvedere.egress.messages import EgressResult
 from belvedere.egress.pool import EgressPool
 from belvedere.notifications.model import RETRY_DELAYS
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.notifying import deliver_notices, send_messages
 from contract.world import World
@@ -21,18 +21,18 @@ from manual_clock import ManualClock
 
 MISSING = "0" * 24
 SECRET = "https://example.com/canary-path?token=canary-token"
-CHANNEL: dict[str, letters.Kind] = {
-    **dict.fromkeys(("id", "customer_id"), letters.identifier),
-    **dict.fromkeys(("name", "service", "url", "customer_name"), letters.string),
-    "enable": letters.boolean,
-    "version": letters.integer,
-    **dict.fromkeys(("creation_date", "last_update"), letters.moment),
+CHANNEL: dict[str, interface_fields.Kind] = {
+    **dict.fromkeys(("id", "customer_id"), interface_fields.identifier),
+    **dict.fromkeys(("name", "service", "url", "customer_name"), interface_fields.string),
+    "enable": interface_fields.boolean,
+    "version": interface_fields.integer,
+    **dict.fromkeys(("creation_date", "last_update"), interface_fields.moment),
 }
 
 
 @pytest.fixture
 def pool(world: World) -> FakeEgressPool:
-    """Nothing leaves the machine unless a test says so."""
+    """Nothing leaves the machine unless a test requests it."""
     fake_egress_pool = FakeEgressPool()
     world.runtime.egress = fake_egress_pool
     return fake_egress_pool
@@ -64,7 +64,7 @@ async def fails(world: World) -> str:
 
 
 async def failed_again(world: World, monitor: str, state: str = "failure") -> None:
-    """Or recovered, as the state says."""
+    """Or recovered, depending on the state."""
     secret = world.runtime.db.write_blocking(
         secret_keys.reveal, world.runtime.keyring, world.actors.ada, "monitor", monitor
     )
@@ -78,11 +78,11 @@ async def failed_again(world: World, monitor: str, state: str = "failure") -> No
 async def test_a_failure_reaches_a_webhook_receiver(
     world: World, ada: Client, clock: ManualClock
 ) -> None:
-    """From a failure to a receiver that listens, which checks who signed."""
+    """From a failure to a receiver that checks the signature."""
     with http_sink() as sink:
         world.runtime.egress = EgressPool(LOOPBACK)
         new_channel = await channel(ada, sink.url)
-        assert letters.missing(new_channel, CHANNEL) == []
+        assert interface_fields.missing(new_channel, CHANNEL) == []
         assert (new_channel["service"], new_channel["url"]) == (
             "Webhook",
             f"http://127.0.0.1:{sink.port}/***",
@@ -175,7 +175,7 @@ async def test_a_test_message_reports_its_result(ada: Client, pool: FakeEgressPo
     assert "Test message for the channel ops" in pool.sent[0].title
     pool.results = [EgressResult("The receiver responded with 500.")]
     bad = (await ada.post(f"{target}/test")).json
-    # It is not tried again: a test that arrives hours later would confuse people.
+    # It is not retried: a test message that arrives hours later would confuse people.
     assert (bad["state"], bad["tries"][0]["fault"]) == ("dead", "The receiver responded with 500.")
     assert bad["tries"][0]["hint"].startswith("The receiver has an error of its own.")
     await ada.patch(target, {"enable": False})
@@ -212,7 +212,7 @@ async def test_a_rule_is_changed_and_deleted(ada: Client, pool: FakeEgressPool) 
     target = f"/acme/notify/rule/{new_rule['id']}"
     changed = (await ada.patch(target, {"quiet": None, "group": 60, "states": ["failure"]})).json
     assert (changed["quiet"], changed["group"], changed["states"]) == (None, 60, ["failure"])
-    # What it does not say stays.
+    # Fields that are left out keep their values.
     assert (changed["kinds"], changed["channels"]) == (new_rule["kinds"], [hook["id"]])
     assert (await ada.get("/acme/notify/rule")).json == [changed]
     assert (await ada.delete(target)).json == changed
@@ -265,7 +265,7 @@ async def test_a_channel_of_another_organization_is_not_found(
 async def test_a_message_is_tried_again_and_then_dead(
     world: World, pool: FakeEgressPool, clock: ManualClock
 ) -> None:
-    # Half a day goes by, which no session outlives.
+    # Half a day passes, which no session outlives.
     token = world.client("token")
     await rule(token, (await channel(token))["id"])
     pool.results = [EgressResult(f"fault {n}") for n in range(8)]
@@ -305,7 +305,7 @@ async def test_a_permanent_refusal_is_not_retried(
 
 
 async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> None:
-    """Through the whole house, with the setting as it is by default."""
+    """Through the whole server, with the setting at its default."""
     with http_sink() as trap:
         world.runtime.egress = EgressPool(world.runtime.settings.inner_networks)
         new_channel = await channel(ada, trap.url)
@@ -329,7 +329,7 @@ async def test_several_events_become_one_message(
     (request,) = pool.sent
     assert request.title == "[acme] 2 events: shop fails, …"
     assert "shop is normal again" in request.body
-    # The window is over: the next begins another.
+    # The period is over: the next event begins another one.
     await failed_again(world, monitor)
     await deliver_notices(world.runtime)
     clock.move(31)
@@ -340,7 +340,7 @@ async def test_several_events_become_one_message(
 async def test_quiet_hours_hold_back_all_but_the_critical(
     world: World, ada: Client, pool: FakeEgressPool, clock: ManualClock
 ) -> None:
-    # Whatever the clock of the test says: quiet began an hour ago and lasts two.
+    # Whatever the clock of the test shows: quiet hours began an hour ago and last two.
     hour = clock() // 3_600_000 % 24
     quiet = {"from": f"{(hour - 1) % 24:02d}:00", "to": f"{(hour + 1) % 24:02d}:00"}
     await rule(ada, (await channel(ada))["id"], quiet=quiet)

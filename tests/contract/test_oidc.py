@@ -21,7 +21,7 @@ def provider(world: World) -> Provider:
 
 @pytest.fixture
 def journey(world: World, provider: Provider, anonymous: Client) -> BrowserJourney:
-    """Somebody with a browser; whom the provider knows as Uma."""
+    """A person with a browser, whom the provider knows as Uma."""
     return BrowserJourney(anonymous, provider)
 
 
@@ -33,7 +33,7 @@ def signed_in(world: World, journey: BrowserJourney) -> Client:
 async def check_refused(
     journey: BrowserJourney, provider_id: str, word: str, **change: str | None
 ) -> None:
-    """Led back to the sign-in page with the reason, and without a session."""
+    """Redirected to the sign-in page with the reason, and without a session."""
     assert await journey.sign_in(provider_id, "", **change) == f"/ui/login?problem={word}"
     assert journey.token == ""
 
@@ -98,7 +98,7 @@ async def test_the_sign_in_page_lists_the_providers(
     entry = {"id": provider_id, "name": "Example ID", "begin": f"/-/oidc/{provider_id}/begin"}
     methods = (await anonymous.get("/api/auth/methods?customer=ACME")).json
     assert methods == {"password": True, "providers": [entry]}
-    # There are two organizations: without a name nothing is told, and nothing of unknown ones.
+    # There are two organizations: without a name nothing is listed, and nothing for unknown ones.
     for query in ("", "?customer=globex", "?customer=nobody", "?customer=%00"):
         record = (await anonymous.get(f"/api/auth/methods{query}")).json
         assert record == {"password": True, "providers": []}
@@ -123,12 +123,12 @@ async def test_a_sign_in_can_complete_on_another_server(
     far = BrowserJourney(there.client(), provider, journey.cookies)
     assert await far.back(back) == "/ui/"
     assert (await signed_in(world, far).get("/acme/task")).status == 200
-    # And it is used up everywhere.
+    # And it is used up on every server.
     journey.cookies.pop("belvedere")
     assert await journey.back(back) == "/ui/login?problem=bad_state"
 
 
-# Who is who.
+# Who signs in as whom.
 
 
 async def test_an_invited_person_comes_in_without_the_link(
@@ -166,7 +166,7 @@ async def test_new_members_get_the_level_of_the_provider(
 async def test_the_subject_counts_not_the_email(
     world: World, journey: BrowserJourney, provider: Provider
 ) -> None:
-    """Whoever is known keeps to be that, whatever the e-mail says now."""
+    """A person who is bound stays the same member, whatever the e-mail address is now."""
     provider_id = await add(world, level="viewer")
     await journey.sign_in(provider_id)
     provider.person = {**PERSON, "email": "olga@acme.test"}
@@ -250,13 +250,13 @@ async def test_claims_about_another_person_are_ignored(
     await check_refused(journey, provider_id, "bad_id_token")
 
 
-# The provider's word opens its own organization.
+# A provider gives access to its own organization only.
 
 
 async def test_a_session_through_a_provider_stays_in_its_organization(
     world: World, journey: BrowserJourney
 ) -> None:
-    """Eve may let whomever she likes into globex as Uma; of acme she sees nothing."""
+    """Eve may let anyone into globex as Uma; this shows nothing of acme."""
     await _own_globex(world)
     provider_id = await add(world, "eve", level="viewer")
     await journey.sign_in(provider_id)
@@ -286,7 +286,8 @@ async def _own_globex(world: World) -> None:
 async def test_another_organizations_provider_is_no_way_in(
     world: World, journey: BrowserJourney, provider: Provider
 ) -> None:
-    """A trip to one provider cannot end at another: code, client and token are of the first."""
+    """A sign-in that started at one provider cannot end at another: code, client and token are
+    those of the first."""
     await _own_globex(world)
     theirs = await add(world, "eve", level="viewer", client_id="globex-client")
     ours = await add(world)
@@ -302,7 +303,7 @@ async def test_another_organizations_provider_is_no_way_in(
     assert again.token == ""
 
 
-# What somebody could try.
+# What an attacker could try.
 
 
 async def test_a_wrong_state_is_refused(
@@ -317,7 +318,7 @@ async def test_a_wrong_state_is_refused(
 async def test_another_browser_is_refused(
     world: World, journey: BrowserJourney, provider: Provider
 ) -> None:
-    """Else somebody could sign you in as themselves, and read what you then enter."""
+    """Otherwise somebody could sign you in to their own account, and read what you then enter."""
     provider_id = await add(world)
     back = journey.authorize(await journey.begin(provider_id))
     victim = BrowserJourney(journey.client, provider)
@@ -336,7 +337,7 @@ async def test_using_the_callback_twice_is_refused(
     assert await journey.back(back) == "/ui/"
     journey.cookies.pop("belvedere")
     assert await journey.back(back) == "/ui/login?problem=bad_state"
-    # A code that was redeemed before is no good with a new trip, either.
+    # A code that was redeemed before is not valid in a new sign-in either.
     code = parse_qs(urlsplit(back).query)["code"][0]
     await check_refused(journey, provider_id, "provider_refused", code=code)
 
@@ -344,7 +345,7 @@ async def test_using_the_callback_twice_is_refused(
 async def test_a_code_of_another_login_attempt_is_refused(
     world: World, journey: BrowserJourney, provider: Provider, anonymous: Client
 ) -> None:
-    """PKCE: the code fits only the verifier of the browser that asked for it."""
+    """PKCE: the code matches only the verifier of the browser that requested it."""
     provider_id = await add(world)
     victim = BrowserJourney(anonymous, provider)
     stolen = victim.authorize(await victim.begin(provider_id))
@@ -390,7 +391,7 @@ async def test_a_key_that_was_changed_is_known_at_once(
     assert journey.token
 
 
-async def test_a_provider_that_says_no(
+async def test_a_provider_that_refuses_the_sign_in(
     world: World, journey: BrowserJourney, provider: Provider
 ) -> None:
     provider_id = await add(world)

@@ -120,7 +120,7 @@ def test_levels_are_documented(document: dict[str, Any]) -> None:
 
 
 def test_schemas_use_only_supported_keywords(document: dict[str, Any]) -> None:
-    """Else an answer could break the description without a test that notices."""
+    """Otherwise a response could differ from the description without a test that notices."""
     texts = {name.removeprefix("_") for name in vars(Checker) if name.startswith("_")}
     for schema in schemas(document["components"]["schemas"], document):
         strange = {word.strip("$") for word in schema} - texts - SILENT
@@ -149,7 +149,8 @@ def schemas(named: dict[str, Any], document: dict[str, Any]) -> Iterator[dict[st
 async def test_bodies_that_pass_are_bodies_that_are_described(
     world: World, document: dict[str, Any]
 ) -> None:
-    """The other half, answers that are as described, is checked with every answer of this room."""
+    """The other half, that responses are as described, is checked with every response of the tests
+    in this folder."""
     fixtures = await world.runtime.db.write(settle, world.runtime, world.actors, world.things)
     checker = Checker(document)
     for endpoint, body in bodies(fixtures, fixtures.acme).items():

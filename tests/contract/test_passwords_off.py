@@ -22,7 +22,7 @@ def provider(world: World) -> Provider:
 
 
 async def sign_in(world: World, provider: Provider, provider_id: str) -> Client:
-    """Whom the provider knows now, in a browser of their own."""
+    """The person whom the provider knows now, in a browser of their own."""
     journey = BrowserJourney(world.client(), provider)
     await journey.sign_in(provider_id)
     assert journey.token
@@ -30,7 +30,7 @@ async def sign_in(world: World, provider: Provider, provider_id: str) -> Client:
 
 
 async def switched_off(world: World, provider: Provider) -> tuple[str, Client]:
-    """The provider, and the owner who came through it."""
+    """The provider, and the owner who signed in through it."""
     provider_id = await add(world)
     olga = await sign_in(world, provider, provider_id)
     done = await olga.put("/api/customer", OFF)
@@ -46,7 +46,8 @@ async def test_passwords_are_refused_if_they_are_off(
     refused = await anonymous.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
     assert (refused.status, refused.code) == (403, "passwords_off")
     assert "organization acme does not accept passwords" in refused.json["message"]
-    # Sessions by password are over, those through the provider and programs go on.
+    # Sessions that were started with a password end; those through the provider and tokens
+    # continue.
     assert (await uma.get("/acme/task")).status == 401
     assert (await olga.get("/acme/task")).status == 200
     assert (await token.get("/acme/task")).status == 200
@@ -68,7 +69,7 @@ async def test_http_basic_is_refused_too(
     for path in (LOGIN, f"{LOGIN}/local"):
         done = await anonymous.post(path, {}, headers={"authorization": f"Basic {words}"})
         assert (done.status, done.code) == (403, "passwords_off")
-    # Who does not know the password does not learn more than before.
+    # A person who does not know the password learns no more than before.
     wrong = await anonymous.post(LOGIN, {"email": "uma@acme.test", "password": "x" * 12})
     assert (wrong.status, wrong.code) == (401, "bad_login")
 
@@ -83,9 +84,9 @@ async def test_passwords_stay_on_until_an_owner_has_used_a_provider(
     assert (refused.status, refused.code) == (409, "no_other_way")
     assert (await world.client("ada").put("/api/customer", OFF)).status == 403
     assert (await world.client("uma").get("/api/customer")).json["providers_only"] is False
-    # To allow what is allowed asks for nothing.
+    # Allowing passwords that are already allowed requires nothing.
     assert (await olga.put("/api/customer", ON)).status == 200
-    # Once she has, a session by password may do it, and ends with it.
+    # Once she has, a session with a password may do it, and ends with it.
     provider.person = {**PERSON, "sub": "s-olga", "email": "olga@acme.test"}
     await sign_in(world, provider, provider_id)
     assert (await olga.put("/api/customer", OFF)).status == 200
@@ -107,7 +108,7 @@ async def test_the_last_provider_of_an_owner_stays(world: World, provider: Provi
     assert (await olga.delete(path)).code == "no_other_way"
     assert (await olga.patch(path, {"enabled": False})).code == "no_other_way"
     assert (await olga.patch(path, {"name": "Renamed"})).status == 200
-    # Another provider is a way in once the owner has come that way.
+    # Another provider is a way to sign in once the owner has used it.
     other = await add_by(olga, "Other ID")
     assert (await olga.delete(path)).code == "no_other_way"
     there = await sign_in(world, provider, other)
@@ -125,7 +126,8 @@ async def add_by(owner: Client, name: str) -> str:
 async def test_a_session_of_another_organization_cannot_switch_to_it(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
-    """A person of both goes where passwords count, and cannot move over."""
+    """A person in both organizations signs in where passwords are allowed, and cannot switch to the
+    other."""
     await switched_off(world, provider)
     acme = await world.runtime.db.read(service.by_name, "acme")
     assert acme is not None
@@ -165,7 +167,7 @@ async def test_a_reset_link_is_no_credential(
     _, olga = await switched_off(world, provider)
     refused = await olga.post(path)
     assert (refused.status, refused.code) == (403, "passwords_off")
-    # One that was made before is good again when passwords are.
+    # A link that was created before is valid again when passwords are allowed.
     token = response.json["link"].partition("#")[2]
     body = {"token": token, "password": "a long new password"}
     refused = await anonymous.put("/api/auth/password/reset", body)

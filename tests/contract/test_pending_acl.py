@@ -91,7 +91,7 @@ async def test_a_monitor_for_an_address_alone_is_not_open(
         "team:none",
         "a@b@c.test",
         "two words@acme.test",
-        # Lower case would turn these into the address of somebody else.
+        # Lower case would turn these into another person's address.
         "\u212aelvin@acme.test",
         "\uff41da@acme.test",
         "a\u200bb@acme.test",
@@ -129,7 +129,7 @@ async def test_an_address_can_be_removed(world: World, ada: Client) -> None:
 async def test_the_address_of_a_removed_member_is_deleted(
     world: World, ada: Client, quick_passwords: None
 ) -> None:
-    """Nobody gets the access of a person who left by joining with the same address."""
+    """A person who joins with the address of one who left does not get that person's access."""
     record = await _create(world, ada, "task", [NEW])
     member_id, new = await _join(world, ada, NEW)
     assert (await new.get(f"/acme/task/{record['id']}")).status == 200
@@ -144,7 +144,7 @@ async def test_the_address_counts_in_its_own_organization_only(
     world: World, ada: Client, eve: Client, quick_passwords: None
 ) -> None:
     record = await _create(world, ada, "task", [NEW, "eve@globex.test"])
-    # A member of another organization is not told apart from anybody else.
+    # A member of another organization cannot be distinguished from anyone else.
     assert record["acl_pending"] == ["eve@globex.test", NEW]
     _, new = await _join(world, eve, NEW)
     assert (await new.get(f"/task/{record['id']}")).status == 404
@@ -166,7 +166,7 @@ async def test_an_acl_does_not_grow_without_limit(world: World, ada: Client) -> 
 
 
 async def test_an_approver_must_be_a_member(ada: Client) -> None:
-    """Whoever joins with an address must not find a decision that waits for it."""
+    """A person who joins with an address must not find a decision that waits for it."""
     body = {"name": "x", "type": "approval", "approvers": [NEW]}
     assert (await ada.post("/acme/task", body)).status == 400
 

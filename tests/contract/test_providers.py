@@ -49,7 +49,7 @@ async def test_a_provider_is_created(
 async def test_only_the_owner_decides_who_is_who(
     world: World, provider: Provider, ada: Client, vic: Client, eve: Client
 ) -> None:
-    """An admin could else enter as the owner."""
+    """Otherwise an admin could sign in as the owner."""
     text = f"{PATH}/{await add(world)}"
     for client in (ada, vic, world.client("token")):
         assert (await client.post(PATH, BODY)).status == 403
@@ -159,7 +159,7 @@ async def test_a_client_without_a_secret_shows_the_verifier_alone(
     assert await BrowserJourney(anonymous, provider).sign_in(provider_id) == "/ui/"
 
 
-async def test_the_secret_goes_as_the_issuer_likes_it(
+async def test_the_secret_is_sent_as_the_issuer_expects_it(
     world: World, provider: Provider, anonymous: Client
 ) -> None:
     provider.client_secret, provider.proofs = "a b:c/ü&", ("client_secret_post",)

@@ -55,7 +55,7 @@ async def test_a_viewer_may_not_restart(world: World, uma: Client, vic: Client) 
 
 
 async def lose_job(world: World, client: Client, agent: FakeAgent) -> dict[str, Any]:
-    """A job whose agent can only say that it does not know."""
+    """A job whose agent reports that it does not know the outcome."""
     return await run(
         client, agent, await world.task(), ending="unknown", reason="host_rebooted", log=None
     )

@@ -6,29 +6,28 @@ import apsw
 import psycopg
 import pytest
 
-from belvedere.base.clock import HOUR, parse_iso
+from belvedere.base.clock import HOUR, Millis, parse_iso
 from belvedere.base.errors import StatementTimeout, Unavailable
 from belvedere.schedules import firing, store
 from belvedere.server.background import consumers, loops
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.world import World
 from manual_clock import ManualClock
 
 MISSING = "0" * 24
-RECORD: dict[str, letters.Kind] = {
-    **dict.fromkeys(("id", "_id", "task_id", "customer_id"), letters.identifier),
-    **dict.fromkeys(("name", "_type", "timezone", "overlap", "missed"), letters.string),
-    **dict.fromkeys(("enable", "disabled"), letters.boolean),
-    **dict.fromkeys(("creation_date", "last_update", "nextRunAt"), letters.moment),
-    "version": letters.integer,
+RECORD: dict[str, interface_fields.Kind] = {
+    **dict.fromkeys(("id", "_id", "task_id", "customer_id"), interface_fields.identifier),
+    **dict.fromkeys(("name", "_type", "timezone", "overlap", "missed"), interface_fields.string),
+    **dict.fromkeys(("enable", "disabled"), interface_fields.boolean),
+    **dict.fromkeys(("creation_date", "last_update", "nextRunAt"), interface_fields.moment),
+    "version": interface_fields.integer,
 }
 
 
-@pytest.fixture(autouse=True)
-def fixed_morning(clock: ManualClock) -> None:
-    """Before anybody signs in."""
-    clock.now = parse_iso("2027-03-02T09:00:30Z")
+@pytest.fixture
+def initial_time() -> Millis:
+    return parse_iso("2027-03-02T09:00:30Z")
 
 
 async def create_schedule(ada: Client, task: str, **more: Any) -> Any:
@@ -40,7 +39,7 @@ async def create_schedule(ada: Client, task: str, **more: Any) -> Any:
 async def test_a_schedule_is_created(world: World, ada: Client, vic: Client) -> None:
     task = await world.task()
     schedule = await create_schedule(ada, task, timezone="Europe/Berlin")
-    assert letters.missing(schedule, RECORD) == []
+    assert interface_fields.missing(schedule, RECORD) == []
     assert (schedule["_type"], schedule["target"], schedule["task_id"]) == (
         "Schedule",
         "task",
@@ -116,7 +115,7 @@ async def test_a_fault_of_the_database_skips_no_run(
 async def test_an_error_of_a_schedule_skips_its_run(
     world: World, ada: Client, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise it would be tried for ever."""
+    """Otherwise it would be tried forever."""
     schedule = await create_schedule(ada, await world.task())
     clock.move(9 * 60 + 31)
 
@@ -132,7 +131,7 @@ async def test_an_error_of_a_schedule_skips_its_run(
 async def test_a_schedule_that_is_always_too_slow_is_skipped_with_that_reason(
     world: World, ada: Client, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server runs all the time: its missed runs are not called `server_down`."""
+    """A server runs all the time: its missed runs do not have the reason `server_down`."""
     monkeypatch.setattr(loops, "MAX_TIMEOUTS", 3)
     schedule = await create_schedule(ada, await world.task())
 
@@ -204,7 +203,7 @@ async def test_a_schedule_is_changed(world: World, ada: Client) -> None:
     assert (changed.status, changed.json["version"]) == (200, 2)
     assert changed.json["nextRunAt"] == "2027-03-02T10:00:00.000Z"
     assert (changed.json["name"], changed.json["overlap"]) == ("nightly", "queue")
-    # Sent back as it was shown, it stays what it is.
+    # A record that is sent back unchanged changes nothing.
     assert (await ada.patch(target, changed.json)).json == changed.json
     stale = await ada.patch(target, {"name": "x"}, headers={"if-match": "1"})
     assert (stale.status, stale.code) == (412, "stale")
@@ -301,7 +300,8 @@ async def test_bad_input(world: World, ada: Client, sent: dict[str, Any], field:
 async def test_schedules_are_visible_with_their_target_and_changed_by_admins(
     world: World, ada: Client, uma: Client, vic: Client, eve: Client
 ) -> None:
-    """Seen with what it starts; changed by admins; another organization's is not there."""
+    """It is visible with the object that it starts; admins change it; another organization does not
+    see it."""
     hidden = await create_schedule(ada, await world.task("hidden", acl=[]))
     task = await world.task()
     stored_schedule = await create_schedule(ada, task)

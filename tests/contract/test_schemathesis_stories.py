@@ -34,14 +34,14 @@ from egress.fake_pool import FakeEgressPool
 from manual_clock import ManualClock
 
 FILES = ("belvedere.db", "logs.db")
-# Who can do more is heard more often.
+# A principal with more permissions is drawn more often.
 WEIGHTS = {"admin": 20, "owner": 4, "manager": 3, "integration token": 3, "agent": 3}
 PEOPLE = [principal for principal in PRINCIPALS for _ in range(WEIGHTS.get(principal.name, 1))]
 
 
 @dataclass(frozen=True)
 class StoryRunner:
-    """Where stories are told; each begins in the same house."""
+    """The server on which stories run; each begins with the same data."""
 
     swarm: SchemathesisRun
     world: World
@@ -71,7 +71,8 @@ class StoryRunner:
         story.runtime.__exit__(None, None, None)
 
     def call(self, story: Any, case: Case[Any], **_: Any) -> Response:
-        """Somebody does it. Who, follows from the story so far: told again, it goes the same."""
+        """Somebody sends it. Who follows from the story so far: if it is repeated, it is the same
+        principal."""
         story.steps += 1
         mark = f"{story.steps} {case.operation.label} {len(str(case.body))}"
         number = zlib.crc32(mark.encode())
@@ -129,7 +130,7 @@ def story_runner(
         keep_files(tmp_path)
         copies = partial(files, tmp_path)
     else:
-        # Nobody may look at a database that is copied.
+        # No connection may use a database that is copied.
         engines.close(runtime.db)
         engines.close(runtime.logs)
         copies = partial(databases, database_url)
@@ -148,7 +149,7 @@ def run_stories(stage: StoryRunner, stories: int, *, v1: bool) -> None:
         "setup": stage.begin,
         "call": stage.call,
         "teardown": stage.end,
-        # The swarm has judged the answer already.
+        # The runner has checked the response already.
         "validate_response": lambda *_, **__: None,
     }
     story: Any = type("Story", (schema.as_state_machine(),), _methods(how))
@@ -159,12 +160,12 @@ def run_stories(stage: StoryRunner, stories: int, *, v1: bool) -> None:
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    # A story that goes another way when it is told again ends the telling; what was answered
-    # until then has been judged.
+    # A story that takes another course when it is repeated ends; the responses until then have been
+    # checked.
     with suppress(FlakyStrategyDefinition):
         story.run(settings=rules)
     assert not stage.swarm.faults, "\n".join(stage.swarm.faults.values())
-    # Else nothing happened in them; a few stories may well be unhappy ones.
+    # Otherwise nothing happened in them; a few stories may consist of refusals.
     statuses = stage.swarm.statuses
     assert statuses[200] + statuses[201] > statuses.total() / 50, statuses
 
@@ -180,7 +181,7 @@ def _methods(how: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.limit(300)
 def test_generated_stories_follow_the_schema(story_runner: StoryRunner, engine: str) -> None:
-    """Each engine in the URL style that the other leaves out; files are copied faster."""
+    """Each engine with the URL style that the other does not use; files are copied faster."""
     if engine == "sqlite":
         run_stories(story_runner, 25, v1=False)
     else:

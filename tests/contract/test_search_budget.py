@@ -168,7 +168,7 @@ async def test_another_order_is_sorted_step_by_step(
 async def test_another_order_says_how_far_it_examined(
     world: World, uma: Client, small_steps: None
 ) -> None:
-    """There is no next page in such an order."""
+    """There is no next page in this order."""
     jobs = await jobs_of(world, uma)
     response = await uma.get("/acme/job?sort[name]=-1&limit=2")
     assert response.json[0]["name"] == "rare" and set(ids_of([response])) < set(jobs[:MOST])

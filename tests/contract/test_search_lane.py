@@ -12,6 +12,7 @@ from belvedere.db import Tx
 from belvedere.db.search_lane import SEARCH_THREADS, SearchLane, SearchLimits
 from belvedere.jobs.queries import pages
 from belvedere.rest import pagination
+from contract import flowing
 from contract.client import Client
 from contract.running import create, run
 from contract.world import SOURCE, World
@@ -87,12 +88,18 @@ async def test_a_search_over_the_limit_is_refused_with_advice(
 async def test_every_list_with_filters_runs_in_the_lane(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    flow = await flowing.create_workflow(world, ada)
+    flow_job = await flowing.run(ada, flow)
+    hook = (await ada.post("/acme/webhook", {"name": "hook", "tasks": [await world.task()]})).json
+    ids = {"workflows": flow["id"], "webhook": hook["id"]}
     lists = [
-        route.path
+        route.path.replace("{workflow_job_id}", flow_job["id"]).replace(
+            "{id}", ids.get(route.path.split("/")[1], "")
+        )
         for route in world.runtime.router.routes
-        if set(pagination.QUERY) <= set(route.query) and "{" not in route.path
+        if set(pagination.QUERY) <= set(route.query)
     ]
-    assert len(lists) > 15
+    assert len(lists) > 20 and not any("//" in path for path in lists)
     paths = [*lists, "/-/search?q=x", "/-/needs", "/api/audit", "/api/audit.csv", "/event"]
     steps: list[str] = []
     search = world.runtime.db.search

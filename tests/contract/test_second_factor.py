@@ -22,7 +22,7 @@ def fast_passwords(quick_passwords: None) -> None:
 
 
 def code(secret: str, clock: ManualClock) -> str:
-    """The next one: none counts twice."""
+    """The next code: none is accepted twice."""
     clock.move(totp.STEP / SECOND)
     return totp.code_at(secret, clock() // totp.STEP)
 

@@ -4,7 +4,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import FORM, Client
 from contract.world import World
 
@@ -44,8 +44,8 @@ async def test_a_job_is_created_with_the_secret_of_its_task(
     assert response.status == 200
     assert (response.json["lifecycle"], response.json["state"]) == ("ready", "in_progress")
     assert response.json["task_arguments_values"] == ["x y", "é"]
-    without_user = {**letters.CREATED, "user_id": letters.string}
-    assert letters.missing(response.json, without_user) == []
+    without_user = {**interface_fields.CREATED, "user_id": interface_fields.string}
+    assert interface_fields.missing(response.json, without_user) == []
 
 
 async def test_everything_may_be_in_the_json_body(

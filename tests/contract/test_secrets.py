@@ -8,18 +8,18 @@ import pytest
 from belvedere.secrets import service
 from belvedere.secrets.service import SecretBody
 from belvedere.server.background import consumers
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
 
 CANARY = "canary-hush-hush"
-RECORD: dict[str, letters.Kind] = {
-    **dict.fromkeys(("id", "customer_id"), letters.identifier),
-    **dict.fromkeys(("name", "_type", "description", "updated_by"), letters.string),
-    **dict.fromkeys(("creation_date", "last_update"), letters.moment),
-    "secret": letters.boolean,
-    "version": letters.integer,
+RECORD: dict[str, interface_fields.Kind] = {
+    **dict.fromkeys(("id", "customer_id"), interface_fields.identifier),
+    **dict.fromkeys(("name", "_type", "description", "updated_by"), interface_fields.string),
+    **dict.fromkeys(("creation_date", "last_update"), interface_fields.moment),
+    "secret": interface_fields.boolean,
+    "version": interface_fields.integer,
 }
 
 
@@ -40,7 +40,7 @@ async def next_order(world: World, ada: Client, task: str, given: list[Any] | No
 
 async def test_a_secret_is_set_and_reaches_the_script(world: World, ada: Client) -> None:
     response = await put(ada, "API_KEY", description="of the shop")
-    assert letters.missing(response, RECORD) == []
+    assert interface_fields.missing(response, RECORD) == []
     assert (response["name"], response["secret"], response["task_id"]) == ("API_KEY", True, None)
     assert response["updated_by"] == "ada@acme.test" and "value" not in response
     order = await next_order(world, ada, await world.task())
@@ -134,7 +134,7 @@ def _everything(tx: Any) -> str:
 
 
 async def test_a_sealed_value_cannot_be_moved(world: World, ada: Client) -> None:
-    """To another name, task or organization: it is sealed for its place."""
+    """A value copied to another name, task or organization: it is sealed for its place."""
     await put(ada, "API_KEY")
     await world.runtime.db.write(
         lambda tx: tx.execute("update secrets set name = 'OTHER'"),
@@ -225,7 +225,7 @@ async def test_secrets_of_a_task_are_deleted_with_it(world: World, ada: Client) 
 
 
 async def test_a_script_gets_the_secrets_at_its_start(world: World, ada: Client) -> None:
-    """Not what was set when its job was made."""
+    """Not the value that was set when its job was created."""
     task = await world.task()
     await put(ada, "API_KEY", "the old one")
     job = await create(ada, task, [])

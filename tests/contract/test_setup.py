@@ -19,7 +19,7 @@ from people import PASSWORD
 
 @pytest.fixture
 def anonymous(runtime: ServerRuntime) -> Client:
-    """A stranger at an empty server."""
+    """An anonymous client of a server without an organization."""
     return Client(App(runtime, runtime.router, serve), check=Conformity(runtime.router))
 
 

@@ -18,7 +18,7 @@ from contract.world import World
 
 SOURCE = f"{Path(belvedere.__file__).parent}/"
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "story-of-a-job.md"
-# Passed through, not needed to follow a job: what a reader may take for granted.
+# Files that a call passes through, but that are not needed to understand a job.
 PASSED_THROUGH = (
     # The current user, permissions and encrypted values; clock, ids and JSON; transactions.
     *("access/", "base/", "db/", "jobs/permissions.py", "jobs/people/participants.py"),

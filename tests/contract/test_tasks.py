@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.world import SOURCE, World
 
@@ -17,7 +17,7 @@ async def test_tasks_are_listed(world: World, ada: Client) -> None:
     response = await ada.get("/acme/task")
     assert response.status == 200
     assert [record["id"] for record in response.json] == [task]
-    assert letters.missing(response.json[0], letters.TASK) == []
+    assert interface_fields.missing(response.json[0], interface_fields.TASK) == []
     assert response.json[0]["name"] == "echo" and response.json[0]["hostname"] == "web-1"
 
 

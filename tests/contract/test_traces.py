@@ -1,4 +1,4 @@
-"""A trace context goes from the request through job and order to the script and the record."""
+"""A trace context is passed from the request through job and order to the script and the record."""
 
 import pytest
 

@@ -6,7 +6,7 @@ import pytest
 
 from belvedere.indicators import service as indicators
 from belvedere.server.background import consumers
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.running import run
 from contract.world import World
@@ -17,7 +17,7 @@ THREE = [{"type": "input", "label": name} for name in ("title", "state", "value"
 
 
 async def react(world: World) -> None:
-    """What the server's own loop does, now."""
+    """Runs at once what the server's own loop does."""
     for reaction in consumers.CONSUMERS:
         while await world.runtime.db.write(consumers.run_batch, world.runtime, reaction):
             pass
@@ -135,7 +135,7 @@ async def test_possible_event_sources_are_listed(world: World, ada: Client) -> N
     assert first["id"] == first["_id"]
     emitter = first["emitter"]
     assert (emitter["name"], emitter["_type"], emitter["type"]) == ("echo", "ScriptTask", "script")
-    assert emitter["host"] == "web-1" and letters.identifier(emitter["host_id"])
+    assert emitter["host"] == "web-1" and interface_fields.identifier(emitter["host_id"])
     assert (await ada.get("/event?customer=acme")).body == response.body
 
 

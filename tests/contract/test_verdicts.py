@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.running import run
 from contract.world import World
@@ -51,7 +51,7 @@ async def test_every_report_has_its_verdict(world: World, uma: Client) -> None:
             job = await run(uma, agent, task, **report)
             pair = (job["lifecycle"], job["state"], job["trigger_name"], job["output"])
             assert pair == verdict, report
-            assert letters.missing(job["result"], letters.RESULT) == [], report
+            assert interface_fields.missing(job["result"], interface_fields.RESULT) == [], report
             assert job["result"]["code"] == report.get("code", 0)
             killed = report.get("ending") in ("timeout", "canceled")
             assert job["result"]["killed"] is killed, report

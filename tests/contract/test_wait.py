@@ -8,7 +8,7 @@ import pytest
 from belvedere.jobs.api import wait
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries.ended_jobs import EndedJobs
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client, Response
 from contract.over_socket import every_transport
 from contract.running import show
@@ -29,7 +29,7 @@ async def test_a_request_waits_for_the_result(world: World, uma: Client) -> None
         done = await waits
     assert done.status == 200
     assert (done.json["lifecycle"], done.json["output"]) == ("finished", ["a"])
-    assert letters.missing(done.json, letters.ENDED) == []
+    assert interface_fields.missing(done.json, interface_fields.ENDED) == []
     assert done.json == await show(uma, order.job_id)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.jobs.lifecycle import timeouts
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.test_webhooks import JSON, arguments, create_webhook, jobs, secret_of
 from contract.world import World
@@ -37,7 +37,7 @@ async def test_a_delivery_is_stored_without_credentials(world: World, ada: Clien
         f"/acme/webhook/{hook['id']}/trigger/secret/{secret}", raw=b'["x", 1.0]', headers=body
     )
     (delivery,) = await deliveries(ada, hook)
-    assert letters.identifier(delivery["id"]) and letters.moment(delivery["date"])
+    assert interface_fields.identifier(delivery["id"]) and interface_fields.moment(delivery["date"])
     assert (delivery["address"], delivery["door"], delivery["user"]) == (
         "203.0.113.7",
         "secret",
@@ -210,7 +210,7 @@ async def test_the_same_delivery_starts_nothing_twice(
     ]
     assert [delivery["delivery"] for delivery in await deliveries(ada, hook)] == ["7d3f", "7d3f"]
     assert (await ada.get(f"/acme/webhook/{hook['id']}")).json["trigger_count"] == 1
-    # Another id is another delivery; another caller's ids are its own.
+    # Another id is another delivery; each caller's ids are separate.
     await anonymous.post(target, [1], headers={header: "7d40"})
     await ada.post(f"/acme/webhook/{hook['id']}/trigger", [1], headers={header: "7d3f"})
     assert len(await jobs(ada)) == 6

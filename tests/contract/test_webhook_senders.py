@@ -45,7 +45,8 @@ async def verdicts(ada: Client, out: WebhookSender) -> list[str]:
 async def test_a_secret_chosen_by_the_sender_is_accepted(
     world: World, ada: Client, clock: ManualClock, kind: str
 ) -> None:
-    """With the secret that the sender chose, by signature alone and by the address."""
+    """With the secret that the sender chose: with the signature alone, and with the URL that
+    contains it."""
     out = await caller(world, ada, kind)
     response = await keep(ada, out, {"secret": SECRET})
     assert (response.status, response.json["secret"]) == (200, SECRET)
@@ -76,12 +77,12 @@ async def test_an_old_signature_is_reported_to_the_signer(
 async def test_a_delivery_runs_once_though_it_is_signed_again(
     world: World, ada: Client, clock: ManualClock, kind: str
 ) -> None:
-    """The sender tries again later: another moment, another count of tries, the same event."""
+    """The sender retries later: another time, another count of attempts, the same event."""
     out = await caller(world, ada, kind)
     answers = []
     for tries in range(3):
         body = json.dumps({IDS[kind]: "evt_1", "pending_webhooks": tries}).encode()
-        # Nobody signs this one, so it does not make it another delivery.
+        # This header is not signed, so it does not make it another delivery.
         headers = {**SIGNED[kind](out.secret, clock(), body), "idempotency-key": f"k{tries}"}
         answers.append(await out.send_signed(headers, body))
         clock.move(400)
@@ -156,7 +157,7 @@ async def test_a_duplicate_header_is_refused(
 ) -> None:
     out = await caller(world, ada, "slack")
     right = slack(out.secret, clock())
-    # Two names that are one: the client sends both lines.
+    # Two names for the same header: the client sends both lines.
     refused = await out.send_signed({**right, kind.upper(): right[kind]})
     assert (refused.status, refused.code) == (403, "wrong_signature")
 

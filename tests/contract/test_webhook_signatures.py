@@ -27,7 +27,7 @@ def sign_with_time(secret: str, seconds: int, body: bytes = BODY) -> str:
 
 
 class WebhookSender:
-    """Somebody outside who calls one webhook."""
+    """An external caller of one webhook."""
 
     def __init__(self, client: Client, webhook_id: str, secret: str) -> None:
         self.client, self.webhook_id, self.secret = client, webhook_id, secret
@@ -52,7 +52,7 @@ HEADER = {"hmac-sha256": "x-belvedere-signature", "github": "x-hub-signature-256
 
 @pytest.mark.parametrize("kind", HEADER)
 async def test_a_signature_alone_is_accepted(world: World, ada: Client, kind: str) -> None:
-    """The signature alone lets a call in: no secret stands in the address."""
+    """The signature alone is sufficient: the URL contains no secret."""
     out = await caller(world, ada, kind)
     fired = await out.send_signed({HEADER[kind]: sign(out.secret)})
     assert fired.status == 200
@@ -141,7 +141,7 @@ async def test_a_signed_moment_is_good_for_minutes(
     for seconds, status in ((now, 200), (now - 290, 200), (now + 290, 200), (now - 400, 403)):
         header = {"x-belvedere-signature": sign_with_time(out.secret, seconds)}
         assert (await out.send_signed(header)).status == status, seconds - now
-    # The moment itself is signed.
+    # The time itself is signed.
     moved = sign_with_time(out.secret, now - 400).replace(f"t={now - 400}", f"t={now}")
     assert (await out.send_signed({"x-belvedere-signature": moved})).status == 403
 

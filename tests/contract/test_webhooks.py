@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import FORM, Client
 from contract.world import World
 
 MISSING = "0" * 24
 JSON = {"content-type": "application/json"}
-RECORD: dict[str, letters.Kind] = {
-    **dict.fromkeys(("id", "customer_id"), letters.identifier),
-    **dict.fromkeys(("name", "_type", "signature", "customer_name"), letters.string),
-    **dict.fromkeys(("tasks", "workflows"), letters.array),
-    "enable": letters.boolean,
-    "trigger_count": letters.integer,
-    "last_triggered": letters.null_or(letters.moment),
-    "creation_date": letters.moment,
-    "last_update": letters.moment,
+RECORD: dict[str, interface_fields.Kind] = {
+    **dict.fromkeys(("id", "customer_id"), interface_fields.identifier),
+    **dict.fromkeys(("name", "_type", "signature", "customer_name"), interface_fields.string),
+    **dict.fromkeys(("tasks", "workflows"), interface_fields.array),
+    "enable": interface_fields.boolean,
+    "trigger_count": interface_fields.integer,
+    "last_triggered": interface_fields.null_or(interface_fields.moment),
+    "creation_date": interface_fields.moment,
+    "last_update": interface_fields.moment,
 }
 
 
@@ -35,7 +35,7 @@ async def create_webhook(ada: Client, *tasks: str, **more: Any) -> Any:
 
 
 async def jobs(ada: Client) -> list[dict[str, Any]]:
-    """Oldest first, with the values that they were given."""
+    """Oldest first, with the values that they got."""
     response = await ada.get("/acme/job?include[task_arguments_values]=1")
     listed: list[dict[str, Any]] = response.json
     return list(reversed(listed))
@@ -46,14 +46,14 @@ async def secret_of(ada: Client, webhook_id: str) -> str:
     return response
 
 
-# Making
+# Create
 
 
 async def test_a_webhook_is_created_and_listed(world: World, ada: Client, vic: Client) -> None:
     """POST, GET one and GET all."""
     task = await world.task()
     hook = await create_webhook(ada, task)
-    assert letters.missing(hook, RECORD) == []
+    assert interface_fields.missing(hook, RECORD) == []
     assert (hook["name"], hook["enable"], hook["tasks"]) == ("push", True, [task])
     assert (hook["_type"], hook["workflows"], hook["signature"]) == ("Webhook", [], "none")
     assert (hook["trigger_count"], hook["last_triggered"]) == (0, None)
@@ -80,7 +80,7 @@ async def test_put_changes_it(world: World, ada: Client) -> None:
     changed = await ada.put(target, {"name": "renamed", "tasks": [two, webhook_id, two]})
     assert changed.status == 200
     assert (changed.json["name"], changed.json["tasks"]) == ("renamed", [webhook_id, two])
-    # What it does not say stays.
+    # Fields that are left out keep their values.
     changed = await ada.put(target, {"name": "again", "enable": False})
     assert (changed.json["enable"], changed.json["tasks"]) == (False, [webhook_id, two])
     assert (await ada.get(target)).json == changed.json
@@ -170,7 +170,7 @@ async def test_a_task_that_a_webhook_runs_is_not_deleted(world: World, ada: Clie
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
 
 
-# Triggering
+# Trigger
 
 
 async def test_an_admin_triggers_it(world: World, ada: Client) -> None:
@@ -198,7 +198,7 @@ async def test_an_admin_triggers_it(world: World, ada: Client) -> None:
         assert job["user"] == {"id": "", "username": "", "email": ""}
     after = (await ada.get(f"/acme/webhook/{hook['id']}")).json
     assert (after["trigger_count"], after["version"]) == (1, 1)
-    assert letters.moment(after["last_triggered"])
+    assert interface_fields.moment(after["last_triggered"])
 
 
 async def test_the_secret_triggers_it(world: World, ada: Client, anonymous: Client) -> None:
@@ -236,7 +236,7 @@ async def test_every_mismatch_is_one_and_the_same_refusal(world: World, ada: Cli
     for n, (customer, webhook_id, value) in enumerate(cases):
         asker = world.client(address=f"198.51.100.{n}")
         target = f"/{customer}/webhook/{webhook_id}/trigger/secret/{value}"
-        # What is wrong with the body is nobody's business either.
+        # A caller without the secret does not learn either what is wrong with the body.
         refused = await asker.post(target, raw=b"{", headers=JSON)
         assert refused.status == 403, (customer, webhook_id, value)
         items.append({**refused.json, "request_id": ""})
@@ -414,7 +414,7 @@ async def test_a_body_over_the_limit_is_refused(ada: Client) -> None:
     assert (refused.status, refused.code) == (413, "too_large")
 
 
-# Who may
+# Who may do it
 
 
 async def test_levels(world: World, ada: Client) -> None:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import FORM, Client
 from contract.flowing import create_workflow, run, secret_of, step
 from contract.test_triggers import react
@@ -36,7 +36,7 @@ async def test_a_workflow_job_is_created(world: World, ada: Client, uma: Client)
     assert (job["_type"], job["name"], job["task_id"]) == ("WorkflowJob", "release", None)
     assert (job["lifecycle"], job["state"]) == ("ready", "in_progress")
     assert (job["workflow_id"], job["origin"]) == (flow["id"], "user")
-    assert job["user"]["username"] == "uma" and letters.moment(job["creation_date"])
+    assert job["user"]["username"] == "uma" and interface_fields.moment(job["creation_date"])
     target = f"/acme/workflows/{flow['id']}/job/{job['id']}"
     async with world.agent() as agent:
         order = await agent.order()
@@ -178,7 +178,7 @@ async def test_a_caller_can_wait_for_the_end(world: World, ada: Client) -> None:
     assert (await ada.get(f"/acme/job/{late.json['id']}/lifecycle")).json == "finished"
 
 
-# By its secret key
+# With its secret key
 
 
 async def test_json_by_secret(world: World, ada: Client, anonymous: Client) -> None:
@@ -304,7 +304,9 @@ async def test_cancel_ends_every_step(world: World, ada: Client, vic: Client) ->
     assert (again.status, again.code) == (409, "wrong_lifecycle")
 
 
-async def test_restart_goes_on_from_the_failed_step(world: World, ada: Client, vic: Client) -> None:
+async def test_restart_continues_from_the_failed_step(
+    world: World, ada: Client, vic: Client
+) -> None:
     flow = await create_workflow(world, ada)
     job = await run(ada, flow)
     target = f"/acme/workflows/{flow['id']}/job/{job['id']}/restart"
@@ -404,7 +406,7 @@ async def test_history_is_deleted_with_its_steps(world: World, ada: Client) -> N
         await step(world, agent)
     target = f"/acme/workflows/{flow['id']}/job"
     assert (await ada.delete(target)).json == {"deletedCount": 3}
-    # What a workflow under way has done so far stays.
+    # What a running workflow has done so far stays.
     records = (await ada.get(target)).json
     assert {going["id"]} == {record["workflow_job_id"] or record["id"] for record in records}
     assert len(records) == 3

@@ -152,7 +152,7 @@ async def test_a_deleted_history_provides_no_arguments(world: World, ada: Client
         job = await run(ada, flow)
         await agent.end(await agent.order(), lastline='["x"]')
     await world.runtime.db.write(advance.advance, job["id"])
-    # Before anybody has looked at its end.
+    # Before its end was processed.
     await world.runtime.db.write(_forget, job["id"])
     await react(world)
     assert [item["name"] for item in await jobs(ada, "ScriptJob")] == ["a", "t"]
@@ -179,7 +179,7 @@ async def test_a_refused_start_is_reported(world: World, ada: Client) -> None:
 
 
 async def test_a_workflow_cannot_start_itself(world: World, ada: Client) -> None:
-    """Neither by its own end nor by the end of a task that it runs, over any detour."""
+    """Neither by its own end nor by the end of a task that it runs, directly or through others."""
     flow = await create_workflow(world, ada)
     inner = flow["graph"]["nodes"][1]["task_id"]
     target = f"/acme/workflows/{flow['id']}"
@@ -193,7 +193,7 @@ async def test_a_workflow_cannot_start_itself(world: World, ada: Client) -> None
         assert (refused.status, refused.code) == (400, "trigger_ring")
     outside = await world.task("outside")
     assert (await ada.patch(target, {"triggers": [f"task:{outside}:success"]})).status == 200
-    # Nor can the task that starts it be put into it later, or be started by it.
+    # Nor can the task that starts it be added to it later, or be started by it.
     graph = {"nodes": [{"id": "a", "task_id": outside}]}
     assert (await ada.patch(target, {"graph": graph})).code == "trigger_ring"
     ring = await ada.patch(f"/acme/task/{outside}", {"triggers": [f"task:{inner}:failure"]})
@@ -215,7 +215,7 @@ async def test_a_schedule_starts_it(world: World, ada: Client, clock: ManualCloc
     assert (job["workflow_id"], job["origin"]) == (flow["id"], "scheduler")
     clock.move(600)
     await loops.fire_schedules(world.runtime)
-    # The first is not over: the instant is missed.
+    # The first has not ended: the run is missed.
     assert len(await jobs(ada)) == 1
     await ada.delete(f"/acme/workflows/{flow['id']}")
     await react(world)

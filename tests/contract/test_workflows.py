@@ -5,28 +5,30 @@ from typing import Any
 
 import pytest
 
-from contract import interface_fields as letters
+from contract import interface_fields
 from contract.client import Client
 from contract.flowing import create_workflow, run, secret_of
 from contract.world import World
 
 MISSING = "0" * 24
-RECORD: dict[str, letters.Kind] = {
-    "id": letters.identifier,
-    **dict.fromkeys(("_type", "name", "description", "start", "customer_name"), letters.string),
-    **dict.fromkeys(("enable", "multitasking"), letters.boolean),
-    **dict.fromkeys(("acl", "tags", "triggers", "tasks"), letters.array),
-    **dict.fromkeys(("creation_date", "last_update"), letters.moment),
-    "start_task_id": letters.identifier,
-    "customer_id": letters.identifier,
-    "version": letters.integer,
-    "expires": letters.integer,
+RECORD: dict[str, interface_fields.Kind] = {
+    "id": interface_fields.identifier,
+    **dict.fromkeys(
+        ("_type", "name", "description", "start", "customer_name"), interface_fields.string
+    ),
+    **dict.fromkeys(("enable", "multitasking"), interface_fields.boolean),
+    **dict.fromkeys(("acl", "tags", "triggers", "tasks"), interface_fields.array),
+    **dict.fromkeys(("creation_date", "last_update"), interface_fields.moment),
+    "start_task_id": interface_fields.identifier,
+    "customer_id": interface_fields.identifier,
+    "version": interface_fields.integer,
+    "expires": interface_fields.integer,
 }
 
 
 async def test_a_workflow_is_created(world: World, ada: Client) -> None:
     flow = await create_workflow(world, ada, tags=["blue"], description="Ships it.")
-    assert letters.missing(flow, RECORD) == []
+    assert interface_fields.missing(flow, RECORD) == []
     assert (flow["_type"], flow["start"], flow["version"]) == ("Workflow", "a", 1)
     assert (flow["enable"], flow["multitasking"]) == (True, True)
     assert flow["graph"]["edges"] == [{"source": "a", "target": "b", "on": "success"}]

@@ -39,7 +39,7 @@ def address(
     """The path, and the required query."""
     here, there = home(fixtures, principal)
     other_actor = actors.ada if here is fixtures.globex else actors.eve
-    # Sessions are the one thing that belongs to a person, not to the organization.
+    # Sessions are the only objects that belong to a person, not to the organization.
     actor: Actor = getattr(actors, WHO.get(principal.name, "ada"))
 
     def id_of(name: str) -> str:

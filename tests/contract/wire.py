@@ -46,7 +46,8 @@ class Socket:
         headers: Mapping[str, str] | None = None,
         pieces: list[bytes] | None = None,
     ) -> Response:
-        """`body` as JSON; `pieces` one by one, chunked, for who does not know the length."""
+        """`body` as JSON; `pieces` are sent one by one, chunked, as by a client that does not know
+        the length."""
         sent_body = {"host": f"127.0.0.1:{self._port}", **(headers or {})}
         raw = b""
         if body is not NOTHING:

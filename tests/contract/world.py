@@ -25,7 +25,7 @@ SOURCE = "#!/bin/sh\necho hello\n"
 
 @dataclass(frozen=True)
 class InitialObjects:
-    """What is there before a test begins."""
+    """The data that exists before a test begins."""
 
     hosts: dict[str, Enrolment]
     # Integration tokens, by organization.
@@ -42,7 +42,7 @@ def create_objects(tx: Tx, keys: Keyring, actors: Actors) -> InitialObjects:
             for name, actor in owners.items()
         },
     )
-    # Who makes a token is told of it; inboxes are empty when a test begins.
+    # Whoever creates a token gets a notification; inboxes are empty when a test begins.
     tx.execute("delete from events where kind = 'token.created'")
     return initial_objects
 
@@ -59,7 +59,7 @@ def make_task(tx: Tx, keys: Keyring, actor: Actor, fields: dict[str, Any]) -> st
 
 @dataclass(frozen=True)
 class World:
-    """A server, and everybody who calls it."""
+    """A server, and everyone who calls it."""
 
     runtime: ServerRuntime
     app: App
@@ -82,7 +82,7 @@ class World:
         return FakeAgent(self.app, self.things.hosts[hostname].token, hello(hostname, **more))
 
     async def task(self, name: str = "echo", *, by: str = "ada", **fields: Any) -> str:
-        """Make a script task on web-1 that everybody of acme may see; other fields as given."""
+        """Create a script task on web-1 that everyone in acme may see; other fields as given."""
         new_fields: dict[str, Any] = {
             "name": name,
             "type": "script",
@@ -97,11 +97,10 @@ class World:
         return await self.runtime.db.write(make_task, self.runtime.keyring, actor, new_fields)
 
     def beside(self, runtime: ServerRuntime) -> "World":
-        """The same people at another server of the same database."""
+        """The same people at another server with the same database."""
         return replace(self, runtime=runtime, app=App(runtime, runtime.router, serve, respond))
 
 
-def open_world(runtime: ServerRuntime, actors: Actors) -> World:
-    initial_objects = runtime.db.write_blocking(create_objects, runtime.keyring, actors)
+def open_world(runtime: ServerRuntime, actors: Actors, initial_objects: InitialObjects) -> World:
     app = App(runtime, runtime.router, serve, respond)
     return World(runtime, app, actors, initial_objects, Conformity(runtime.router))

@@ -3,9 +3,9 @@
 import psycopg
 import pytest
 
-from belvedere.db.backup import postgres_tables
+from belvedere.db.backup import postgres_restore
 
-# More than a socket takes at once.
+# More than a socket accepts at once.
 BLOCK = b"a text\n" * 600_000
 COUNT = 4
 
@@ -17,7 +17,7 @@ def test_a_block_is_sent_before_the_next_one_is_read(database_url: str) -> None:
         cursor.execute("create temp table texts (value text)")
         with cursor.copy("copy texts from stdin") as copy:
             for _ in range(COUNT):
-                postgres_tables.send(copy, BLOCK)
+                postgres_restore.send(copy, BLOCK)
                 assert connection.pgconn.flush() == 0
         assert cursor.rowcount == COUNT * 600_000
 
@@ -31,7 +31,7 @@ def test_an_error_during_a_copy_is_raised(database_url: str) -> None:
             cursor.copy("copy numbers from stdin") as copy,
         ):
             for _ in range(COUNT):
-                postgres_tables.send(copy, BLOCK)
+                postgres_restore.send(copy, BLOCK)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -44,7 +44,7 @@ def test_a_connection_that_ends_during_a_copy_is_reported(database_url: str) -> 
     ):
         cursor.execute("create temp table texts (value text)")
         with cursor.copy("copy texts from stdin") as copy:
-            postgres_tables.send(copy, BLOCK)
+            postgres_restore.send(copy, BLOCK)
             other.execute("select pg_terminate_backend(%s, 10000)", (connection.info.backend_pid,))
             for _ in range(COUNT):
-                postgres_tables.send(copy, BLOCK)
+                postgres_restore.send(copy, BLOCK)

@@ -70,6 +70,20 @@ def locked_db(db: Database, database_url: str) -> Iterator[Database]:
     other.close()
 
 
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite: a file without permission
+async def test_a_read_only_database(db: Database) -> None:
+    """Else a consumer would set events aside, and schedules would skip runs."""
+
+    def write(tx: Tx) -> None:
+        tx.execute("set transaction read only")
+        tx.execute("insert into meta (name, value) values ('n1', '1')")
+
+    with pytest.raises(Unavailable, match="read-only") as refusal:
+        await db.write(write)
+    assert is_database_fault(refusal.value)
+    assert await db.write(lambda tx: tx.value("select 1")) == 1
+
+
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_a_locked_database(locked_db: Database) -> None:
     assert is_database_fault(await _fault_of_write(locked_db, "select 1"))

@@ -1,9 +1,11 @@
-"""Connections that hang while new ones work are left long before the limit of a wait; statements
+"""Connections that hang while new ones work are closed long before the limit of a wait; statements
 that are only slow are not."""
 
 import asyncio
 import select
-from collections.abc import Iterator
+import socket
+import threading
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -11,18 +13,47 @@ import pytest
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.db.postgres.database import Postgres
-from belvedere.db.postgres.hang_check import AGE
+from belvedere.db.postgres.hang_check import AGE, _unsent_bytes
 from silent_proxy import SilentProxy
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 # The limit of a wait is above that of the test: only the check can end one.
 LIMIT_S = 400.0
+# Bytes that a proxy reads at once, more than all buffers of a connection have, and less.
+PIECE = 64 * 1024
+LARGE, BUFFERED = 512 * PIECE, 16 * PIECE
 LOCK = "select pg_advisory_xact_lock(7)"
 
 
+class SlowProxy(SilentProxy):
+    """Can read so many pieces of the connections that are open now, then no more."""
+
+    def __init__(self, database_url: str) -> None:
+        super().__init__(database_url)
+        self.pieces = threading.Semaphore(0)
+        self._slow: set[socket.socket] = set()
+
+    @property
+    def is_slow(self) -> bool:
+        return bool(self._slow)
+
+    def slow_down(self) -> None:
+        self._slow |= self._open
+
+    def speed_up(self) -> None:
+        self._slow.clear()
+        # One may wait for each connection.
+        self.pieces.release(len(self._open))
+
+    def forward(self, data: bytes, target: socket.socket, *, is_response: bool) -> None:
+        if target in self._slow and not is_response:
+            self.pieces.acquire()
+        super().forward(data, target, is_response=is_response)
+
+
 @pytest.fixture
-def proxy(database_url: str) -> Iterator[SilentProxy]:
-    proxy = SilentProxy(database_url)
+def proxy(database_url: str) -> Iterator[SlowProxy]:
+    proxy = SlowProxy(database_url)
     yield proxy
     proxy.close()
 
@@ -44,6 +75,13 @@ def note(tx: Tx) -> None:
     tx.value("select 1")
 
 
+def measure(tx: Tx, text: str, before: Callable[[], None] = lambda: None) -> object:
+    """PostgreSQL is idle in the transaction until it has the whole second statement."""
+    tx.value("select 1")
+    before()
+    return tx.value("select length(?)", text)
+
+
 def wait_for_lock(tx: Tx) -> None:
     tx.rows(LOCK)
 
@@ -59,6 +97,12 @@ def age_waits(db: Postgres) -> None:
 async def check(db: Postgres, times: int = 1) -> None:
     for _ in range(times):
         await asyncio.to_thread(db._hang_check.check)
+
+
+async def until_slow(db: Postgres, proxy: SlowProxy) -> None:
+    while not proxy.is_slow:
+        await asyncio.sleep(0)
+    await until_old_wait(db)
 
 
 async def until_old_wait(db: Postgres) -> None:
@@ -105,6 +149,53 @@ async def test_a_slow_statement_is_not_ended(patient_db: Postgres, database_url:
         assert patient_db.deadline.is_waiting
         blocker.commit()
         await write
+
+
+async def test_a_large_statement_is_not_ended_while_it_is_sent(
+    patient_db: Postgres, proxy: SlowProxy
+) -> None:
+    await patient_db.write(measure, "")
+    write = asyncio.ensure_future(patient_db.write(measure, "x" * LARGE, proxy.slow_down))
+    await until_slow(patient_db, proxy)
+    await check(patient_db)
+    proxy.pieces.release(LARGE // 2 // PIECE)
+    # Each part that is sent restarts the wait.
+    while patient_db.deadline.list_waits(LIMIT_S * AGE):
+        await asyncio.sleep(0)
+    await check(patient_db)
+    proxy.speed_up()
+    assert await write == LARGE
+
+
+async def test_a_statement_in_the_buffers_of_the_network_is_not_ended_while_it_is_sent(
+    patient_db: Postgres, proxy: SlowProxy
+) -> None:
+    """For the driver, all of it was sent."""
+    await patient_db.write(measure, "")
+    write = asyncio.ensure_future(patient_db.write(measure, "x" * BUFFERED, proxy.slow_down))
+    await until_slow(patient_db, proxy)
+    await check(patient_db)
+    [wait] = patient_db.deadline.list_waits(0)
+    unsent = _unsent_bytes(wait.connection)
+    proxy.pieces.release(BUFFERED // 2 // PIECE)
+    while _unsent_bytes(wait.connection) == unsent:
+        await asyncio.sleep(0)
+    await check(patient_db)
+    proxy.speed_up()
+    assert await write == BUFFERED
+
+
+async def test_a_statement_that_is_not_sent_any_more_is_ended(
+    patient_db: Postgres, proxy: SlowProxy
+) -> None:
+    await patient_db.write(measure, "")
+    write = asyncio.ensure_future(patient_db.write(measure, "x" * BUFFERED, proxy.slow_down))
+    await until_slow(patient_db, proxy)
+    while patient_db.deadline.is_waiting:
+        await check(patient_db)
+    with pytest.raises(Unavailable):
+        await write
+    proxy.speed_up()
 
 
 async def test_nothing_is_ended_while_new_connections_hang_too(

@@ -39,7 +39,7 @@ def count_waits(connection: psycopg.Connection[tuple[object, ...]]) -> int:
     return int(str(row[0]))
 
 
-async def test_the_loop_goes_on_while_a_write_waits(
+async def test_the_loop_continues_while_a_write_waits(
     db: Postgres, blocker: psycopg.Connection[tuple[object, ...]]
 ) -> None:
     write = asyncio.ensure_future(db.write(wait_for_lock))
@@ -85,7 +85,7 @@ async def test_writes_and_short_reads_use_no_thread(
         raise AssertionError("work was passed to a thread")
 
     monkeypatch.setattr(db._threads, "submit", refuse)
-    monkeypatch.setattr(db._openers, "submit", refuse)
+    monkeypatch.setattr(db._openings, "run", refuse)
     assert await db.write(wait_for_lock, "n2") == "n2"
     assert await db.write_batched(wait_for_locks, "n3") == "n3"
     assert await db.read_inline(count_notes) == 3

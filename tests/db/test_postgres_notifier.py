@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import queue
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import psycopg
@@ -11,9 +11,25 @@ import pytest
 
 from belvedere.db import Database
 from belvedere.db.postgres import notify
-from belvedere.db.postgres.database import CHANNEL, Postgres
-from belvedere.db.postgres.notify import HELLO, HERE, HERE_S, PEER_TIMEOUT_S, PostgresNotifier
-from belvedere.db.signals import Signal, host_ready
+from belvedere.db.postgres.database import Postgres
+from belvedere.db.postgres.notify import (
+    CHANNEL,
+    HELLO,
+    HERE,
+    HERE_S,
+    PEER_TIMEOUT_S,
+    REQUESTS,
+    PostgresNotifier,
+)
+from belvedere.db.signals import (
+    ACCESS_CHANGED,
+    ANY_EVENT,
+    Signal,
+    SignalBus,
+    Topic,
+    host_ready,
+    job_finished,
+)
 from resetting_proxy import ResettingProxy
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -28,7 +44,7 @@ class Clock:
 
 
 class NotifyListener:
-    """Another server, played by hand: it hears everything that is said."""
+    """Stands in for another server: it receives all notifications."""
 
     def __init__(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         self._connection = connection
@@ -44,6 +60,9 @@ class NotifyListener:
             if not self.receive(PATIENCE_S):
                 raise TimeoutError(f"no notification {word}, only {self.words}")
 
+    def forget(self, word: str) -> None:
+        self.words = [other for other in self.words if other != word]
+
     def receive(self, timeout_s: float) -> bool:
         """Whether a notification arrived; more than one if they arrive together."""
         own = self._connection.info.backend_pid
@@ -56,10 +75,14 @@ class NotifyListener:
 
 @contextmanager
 def run_notifier(
-    db: Postgres, clock: Clock | None = None
+    db: Postgres, clock: Clock | None = None, bus: SignalBus | None = None
 ) -> Iterator[tuple[PostgresNotifier, "queue.Queue[set[Signal]]"]]:
     actual_queue: queue.Queue[set[Signal]] = queue.Queue()
-    postgres_notifier = PostgresNotifier(db, actual_queue.put, clock or Clock())
+    bus = bus or SignalBus()
+    postgres_notifier = PostgresNotifier(
+        db, actual_queue.put, bus.requested_topics, clock or Clock()
+    )
+    bus.on_request = postgres_notifier.announce
     postgres_notifier.start()
     try:
         yield postgres_notifier, actual_queue
@@ -82,8 +105,9 @@ def listener(postgres: Postgres) -> Iterator[NotifyListener]:
 def test_a_signal_reaches_the_other_server(postgres: Postgres, listener: NotifyListener) -> None:
     with run_notifier(postgres) as (postgres_notifier, _):
         listener.until(HELLO)
+        listener.forget(HELLO)
         with run_notifier(postgres) as (_, actual_queue):
-            listener.until(HERE)
+            listener.until(HELLO)
             postgres_notifier.notify({host_ready("x")})
             assert actual_queue.get(timeout=PATIENCE_S) == {host_ready("x")}
 
@@ -96,12 +120,13 @@ def test_a_server_that_is_alone_does_not_notify(
         listener.until(HELLO)
         clock.now += HERE_S
         alone.notify({host_ready("unheard")})
-        # Somebody comes.
+        # Another server connects.
+        listener.forget(REQUESTS)
         listener.send_messages(HELLO)
-        listener.until(HERE)
+        listener.until(REQUESTS)
         alone.notify({host_ready("heard")})
         listener.until("host:heard")
-        # What others ring counts as a word, too; theirs is no news of work.
+        # Notifications of others count as contact, too; they are no news about work.
         clock.now += PEER_TIMEOUT_S - 1
         listener.send_messages("host:theirs")
         assert actual_queue.get(timeout=PATIENCE_S) == {host_ready("theirs")}
@@ -111,8 +136,8 @@ def test_a_server_that_is_alone_does_not_notify(
         clock.now += PEER_TIMEOUT_S
         alone.notify({host_ready("gone")})
         listener.send_messages(HELLO)
-        listener.words.remove(HERE)
-        listener.until(HERE)
+        listener.forget(REQUESTS)
+        listener.until(REQUESTS)
     assert "host:unheard" not in listener.words and "host:gone" not in listener.words
 
 
@@ -138,6 +163,89 @@ def test_signals_of_a_short_period_are_one_notification(
             listener.until(f"host:{number}")
         # At most 100 signals fit in one.
         assert listener.notifications - before <= 3
+
+
+OTHER_SIGNALS = {job_finished("1"), ANY_EVENT}
+
+
+def signals_after(
+    notifier: PostgresNotifier,
+    listener: NotifyListener,
+    received: "queue.Queue[set[Signal]]",
+    message: str,
+) -> set[str]:
+    """Those of `OTHER_SIGNALS` that are sent after another server has sent this message."""
+    listener.send_messages(f"{message},access")
+    while ACCESS_CHANGED not in received.get(timeout=PATIENCE_S):
+        pass
+    listener.words.clear()
+    notifier.notify(OTHER_SIGNALS)
+    notifier.notify({host_ready("last")})
+    listener.until("host:last")
+    return {word for word in listener.words if word.startswith(("job", "events"))}
+
+
+@pytest.mark.parametrize(
+    ("message", "topics"),
+    [
+        (REQUESTS, set()),
+        (f"{REQUESTS}job", {"job:1"}),
+        (f"{REQUESTS}events+job+weather", {"job:1", "events"}),
+        # An earlier version.
+        (HERE, {"job:1", "events"}),
+    ],
+)
+def test_ends_and_events_are_sent_while_another_server_requests_them(
+    postgres: Postgres, listener: NotifyListener, message: str, topics: Collection[str]
+) -> None:
+    clock = Clock()
+    with run_notifier(postgres, clock) as (notifier, received):
+        listener.until(HELLO)
+        # Until it knows the other servers, it sends everything.
+        assert signals_after(notifier, listener, received, "hello") == {"job:1", "events"}
+        clock.now += HERE_S
+        assert signals_after(notifier, listener, received, message) == topics
+        clock.now += PEER_TIMEOUT_S
+        assert signals_after(notifier, listener, received, REQUESTS) == set()
+
+
+def test_servers_without_requests_send_nothing_for_a_job(
+    postgres: Postgres, listener: NotifyListener
+) -> None:
+    clock = Clock()
+    with run_notifier(postgres, clock) as (notifier, received):
+        listener.until(HELLO)
+        clock.now += HERE_S
+        assert signals_after(notifier, listener, received, REQUESTS) == set()
+        before = listener.notifications
+        for number in range(500):
+            notifier.notify({job_finished(str(number)), ANY_EVENT})
+        notifier.notify({host_ready("end")})
+        listener.until("host:end")
+        assert listener.notifications - before == 1
+
+
+def test_requests_are_announced_at_once_and_with_each_heartbeat(
+    postgres: Postgres, listener: NotifyListener
+) -> None:
+    clock, bus = Clock(), SignalBus()
+    with run_notifier(postgres, clock, bus) as (notifier, received):
+        listener.until(REQUESTS)
+        withdrawals = [bus.request(Topic.JOB) for _ in range(2)]
+        listener.until(f"{REQUESTS}job")
+        bus.request(Topic.EVENTS)
+        listener.until(f"{REQUESTS}events+job")
+        withdrawals.pop()()
+        assert bus.requested_topics() == [Topic.EVENTS, Topic.JOB]
+        withdrawals.pop()()
+        signals_after(notifier, listener, received, REQUESTS)
+        listener.words.clear()
+        clock.now += HERE_S
+        # Also if there is always something else to send.
+        notifier.notify({host_ready("1")})
+        listener.until("host:1")
+        listener.until(f"{REQUESTS}events")
+        assert listener.words.count(f"{REQUESTS}events") == 1
 
 
 @pytest.fixture

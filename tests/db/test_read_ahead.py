@@ -40,7 +40,7 @@ def test_blocks_are_read_before_they_are_needed() -> None:
 
     def count_blocks() -> Iterator[bytes]:
         for number in range(100):
-            # It waits for a place with this block.
+            # It waits for space in the queue with this block.
             if number == AHEAD:
                 is_full.set()
             yield b"block"

@@ -54,7 +54,7 @@ def read(tx: Tx) -> int:
 
 
 def calls(db: Postgres) -> list[Awaitable[object]]:
-    """Every way to the database, several times."""
+    """Every way to use the database, several times."""
     kinds: list[Callable[[int], Awaitable[object]]] = [
         lambda number: db.write(store, f"written {number}"),
         lambda number: db.write_batched(store_batch, f"batched {number}"),

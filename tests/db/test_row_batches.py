@@ -10,7 +10,7 @@ from belvedere.db import Database, Tx
 from belvedere.db.postgres import row_batches
 from belvedere.db.postgres.database import Postgres
 
-# Wider than what goes as a list of values: a key, six texts and six numbers.
+# Wider than a batch that is sent as a list of values: a key, six texts and six numbers.
 NAMES = [f"t{number}" for number in range(6)] + [f"n{number}" for number in range(6)]
 MARKS = ", ".join("?" for _ in ["id", *NAMES])
 INSERT = f"insert into wide (id, {', '.join(NAMES)}) values ({MARKS})"
@@ -58,7 +58,7 @@ def test_values_arrive_unchanged(
 
     after = list(before)
     for number, (*row, _, was) in enumerate(rows):
-        # What is empty equals nothing.
+        # An empty value equals nothing.
         if was is not None:
             last = before[number][12] if row[-1] is None else row[-1]
             after[number] = (str(number), *row[:-1], last)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from belvedere.base.errors import TooMany, Unavailable
+from belvedere.base.errors import StatementTimeout, TooMany, Unavailable
 from belvedere.db import Database, Tx, search_lane
 from belvedere.db.search_lane import SEARCH_THREADS, SearchLane, SearchLimits
 from belvedere.db.sqlite import time_limit
@@ -29,7 +29,7 @@ class HeldReads:
         return int(tx.value("select 1"))
 
     async def wait_entered(self, count: int) -> None:
-        """So many are on their thread."""
+        """Wait until so many are on their thread."""
         for _ in range(count):
             assert await asyncio.to_thread(self._entered.acquire, timeout=PATIENCE_S)
 
@@ -45,6 +45,14 @@ def held_reads() -> Iterator[HeldReads]:
     new_held_reads = HeldReads()
     yield new_held_reads
     new_held_reads.release()
+
+
+# Far beyond the limits below. It ends, because a thread that reads forever would not end with the
+# test.
+SLOW = (
+    "with recursive n(x) as (select 1 union all select x + 1 from n where x < 2000000)"
+    " select max(x) from n"
+)
 
 
 def select_one(tx: Tx) -> int:
@@ -134,16 +142,26 @@ async def test_a_cancelled_search_keeps_its_place_until_its_thread_is_free(
 async def test_a_search_ends_at_its_time_limit(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clock is asked every so many instructions; each time, a second has passed."""
+    """The clock is read every so many instructions; each time, a second has passed."""
     seconds = iter(range(10_000))
     monkeypatch.setattr(time_limit, "monotonic", lambda: float(next(seconds)))
-    endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n"
     with pytest.raises(Unavailable) as refusal:
-        await SearchLane().run(db, "acme", lambda tx: tx.value(endless))
+        await SearchLane().run(db, "acme", lambda tx: tx.value(SLOW))
     assert refusal.value.code == "search_timeout"
     assert next(seconds) == search_lane.MAX_SEARCH_S + 2
     monkeypatch.undo()
     assert await SearchLane().run(db, "acme", select_one) == 1
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # PostgreSQL has its own limit.
+async def test_a_read_ends_at_its_time_limit(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(10_000))
+    monkeypatch.setattr(time_limit, "monotonic", lambda: float(next(seconds)))
+    with pytest.raises(StatementTimeout, match="request less"):
+        await db.read(lambda tx: tx.value(SLOW))
+    assert next(seconds) == time_limit.MAX_READ_S + 2
+    monkeypatch.undo()
+    assert await db.read(select_one) == 1
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite: the test above.

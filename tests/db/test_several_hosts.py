@@ -35,7 +35,7 @@ def address(*hosts: str, **options: object) -> str:
 
 
 def write(url: str, text: str) -> str | None:
-    """Write a value as the server does; what it reads afterwards."""
+    """Write a value as the server does; the value that it reads afterwards."""
     db = open_database(url)
     try:
         db.write_blocking(installation.write, "several hosts", text)
@@ -67,7 +67,7 @@ def test_a_server_that_does_not_answer_is_skipped(pair: PostgresPair) -> None:
 
 
 def test_the_same_address_leads_to_the_new_primary(pair: PostgresPair) -> None:
-    """The last test: it ends the primary."""
+    """The last test: it stops the primary."""
     url = address(
         str(pair.primary.folder), str(pair.standby.folder), target_session_attrs="read-write"
     )

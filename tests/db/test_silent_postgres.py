@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from belvedere.base.errors import Unavailable
-from belvedere.db import Database, Tx
+from belvedere.base.errors import StatementTimeout, Unavailable
+from belvedere.db import Database, Row, Tx
 from belvedere.db.postgres.connection import LIVENESS
 from belvedere.db.postgres.database import Postgres
 from belvedere.rest.error_format import headers_of
@@ -72,7 +72,7 @@ async def test_reads_and_writes_end_when_nothing_answers(
 ) -> None:
     await asyncio.gather(*(impatient_db.read(_select_one) for _ in range(8)))
     proxy.hang()
-    # More than there are threads: those that wait for one must not wait for a time-out each.
+    # More than there are threads: those that wait for one must not wait for a timeout each.
     work = [impatient_db.read(_select_one) for _ in range(40)] + [
         impatient_db.write(_note) for _ in range(40)
     ]
@@ -112,7 +112,7 @@ async def test_a_commit_without_an_answer_is_an_unknown_outcome(
 ) -> None:
     await impatient_db.write(_note, "before")
     proxy.hangs_at = b"COMMIT\0"
-    # It must not be repeated, which would count twice, and not be called a failure.
+    # It must neither be repeated, which would count twice, nor be reported as a failure.
     with pytest.raises(Unavailable) as refusal:
         await impatient_db.write(_count)
     assert refusal.value.code == "outcome_unknown"
@@ -131,7 +131,7 @@ async def test_a_statement_without_an_answer_has_not_happened(
 
 
 async def test_a_slow_statement_is_no_silence(impatient_db: Postgres, proxy: SilentProxy) -> None:
-    """PostgreSQL cancels it before we give the connection up, and other callers notice nothing."""
+    """PostgreSQL cancels it before we close the connection, and other callers notice nothing."""
     impatient_db.write_blocking(lambda tx: tx.execute("select 1"))
     with pytest.raises(Unavailable, match="request less"):
         await impatient_db.read(_slow)
@@ -144,6 +144,30 @@ def _slow(tx: Tx) -> object:
         return tx.value("select pg_sleep(10)")
     finally:
         tx.execute("set statement_timeout = '6s'")
+
+
+async def test_a_wait_for_a_lock_is_no_slow_statement(database_url: str) -> None:
+    """Otherwise an event that waits for the locks of others would be set aside as too slow."""
+    db = Postgres(database_url)
+    try:
+        db.write_blocking(lambda tx: tx.execute("create table locked (id integer)"))
+        with db.connect() as holder:
+            holder.execute("lock table locked")
+            with pytest.raises(Unavailable, match="lock these rows") as refusal:
+                db.write_blocking(_wait_for_lock)
+        assert not isinstance(refusal.value, StatementTimeout)
+        assert db.write_blocking(_limits) == ("5s", "6s")
+    finally:
+        await db.close()
+
+
+def _limits(tx: Tx) -> Row | None:
+    return tx.row("select current_setting('lock_timeout'), current_setting('statement_timeout')")
+
+
+def _wait_for_lock(tx: Tx) -> None:
+    tx.execute("set local lock_timeout = '50ms'")
+    tx.execute("insert into locked values (1)")
 
 
 async def test_parameters_of_the_url_come_first(database_url: str) -> None:

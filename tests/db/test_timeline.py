@@ -35,7 +35,7 @@ def _lead_elsewhere(tx: Tx) -> None:
 
 @only_postgres
 async def test_one_failover_raises_the_epoch_once(server: Postgres, db: Database) -> None:
-    """However many servers notice it."""
+    """No matter how many servers notice it."""
     server.follow_timeline(record_timeline)
     first = await db.write(_fence)
     server.follow_timeline(record_timeline)
@@ -51,17 +51,44 @@ async def test_no_transaction_begins_before_connections_of_agents_are_closed(
     server: Postgres, db: Database
 ) -> None:
     server.follow_timeline(record_timeline)
+    timeline = server._timeline
+    assert timeline is not None
     calls: list[str] = []
-    server.on_failover = lambda: calls.append("failover")
+    # Connections that are opened meanwhile must not take the other timeline for known yet.
+    server.on_failover = lambda: calls.append(timeline.name)
     server.discard_idle()
-    assert server._timeline is not None
-    server._timeline.name = "ffffffff"
+    timeline.name = "ffffffff"
     server._version_cache["spec", "task"] = "a version that is given again"
     for _ in range(3):
         with pytest.raises(Unavailable):
             await server.write(_fence)
-    assert calls == ["failover"]
+    assert calls == ["ffffffff"]
     assert not server._version_cache
+    server.resume()
+    await server.write(_fence)
+
+
+@only_postgres
+async def test_a_connection_that_is_opened_during_a_failover_is_not_used(
+    server: Postgres, db: Database
+) -> None:
+    """Another one has noticed the failover meanwhile, so its timeline is known already."""
+    server.follow_timeline(record_timeline)
+    calls: list[str] = []
+    server.on_failover = lambda: calls.append("failover")
+
+    def fail_over(tx: Tx) -> None:
+        server.check_usable = None
+        assert server._timeline is not None
+        server._timeline.name = "ffffffff"
+        with pytest.raises(Unavailable):
+            server.write_blocking(_fence)
+
+    server.check_usable = fail_over
+    server.discard_idle()
+    with pytest.raises(Unavailable):
+        await server.write(_fence)
+    assert calls == ["failover"]
     server.resume()
     await server.write(_fence)
 
@@ -83,12 +110,12 @@ def _start(pair: PostgresPair, database: str) -> Postgres:
 
 
 async def _next_fence(server: Postgres) -> int:
-    """As soon as the connections of the old PostgreSQL are given up."""
+    """As soon as the connections of the old PostgreSQL are closed."""
     while True:
         try:
             return await server.write(_fence)
         except Unavailable:
-            # PostgreSQL reports the end of a promotion only to those who connect.
+            # PostgreSQL reports the end of a promotion only to clients that connect.
             await asyncio.sleep(0.05)
 
 
@@ -96,8 +123,9 @@ async def _next_fence(server: Postgres) -> int:
 async def test_the_timeline_of_a_promoted_copy_raises_the_epoch(
     postgres_pair: PostgresPair,
 ) -> None:
-    """A real copy of a real PostgreSQL, found by a running server and at the start of another.
-    Nothing else shows it: no commit is lost, no agent has a journal, nobody ran `mark-restored`."""
+    """A real copy of a real PostgreSQL, detected by a running server and at the start of another.
+    Nothing else shows it: no commit is lost, no agent has a journal, and `mark-restored` was not
+    run."""
     running, stopped = _start(postgres_pair, "running"), _start(postgres_pair, "stopped")
     first = await running.write(_fence)
     assert await stopped.write(_fence) == first

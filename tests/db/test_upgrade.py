@@ -6,9 +6,9 @@ import apsw
 import pytest
 
 from belvedere import events
-from belvedere.base.errors import Refused
+from belvedere.base.errors import Refused, Unavailable
 from belvedere.db import Database, Tx
-from belvedere.db.migrate import apply, migrate, migrations
+from belvedere.db.migrate import apply, check_installed, migrate, migrations
 from belvedere.db.sqlite.database import Sqlite
 from belvedere.jobs.attempts import reserve_fences
 
@@ -26,7 +26,7 @@ def _add(tx: Tx, row: tuple[object, ...]) -> None:
 
 @pytest.fixture
 def older_db(tmp_path: Path) -> Sqlite:
-    """From the time before attempts were kept by their fence, and events counted by themselves."""
+    """From the time before attempts were stored by their fence, and events counted separately."""
     db = Sqlite(tmp_path / "older.db")
     for name, text in migrations("sqlite"):
         if name < "0036":
@@ -67,7 +67,7 @@ def test_the_next_fence_is_beyond_all_that_were(older_db: Sqlite) -> None:
 
 
 def test_an_older_version_gives_no_fence_again(older_db: Sqlite) -> None:
-    """It knows nothing of attempts, and would count on from where the counter stood."""
+    """It does not know about attempts, and would continue at the value of the counter."""
     migrate(older_db)
     counted = "update counters set value = value + ? where name = 'fence' returning value"
     with pytest.raises(apsw.ConstraintError, match="newer version"):
@@ -125,3 +125,11 @@ def test_an_unknown_migration_of_the_other_store_is_not_its_concern(db: Database
     assert migrate(db) == []
     with pytest.raises(Refused, match="9999_future"):
         migrate(db, "logs")
+
+
+def test_a_database_of_another_program_is_not_an_installation(tmp_path: Path) -> None:
+    db = Sqlite(tmp_path / "other.db")
+    db.write_blocking(lambda tx: tx.execute("create table migrations (name text, at integer)"))
+    db.write_blocking(lambda tx: tx.execute("insert into migrations values ('0001_users', 1)"))
+    with pytest.raises(Unavailable, match="not a database of Belvedere"):
+        db.write_blocking(check_installed)

@@ -1,14 +1,17 @@
-"""Operations on both engines: what is stored, what is signalled, and what an error leaves."""
+"""Operations on both engines: what is stored, what is signalled, and what remains after an
+error."""
 
 import asyncio
 import contextlib
 import threading
+from contextlib import closing
 
 import psycopg
 import pytest
 
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Database, Tx
+from belvedere.db.postgres.batcher import MAX_LOCK_WAITS
 from belvedere.db.signals import Signal, host_ready
 
 only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -60,7 +63,7 @@ def test_a_failed_operation_is_rolled_back(db: Database) -> None:
 @only_postgres
 @pytest.mark.parametrize(("deadlocks", "kept"), [(3, ["n1"]), (4, [])])
 def test_a_deadlocked_operation_is_retried(db: Database, deadlocks: int, kept: list[str]) -> None:
-    """Not for ever: then the caller repeats it."""
+    """Not forever: after some attempts the caller repeats it."""
     rings = iter(range(deadlocks))
 
     def note_in_a_ring(tx: Tx) -> None:
@@ -80,6 +83,39 @@ async def test_an_invalid_item_does_not_affect_the_others(db: Database) -> None:
     answers = await asyncio.gather(*tasks, return_exceptions=True)
     assert [isinstance(answer, Exception) for answer in answers] == [False, True, False]
     assert await db.read(read_notes) == ["n1", "n2"]
+
+
+@only_postgres
+@pytest.mark.parametrize(
+    ("lock", "results", "runs"),
+    [
+        ("select 1 from meta where name = 'n2' for update", ["n1", "Unavailable", "n3", "n4"], 5),
+        ("lock table meta", ["Unavailable"] * 4, 1 + MAX_LOCK_WAITS),
+    ],
+)
+async def test_a_locked_row_fails_only_its_own_item(
+    db: Database, lock: str, results: list[str], runs: int
+) -> None:
+    """If several items wait, the others are not tried: the table may be locked."""
+    names = ["n1", "n2", "n3", "n4"]
+    await db.write(note_all, [(name, "x") for name in names])
+    calls: list[list[str]] = []
+
+    def change_all(tx: Tx, items: list[str]) -> list[str]:
+        calls.append(items)
+        tx.execute("set local lock_timeout = '50ms'")
+        for name in items:
+            tx.row("update meta set value = 'y' where name = ? returning name", name)
+        return items
+
+    with closing(db.connect()) as other:  # type: ignore[attr-defined]
+        other.execute(lock)
+        items = [db.write_batched(change_all, name) for name in names]
+        answers = await asyncio.gather(*items, return_exceptions=True)
+    assert [
+        type(answer).__name__ if isinstance(answer, Exception) else answer for answer in answers
+    ] == results
+    assert len(calls) == runs
 
 
 async def test_items_before_an_outage_are_reported_as_done(db: Database) -> None:
@@ -196,38 +232,11 @@ async def test_writes_of_a_reader_are_not_stored(db: Database) -> None:
         try:
             await look(note, "n1", "x")
         except Exception as fault:
-            # One engine refuses it, the other never sends it.
+            # One engine rejects it, the other never sends it.
             assert "readonly" in repr(fault)
         assert await db.read_inline(read_notes) == []
     await db.write(note, "n2", "x")
     assert await db.read(read_notes) == ["n2"]
-
-
-@only_postgres
-@pytest.mark.limit(20)
-async def test_waiting_for_a_row_does_not_block_its_holder(db: Database) -> None:
-    """The one that waits must not hold the interpreter: the other needs it to go on."""
-    await db.write(note, "n1", "x")
-    event, go_on = threading.Event(), threading.Event()
-
-    def hold(tx: Tx) -> None:
-        tx.execute("update meta set value = 'first' where name = 'n1'")
-        event.set()
-        go_on.wait(10)
-        assert tx.value("select value from meta where name = 'n1'") == "first"
-
-    def come_second(tx: Tx) -> str:
-        event.wait(10)
-        asyncio.run_coroutine_threadsafe(release(), loop)
-        tx.execute_many("update meta set value = ? where name = ?", [("second", "n1")])
-        return str(tx.value("select value from meta where name = 'n1'"))
-
-    async def release() -> None:
-        go_on.set()
-
-    loop = asyncio.get_running_loop()
-    _, text = await asyncio.gather(db.write(hold), db.write(come_second))
-    assert text == "second"
 
 
 @only_postgres
@@ -277,7 +286,7 @@ async def test_a_failing_callback_after_the_commit_delays_no_operation(db: Datab
         return note_all(tx, pairs)
 
     def ring(signals: set[Signal]) -> None:
-        raise RuntimeError("the bell fell down")
+        raise RuntimeError("the listener failed")
 
     db.on_signals = ring
     pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n2", "x")]

@@ -9,7 +9,7 @@ import pytest
 
 import belvedere
 import reference
-from belvedere.cli.reference import commands
+from belvedere.cli.completion import pages
 from belvedere.events.kinds import KINDS
 from belvedere.server.routes import ROUTES
 from belvedere.settings import TABLE
@@ -132,28 +132,7 @@ def test_every_event_kind_is_described() -> None:
 
 def test_every_command_is_described() -> None:
     text = _read("cli.md")
-    assert [path for path, _ in commands() if f"\n## {path}\n" not in text] == []
-
-
-def test_every_promise_names_a_test_that_exists() -> None:
-    rows = re.findall(r"^\| (P\d+) \|(.*)\|$", _read("promises.md"), re.MULTILINE)
-    assert [number for number, _ in rows] == [f"P{n}" for n in range(1, 16)]
-    for number, row in rows:
-        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
-        assert named, f"{number} names no test"
-        for path, name in named:
-            assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(), re.MULTILINE), (
-                f"{number} names {path}::{name}, which is not there"
-            )
-
-
-def test_every_fault_of_a_promise_names_tests_that_exist() -> None:
-    text = (ROOT / "docs" / "contributing" / "promises.md").read_text()
-    tests = re.findall(r"`([\w/]+\.py)::(\w+)`", text)
-    assert tests
-    for path, name in tests:
-        source = (ROOT / "tests" / path).read_text()
-        assert re.search(rf"^(async )?def {name}\(", source, re.MULTILINE), f"{path}::{name}"
+    assert [page.path for page in pages() if f"\n## {page.path}\n" not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -182,15 +161,6 @@ def test_nothing_installs_belvedere_from_a_package_index() -> None:
     assert INDEX_INSTALL.search("pip install belvedere-0.1.0-py3-none-any.whl") is None
     names = [path for path in TEXTS if path.suffix in (".md", ".py", ".sh", ".ts", ".tsx", ".yaml")]
     assert [path for path in names if INDEX_INSTALL.search(path.read_text())] == []
-
-
-CHECKLISTS = sorted((ROOT / "docs" / "contributing").glob("*.md"))
-
-
-@pytest.mark.parametrize("page", CHECKLISTS, ids=lambda page: page.name)
-def test_every_path_in_a_checklist_exists(page: Path) -> None:
-    paths = re.findall(r"`((?:src|web|tests|docs|tools|deploy)/[^`\s<>]*)`", page.read_text())
-    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def _anchors(page: Path) -> set[str]:

@@ -12,9 +12,10 @@ PAGES = {
     path.stem: path for path in [*sorted((DOCS / "howto").glob("*.md")), DOCS / "quickstart.md"]
 }
 PREPARATIONS = [
-    # Waiting, and what belongs to the place where the commands are typed.
+    # Waiting, and commands that depend on the place where they are run.
     *("cat", "cd", "export", "hostname", "kill", "ln", "mkdir", "openssl", "rm", "sed", "until"),
-    # What other pages describe and this one presupposes: the service, the database, the password.
+    # Steps that other pages describe and this one requires: the service, the database, the
+    # password.
     *("echo", "install", "psql", "systemctl", "useradd", "wait"),
 ]
 # The server of the page is started, or its state is awaited.

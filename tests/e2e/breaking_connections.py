@@ -1,5 +1,5 @@
-"""A PostgreSQL address whose connections break at the worst moment: the COMMIT is done, its answer
-is lost."""
+"""A PostgreSQL address whose connections break at the worst moment: the COMMIT is done, its
+response is lost."""
 
 import asyncio
 import random
@@ -11,12 +11,12 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 SOCKET = ".s.PGSQL.5432"
 PIECE = 64 * 1024
-# How the server says that a commit is done.
+# How the server reports that a commit is done.
 COMMITTED = b"COMMIT\0"
 
 
 class CuttingPostgres:
-    """Passes everything on to the server of `url`, but swallows the answer to some commits."""
+    """Passes everything on to the server of `url`, but drops the response to some commits."""
 
     def __init__(self, url: str, seed: int) -> None:
         parts = urlsplit(url)
@@ -48,7 +48,7 @@ class CuttingPostgres:
                 far_writer.write(data)
                 await far_writer.drain()
         except OSError:
-            # The other side is gone.
+            # The other side has closed the connection.
             pass
         finally:
             back.cancel()

@@ -11,7 +11,7 @@ from e2e.world import FINAL
 
 PAUSE_S = 0.03
 AWAY_S = 0.05
-# With so many jobs that are not over it asks more slowly, so that no queue builds up that would
+# With this number of open jobs it sends requests more slowly, so that no queue builds up that would
 # take longer to empty than the test lasts.
 MANY, SLOWLY_S = 30, 0.3
 CODES = (0, 0, 0, 1, 3, 42)
@@ -21,7 +21,7 @@ LINES = (0, 1, 1, 10, 2_000, 20_000)
 
 @dataclass
 class JobAttempt:
-    """One job that was asked for: under which key, with what, and what came of it."""
+    """One requested job: its key, its arguments, and what happened to it."""
 
     key: str
     task_id: str
@@ -34,7 +34,8 @@ class JobAttempt:
 
 
 class Caller(threading.Thread):
-    """Makes jobs under idempotency keys until told to stop; repeats whatever was not answered."""
+    """Creates jobs with idempotency keys until it is stopped; repeats every request that was not
+    answered."""
 
     def __init__(self, client: Client, ledger: str, tasks: dict[str, int], seed: int) -> None:
         super().__init__(daemon=True)
@@ -60,7 +61,7 @@ class Caller(threading.Thread):
             self._client.close()
 
     def finish(self) -> list[JobAttempt]:
-        """Let the last question be answered; everything that was asked."""
+        """Wait for the response to the last request; all requests."""
         self._stop_asking.set()
         self.join(60)
         assert not self.is_alive(), "a question was never answered"

@@ -14,7 +14,8 @@ from pgpair import PostgresPair
 
 @pytest.fixture
 def database(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
-    """What `BELVEDERE_DATABASE` says: nothing for SQLite, else an empty PostgreSQL database."""
+    """The value of `BELVEDERE_DATABASE`: nothing for SQLite, otherwise an empty PostgreSQL
+    database."""
     if engine == "sqlite":
         yield ""
         return
@@ -24,8 +25,8 @@ def database(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """Nothing runs yet; whatever the test starts must be gone at its end. On SQLite: what differs
-    between the engines is tested by the kills."""
+    """No process runs yet; all processes that the test starts must have ended at its end. On
+    SQLite: what differs between the engines is tested by the kills."""
     with World(tmp_path) as new_world:
         yield new_world
 

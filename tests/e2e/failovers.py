@@ -48,7 +48,7 @@ def open_world(cluster: Cluster, folder: Path) -> Iterator[World]:
 
 
 class JobSource(threading.Thread):
-    """Creates one job after the other, and remembers those that the server accepted."""
+    """Creates one job after the other, and records those that the server accepted."""
 
     def __init__(self, client: Client, task_id: str, path: Path) -> None:
         super().__init__(daemon=True)
@@ -97,7 +97,7 @@ def _is_connected(world: World, agent: Agent) -> bool:
 
 
 def settled_state(world: World, job_id: str) -> str:
-    """The state of a job that has ended or is held; empty while it goes on."""
+    """The state of a job that has ended or is held; empty while it is open."""
     try:
         job = world.job(job_id)
     except Problem as refusal:
@@ -152,7 +152,7 @@ def set_host(world: World, agent: Agent, verb: str) -> None:
 
 def run_asynchronous(cluster: Cluster, world: World, rounds: int) -> None:
     """The standby has both jobs as queued. One script runs at the failover: the agent's journal has
-    it, so the job gets its result. The other one has ended, and the agent has forgotten it: its job
+    it, so the job gets its result. The other one has ended, and the agent has deleted it: its job
     is held until a person decides."""
     agent = world.agent("web")
     states: Counter[str] = Counter()

@@ -21,7 +21,7 @@ EDGES = {
     "fan": ["a-b", "a-c", "a-d", "b-e", "c-e", "d-e"],
     "gated": ["a-ask", "ask-b"],
 }
-# One line per run, on disk before the script goes on; see ledger.py for how it is read.
+# One line per run, on disk before the script continues; ledger.py describes how it is read.
 SCRIPT = """#!/bin/sh
 line="$BELVEDERE_JOB_ID $BELVEDERE_FENCE $$"
 printf '%s\\n' "$line" | dd of={ledger} oflag=append conv=notrunc,fsync status=none || exit 99
@@ -31,7 +31,7 @@ sleep 0.{pause}
 
 @dataclass
 class Flow:
-    """One thing that was started, and what was decided about it."""
+    """One run that was started, and the decision about it."""
 
     kind: str
     key: str
@@ -78,7 +78,7 @@ def _workflow(world: World, kind: str, edges: list[str], tasks: dict[str, str]) 
 
 
 class Person(threading.Thread):
-    """Works until `finish`; repeats whatever was not answered."""
+    """Works until `finish`; repeats every request that was not answered."""
 
     def __init__(self, client: Client, plant: WorkflowTasks, seed: int) -> None:
         super().__init__(daemon=True)
@@ -103,7 +103,7 @@ class Person(threading.Thread):
             self._client.close()
 
     def finish(self) -> list[Flow]:
-        """Let everything be decided; all that was started. The server must stay."""
+        """Wait until everything is decided; all runs. The server must not be stopped."""
         self._stop_starting.set()
         self.join(60)
         assert not self.is_alive(), f"not decided: {self._open_flows()}"
@@ -144,12 +144,12 @@ class Person(threading.Thread):
                 self._decide(flow)
 
     def _asking(self, flow: Flow) -> str:
-        """The step of the workflow that asks, if it has begun."""
+        """The step of the workflow that asks, if it has started."""
         flow_id = self._plant.workflows[flow.kind]
         answer = self._until_answered("GET", f"/workflows/{flow_id}/job/{flow.job_id}/steps", None)
         steps = {step["node_id"]: step["job_id"] for step in answer.body}
         if "ask" not in steps and self._is_over(flow):
-            # What came before it was lost.
+            # An earlier step was lost.
             flow.answered = False
         return str(steps.get("ask", ""))
 
@@ -160,7 +160,7 @@ class Person(threading.Thread):
     def _decide(self, flow: Flow) -> None:
         path = f"/job/{flow.vote_id}/{flow.decision}"
         answer = self._until_answered("PUT", path, None, fine=(409,))
-        # 409: an earlier request was carried out, and its answer was lost.
+        # 409: an earlier request was processed, and its response was lost.
         flow.answered = answer.status < 300
 
     def _until_answered(

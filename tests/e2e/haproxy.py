@@ -24,7 +24,7 @@ def program(name: str) -> str:
 def config(port: int, servers: list[int]) -> str:
     """The file with other addresses, and as many servers as there are."""
     text = CONFIG.read_text().replace("bind :8080", f"bind 127.0.0.1:{port}")
-    # The limit of open files may be low here.
+    # The limit of open files may be low on this machine.
     text = text.replace("maxconn 50000", "maxconn 500")
     text = re.sub(r"^    server server\d.*\n", "", text, flags=re.MULTILINE)
     lines = [f"    server server{n} 127.0.0.1:{at}\n" for n, at in enumerate(servers, 1)]

@@ -58,7 +58,7 @@ def start(folder: Path) -> Shell:
     path = [str(PROGRAMS), str(Path(sys.executable).parent), os.environ["PATH"], "/usr/sbin:/sbin"]
     env = environment(
         PATH=os.pathsep.join(path),
-        # What `pip install` would fetch is there; nothing is downloaded.
+        # The packages that `pip install` would download are there; nothing is downloaded.
         PYTHONPATH=os.pathsep.join(libraries),
         PIP_NO_INDEX="1",
         PIP_NO_DEPS="1",

@@ -24,7 +24,7 @@ class Shell:
         self, folder: Path, server: str, env: dict[str, str], before: tuple[str, ...] = ()
     ) -> None:
         self.folder = folder
-        # Addresses of the pages, and what they are here.
+        # Addresses of the pages, and the real ones.
         self.addresses = {LOCAL: server, PUBLIC: server}
         (folder / "home").mkdir(parents=True)
         (folder / "work").mkdir()
@@ -85,6 +85,6 @@ class Shell:
         assert self.code == 0, output
 
     def close(self) -> None:
-        """With everything that was started in the background."""
+        """With all processes that were started in the background."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()

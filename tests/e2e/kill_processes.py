@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
 from belvedere.base.clock import Millis, wall
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.programs import Agent
 from e2e.wait_until import until
 from e2e.world import World
@@ -22,15 +22,15 @@ AGENT_POINTS = ("agent.order_received", "agent.script_cached", "agent.reported",
 KEEPER_POINTS = ("keeper.accepted", "keeper.spawned", "keeper.script_ended", "keeper.ended")
 # No point: at any moment.
 ANY = ""
-# Every point lies on the way of every job, so that it is reached, however slow the machine is.
+# Every job passes every point, so that it is reached on a slow machine, too.
 POINT_S = 60.0
-# An agent that has not reached its point by then gets a server that lives.
+# If an agent has not reached its point by then, it gets a server that is not killed.
 PATIENCE_S = 15.0
 LIVES_S = (0.02, 2.0)
 
 
 def plan(points: tuple[str, ...], rounds: int, dice: random.Random) -> list[str]:
-    """Every point in turn, as often at any moment, in no order."""
+    """Every point in turn, and as often at any moment, in random order."""
     names = [*points, *[ANY] * len(points)]
     texts = [names[number % len(names)] for number in range(rounds)]
     dice.shuffle(texts)
@@ -39,7 +39,7 @@ def plan(points: tuple[str, ...], rounds: int, dice: random.Random) -> list[str]
 
 class Killer:
     """Kills the server, with the agent inside it, and at the same time other agents. On the steady
-    host only the agent dies, on the rough one its keeper too."""
+    host only the agent is killed, on the rough one its keeper too."""
 
     def __init__(self, world: World, steady: Agent, rough: Agent, seed: int) -> None:
         self._world = world
@@ -47,14 +47,14 @@ class Killer:
         self._rough = rough
         self._seed = seed
         self._stop = threading.Event()
-        # Set while an agent has only met servers that died too early.
+        # Set while an agent has only connected to servers that were killed too early.
         self._needs_server = threading.Event()
-        # Who died where; and when keepers of the rough host died.
+        # Which process was killed where; and when keepers of the rough host were killed.
         self.deaths: Counter[str] = Counter()
         self.keepers: list[Millis] = []
 
     def kill(self, rounds: int) -> None:
-        """So many deaths of the server, and so many of agents and keepers."""
+        """So many kills of the server, and so many of agents and keepers."""
         with ThreadPoolExecutor(1) as beside:
             agents = beside.submit(self._kill_agents, rounds, random.Random(self._seed))
             try:
@@ -67,7 +67,7 @@ class Killer:
         server = self._world.server
         for point in plan((*SERVER_POINTS, *AGENT_POINTS), rounds, dice):
             if agents.done():
-                # What failed there need not wait for the other rounds.
+                # A failure there need not wait for the other rounds.
                 agents.result()
             self._serve_agents()
             server.kill()
@@ -75,7 +75,7 @@ class Killer:
             died = not is_there or server.dies(_life_s(point, dice))
             self._note(point, died, "server", server.read_log())
         server.kill()
-        # At last it stays, for those who still kill agents.
+        # At the end it keeps running, for the threads that still kill agents.
         assert self._world.start()
 
     def _serve_agents(self) -> None:
@@ -104,7 +104,7 @@ class Killer:
         agent = self._rough
         agent.kill()
         # A keeper that remains would have the failpoint of the round before.
-        while pids := leftovers.programs(agent.state):
+        while pids := process_leaks.programs(agent.state):
             for pid in pids:
                 self._end(pid)
         agent.start(self._world.url, **_failpoint(point, dice))
@@ -114,8 +114,8 @@ class Killer:
         self._end(keeper)
 
     def _reaches(self, point: str, dies: Callable[[float], bool], dice: random.Random) -> bool:
-        """Whether it dies in time; then with a server that lives, because servers that die every
-        second may never give it the jobs that lead to its point."""
+        """Whether it dies in time; otherwise with a server that is not killed, because servers that
+        die every second may never send it the jobs that lead to its point."""
         if not point:
             return dies(dice.uniform(*LIVES_S))
         if dies(PATIENCE_S):
@@ -129,7 +129,7 @@ class Killer:
     def _end(self, keeper: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(keeper, signal.SIGKILL)
-        until(lambda: not leftovers.is_alive(keeper), 5)
+        until(lambda: not process_leaks.is_alive(keeper), 5)
         self.keepers.append(wall())
 
     def _note(self, point: str, died: bool, who: str, text: str) -> None:
@@ -147,5 +147,5 @@ def _life_s(point: str, dice: random.Random) -> float:
 
 def _dies(pid: int, within_s: float) -> bool:
     with contextlib.suppress(AssertionError):
-        return until(lambda: not leftovers.is_alive(pid), within_s)
+        return until(lambda: not process_leaks.is_alive(pid), within_s)
     return False

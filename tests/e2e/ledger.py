@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-# One line per run, appended in one write and on disk before the script goes on.
+# One line per run, appended in one write and on disk before the script continues.
 SCRIPT = """#!/bin/sh
 line="$BELVEDERE_JOB_ID $BELVEDERE_FENCE $$"
 printf '%s\\n' "$line" | dd of="$1" oflag=append conv=notrunc,fsync status=none || exit 99
@@ -18,7 +18,7 @@ ARGUMENTS = ("ledger", "code", "pause", "lines")
 
 
 class Run(NamedTuple):
-    """A script ran, says the script."""
+    """A run, as the script recorded it."""
 
     job_id: str
     fence: int
@@ -35,7 +35,7 @@ def read(path: Path) -> dict[str, list[Run]]:
 
 
 def output(lines: int) -> bytes:
-    """What the script prints when nobody stops it."""
+    """What the script prints if it is not stopped."""
     half = b"".join(b"%d\n" % number for number in range(1, lines + 1))
     return half + half
 

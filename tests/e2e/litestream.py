@@ -51,7 +51,7 @@ class Litestream(Program):
         keys = {
             "LITESTREAM_ACCESS_KEY_ID": ACCESS_KEY,
             "LITESTREAM_SECRET_ACCESS_KEY": SECRET_KEY,
-            # It cannot use the authorities of this variable.
+            # It cannot use the certificate authorities of this variable.
             "AWS_CA_BUNDLE": "",
         }
         super().__init__(("replicate", "-config", str(self._config)), folder / "log", **keys)
@@ -62,7 +62,7 @@ class Litestream(Program):
         until(self._socket.exists, 20, self.read_log)
 
     def wait_synced(self) -> None:
-        """Everything that is committed now is in the bucket."""
+        """Wait until everything that is committed now is in the bucket."""
         for name in FILES:
             self._call("sync", "-wait", "-socket", str(self._socket), str(self._data / name))
 

@@ -12,12 +12,12 @@ RETRIES = 2
 
 
 class LoadClients:
-    """At work from the start on, until `finish`."""
+    """Work from the start on, until `finish`."""
 
     def __init__(self, world: World, agents: list[Agent], seed: int) -> None:
         self.ledger = world.folder / "ledger"
         self.ledger.touch()
-        # First, so that it has something to resume from before the first cut.
+        # First, so that it has an event to resume from before the first interruption.
         self.watcher = Watcher(world.client())
         self.watcher.start()
         # Most jobs run once; those of the last task may run again, also when one was lost.
@@ -33,7 +33,7 @@ class LoadClients:
             caller.start()
 
     def finish(self) -> list[JobAttempt]:
-        """Let the last questions be answered; everything that was asked."""
+        """Wait for the responses to the last requests; all requests."""
         return [item for caller in self._callers for item in caller.finish()]
 
     @property
@@ -41,7 +41,7 @@ class LoadClients:
         return sum(caller.replays for caller in self._callers)
 
     def asks_for(self, more: int) -> None:
-        """Wait until it has asked for so many more jobs."""
+        """Wait until it has requested so many more jobs."""
         expected = self._count() + more
         until(lambda: self._count() >= expected, 60)
 

@@ -211,7 +211,7 @@ class PatroniCluster:
         return self.standby.answers(f"select pg_last_wal_replay_lsn() >= '{position}'")
 
     def fall_behind(self) -> None:
-        """From now on nothing more arrives at the standby: the process that sends is stopped."""
+        """From now on the standby receives nothing more: the process that sends is stopped."""
         for (pid,) in self.primary.execute("select pid from pg_stat_replication"):
             os.kill(pid, signal.SIGSTOP)
 

@@ -1,4 +1,4 @@
-"""Which processes belong to a folder of a test, whatever they do to hide."""
+"""Which processes belong to a folder of a test, however they hide."""
 
 import contextlib
 import os
@@ -6,26 +6,16 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent import processes
 from e2e.wait_until import until
 
 # Everything that a script starts inherits it; its value begins with the state folder's identity.
 COOKIE = b"BELVEDERE_COOKIE="
 
 
-def all_pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-
-
-def read(pid: int, name: str) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:
-        return b""
-
-
 def _fields(pid: int) -> list[bytes]:
-    """What stands behind the name: state, parent, group, session."""
-    return read(pid, "stat").rpartition(b")")[2].split()
+    """The fields after the name: state, parent, group, session."""
+    return processes.read(pid, "stat").rpartition(b")")[2].split()
 
 
 def is_alive(pid: int) -> bool:
@@ -34,10 +24,10 @@ def is_alive(pid: int) -> bool:
 
 
 def of_folder(folder: Path) -> list[int]:
-    """Living processes that were told this folder, stand in it, or bear a cookie of an agent
-    whose state folder lies in it; our own does not count."""
+    """Running processes whose command line contains this folder, whose working folder is below it,
+    or that have a cookie of an agent whose state folder is below it; our own does not count."""
     signs = [os.fsencode(folder), *map(_cookie, _folders(folder))]
-    pids = [pid for pid in all_pids() if _bears(pid, signs) or _stands_in(pid, folder)]
+    pids = [pid for pid in processes.pids() if _bears(pid, signs) or _stands_in(pid, folder)]
     return [pid for pid in pids if pid != os.getpid() and is_alive(pid)]
 
 
@@ -51,7 +41,7 @@ def _cookie(state: Path) -> bytes:
 
 
 def _bears(pid: int, signs: Iterable[bytes]) -> bool:
-    data = read(pid, "cmdline") + read(pid, "environ")
+    data = processes.read(pid, "cmdline") + processes.read(pid, "environ")
     return any(sign in data for sign in signs)
 
 
@@ -62,19 +52,19 @@ def _stands_in(pid: int, folder: Path) -> bool:
 
 
 def scripts(state: Path) -> list[int]:
-    """Living processes that bear a cookie of the agent with this state folder."""
+    """Running processes that have a cookie of the agent with this state folder."""
     if not state.exists():
         return []
     cookie = _cookie(state)
-    return [pid for pid in all_pids() if _bears(pid, [cookie]) and is_alive(pid)]
+    return [pid for pid in processes.pids() if _bears(pid, [cookie]) and is_alive(pid)]
 
 
 def keepers(state: Path) -> list[int]:
     """Keepers of this state folder; there should never be two."""
     return [
         pid
-        for pid in all_pids()
-        if b"belvedere.agent.keeper.program" in (line := read(pid, "cmdline"))
+        for pid in processes.pids()
+        if b"belvedere.agent.keeper.program" in (line := processes.read(pid, "cmdline"))
         and os.fsencode(state) in line.split(b"\0")
         and is_alive(pid)
     ]
@@ -85,15 +75,15 @@ def programs(state: Path) -> list[int]:
     keeper: until then it has the command line of the agent that starts it."""
     return [
         pid
-        for pid in all_pids()
-        if os.fsencode(state) in read(pid, "cmdline").split(b"\0") and is_alive(pid)
+        for pid in processes.pids()
+        if os.fsencode(state) in processes.read(pid, "cmdline").split(b"\0") and is_alive(pid)
     ]
 
 
 def descendants(root: int) -> list[int]:
-    """Living descendants by the parents that the kernel names. A keeper adopts what loses its
-    parent, so nothing that it started can be anywhere else."""
-    parents = {pid: int(fields[1]) for pid in all_pids() if (fields := _fields(pid))}
+    """Running descendants by the parents that the kernel reports. A keeper adopts processes that
+    lose their parent, so nothing that it started can be anywhere else."""
+    parents = {pid: int(fields[1]) for pid in processes.pids() if (fields := _fields(pid))}
     items, queue = [], [root]
     while queue:
         above = queue.pop()
@@ -123,15 +113,17 @@ def end(folder: Path) -> None:
 
 
 def _command_lines(folder: Path) -> list[str]:
-    lines = [(pid, read(pid, "cmdline").replace(b"\0", b" ")) for pid in of_folder(folder)]
+    lines = [
+        (pid, processes.read(pid, "cmdline").replace(b"\0", b" ")) for pid in of_folder(folder)
+    ]
     return [f"{pid} {line.decode(errors='replace')[:200]}" for pid, line in lines]
 
 
 def resident_kib(pid: int, *, peak: bool = False) -> int:
     word = "VmHWM:" if peak else "VmRSS:"
-    return int(read(pid, "status").decode().split(word)[1].split()[0])
+    return int(processes.read(pid, "status").decode().split(word)[1].split()[0])
 
 
 def forget_peak(pid: int) -> None:
-    """From now on the peak counts afresh."""
+    """From now on the peak is measured again."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.wait_until import until
 
 BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")
@@ -30,13 +30,13 @@ UNATTENDED = {
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Nothing of the person's own settings reaches a program under test."""
+    """The person's own settings do not reach a program under test."""
     bare = {k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")}
     return {**bare, "NO_PROXY": "*", "PYTHONFAULTHANDLER": "1", **more}
 
 
 class Program:
-    """One process, started again and again; what it says is kept in one file."""
+    """One process that is started again and again; its output is appended to one file."""
 
     def __init__(self, words: tuple[str, ...], log: Path, **env: str) -> None:
         self.command: tuple[str, ...] = BELVEDERE
@@ -46,7 +46,7 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
 
     def launch(self, *words: str, stdin: str = "", **env: str) -> None:
-        """Start it with these words and variables, and this much to read."""
+        """Start it with these arguments and variables, and this standard input."""
         assert not self.is_running, "it runs already"
         with self._log.open("ab") as log, tempfile.TemporaryFile() as stream:
             stream.write(stdin.encode())
@@ -57,7 +57,7 @@ class Program:
                 stdout=log,
                 stderr=log,
                 env=environment(**{**self.env, **env}),
-                # A Ctrl-C in the terminal is for the tests, which then end what they started.
+                # Ctrl-C in the terminal is for the tests, which then end what they started.
                 start_new_session=True,
             )
 
@@ -106,7 +106,8 @@ class Server(Program):
         self.url = ""
 
     def start(self, *words: str, **env: str) -> bool:
-        """Until it says where it is, on a port that the system chose; false when it died before."""
+        """Wait until it prints its address, on a port that the system chose; false if it ended
+        before."""
         before = len(self.read_log())
         self.launch("--port", "0", *words, **env)
         give_up_at = time.monotonic() + START_S
@@ -117,7 +118,7 @@ class Server(Program):
                 return True
             time.sleep(0.01)
         if self.is_running:
-            # Python's fault handler then tells where it hangs.
+            # Python's fault handler then shows where it hangs.
             self.stop(signal.SIGABRT)
             raise AssertionError(f"no address within {START_S} s:\n{self.read_log()[before:]}")
         return False
@@ -136,29 +137,29 @@ class Agent(Program):
         self.launch("--server", url, *words, stdin=stdin, **env)
 
     def keeper(self) -> int:
-        """The one keeper of this agent, which may be about to come."""
-        return until(lambda: leftovers.keepers(self.state), 15, self.read_log)[0]
+        """The one keeper of this agent, which may not have started yet."""
+        return until(lambda: process_leaks.keepers(self.state), 15, self.read_log)[0]
 
     def scripts(self) -> list[int]:
-        return leftovers.scripts(self.state)
+        return process_leaks.scripts(self.state)
 
     def end(self) -> None:
-        """Agent, keeper and scripts, whatever they do."""
+        """Agent, keeper and scripts, in any state."""
         self.kill()
-        for pid in (*leftovers.keepers(self.state), *self.scripts()):
+        for pid in (*process_leaks.keepers(self.state), *self.scripts()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def retire(self) -> None:
-        """As a person would end it for good: the agent leaves, its idle keeper too."""
+        """As a person would end it for good: the agent stops, and its idle keeper too."""
         if self.is_running:
             self.stop()
-        for pid in leftovers.keepers(self.state):
+        for pid in process_leaks.keepers(self.state):
             os.kill(pid, signal.SIGTERM)
 
 
 def run(*words: str, stdin: str = "", **env: str) -> "subprocess.CompletedProcess[str]":
-    """One command line to its end."""
+    """Run one command to its end."""
     return subprocess.run(
         [*BELVEDERE, *words],
         input=stdin,

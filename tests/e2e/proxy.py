@@ -14,10 +14,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Proxy:
-    """Listens on one address for ever and passes bytes on to wherever `lead_to` points.
+    """Listens on one address and passes bytes on to the address that `lead_to` sets.
 
-    cut: connections break and none is accepted; silence: bytes vanish, connections stay (a black
-    hole); mend: everything flows again, for connections that are opened from then on.
+    cut: connections break and none is accepted; silence: bytes are dropped, connections stay open;
+    mend: everything works again, for connections that are opened from then on.
     """
 
     def __init__(self) -> None:
@@ -32,14 +32,14 @@ class Proxy:
         self._server = self._call(asyncio.start_server(self._accept, "127.0.0.1", 0))
         self.port: int = self._server.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        # Bytes that went through, to see that a connection is idle or busy.
+        # Bytes that were passed on, to see that a connection is idle or busy.
         self.passed = 0
 
     def _call(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
     def lead_to(self, url: str) -> None:
-        """New connections go there; those that are open stay where they are."""
+        """New connections go there; open ones stay where they are."""
         address = urlsplit(url)
         assert address.hostname and address.port
         self._target = (address.hostname, address.port)
@@ -49,7 +49,7 @@ class Proxy:
         self._call(self._hang_up())
 
     def drop(self) -> None:
-        """Break what is open now; new connections are let through."""
+        """Break open connections; new ones are accepted."""
         self._call(self._hang_up())
 
     def silence(self) -> None:
@@ -66,8 +66,8 @@ class Proxy:
         self._runner.close()
 
     async def _stop(self) -> None:
-        # Who was let in a moment ago has perhaps not begun: it must not call the other side now,
-        # and would be left open if the server closed before it was accepted.
+        # A connection that was accepted a moment ago may not be processed yet: it must not call the
+        # other side now, and would be left open if the server closed before it was accepted.
         self._is_cut = True
         while len(asyncio.all_tasks()) > 1:
             await self._hang_up()
@@ -98,7 +98,8 @@ class Proxy:
             if not self._is_cut and self._target is not None:
                 await self._pass_on(reader, writer)
         except (OSError, asyncio.CancelledError):
-            # One side is gone, or the test hangs up: then the other side must see it too.
+            # One side has closed the connection, or the test ends it: then the other side must see
+            # it too.
             pass
         finally:
             self._open.discard(task)

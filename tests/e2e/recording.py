@@ -6,7 +6,7 @@ from html import escape
 WIDTH, LINE, PADDING = 760, 21, 16
 # Longer waits are shortened, so that nobody waits for the picture.
 MAX_GAP_S = 1.4
-# The last picture stays for a while, then it starts again.
+# The last picture stays for a while, then the recording starts again.
 HOLD_S = 6.0
 COLOURS = {"prompt": "#9aa3b0", "command": "#e6e9ee", "output": "#c3c9d2", "note": "#f0bb4e"}
 

@@ -14,8 +14,8 @@ from e2e.world import World
 
 @dataclass(frozen=True)
 class ServerPair:
-    """We talk to `world.server`; the agent hangs on `far`, through a gate of its own. On SQLite,
-    which only one process may hold, they are the same."""
+    """We send requests to `world.server`; the agent is connected to `far`, through a proxy of its
+    own. On SQLite, which only one process may use, they are the same."""
 
     world: World
     far: Server

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from belvedere.client.event_stream import follow
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.programs import Agent
 from e2e.wait_until import until
 from e2e.world import World
@@ -24,7 +24,7 @@ class Site:
         return self.world.run(self.world.task(source, self.agent, *labels, **fields), *arguments)
 
     def run(self, source: str, *arguments: str, **fields: Any) -> dict[str, Any]:
-        """The same, to its end."""
+        """The same, up to its end."""
         return self.world.wait_ended(self.start(source, *arguments, **fields))
 
     def says(self, job_id: str, word: bytes, within_s: float = 20.0) -> None:
@@ -36,17 +36,18 @@ class Site:
         return self.world.wait_ended(job_id)
 
     def is_empty(self, within_s: float = 3.0) -> None:
-        """Nothing is left of any script: not below the keeper, not anywhere with its cookie."""
+        """No process of any script remains: neither below the keeper nor anywhere with its
+        cookie."""
         keeper = self.agent.keeper()
         until(
-            lambda: not leftovers.descendants(keeper),
+            lambda: not process_leaks.descendants(keeper),
             within_s,
-            lambda: leftovers.descendants(keeper),
+            lambda: process_leaks.descendants(keeper),
         )
         until(lambda: not self.agent.scripts(), within_s, self.agent.scripts)
 
     def listen(self, job_id: str, offset: int = 0) -> Iterator[tuple[str, Any]]:
-        """Kind and content of the live log's events, through every cut, up to its end."""
+        """Kind and content of the live log's events, through every interruption, up to its end."""
         client = self.world.client()
         query = {"follow": "true", "offset": offset}
         with contextlib.closing(client):

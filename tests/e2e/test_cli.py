@@ -17,7 +17,7 @@ import pytest
 
 from belvedere.client.event_stream import follow
 from belvedere.client.http_client import Client
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 
 pytestmark = pytest.mark.heavy
 BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")
@@ -28,7 +28,7 @@ Ran = subprocess.CompletedProcess[str]
 
 @dataclass
 class Installation:
-    """An installation that runs, and somebody who is signed in to it."""
+    """A running installation, and a signed-in user."""
 
     data: Path
     env: dict[str, str]
@@ -37,7 +37,7 @@ class Installation:
     hostname: str = field(default="")
 
     def start(self, *more: str) -> None:
-        """On the same port each time, so that whoever watches finds it again."""
+        """On the same port each time, so that clients that follow find it again."""
         port = self.url.rpartition(":")[2] or "0"
         words = ("up", "--data", str(self.data / "data"), "--port", port, *more)
         env = {**self.env, "BELVEDERE_ADMIN_PASSWORD": PASSWORD}
@@ -53,7 +53,7 @@ class Installation:
         stream(self.up).close()
 
     def wait_for_demo(self) -> None:
-        """The sample tasks are made when the local agent has come."""
+        """The sample tasks are created when the local agent has connected."""
         record = json.loads((self.data / "config" / "belvedere" / "config.json").read_text())
         with Client(self.url, record["token"], record["customer"]) as client:
             events = follow(client, "/-/events", after="0.0")
@@ -65,7 +65,7 @@ class Installation:
         )
 
     def begin(self, *words: str) -> Up:
-        """A command that is watched while it runs."""
+        """A command whose output is read while it runs."""
         return subprocess.Popen(
             [*BELVEDERE, *words],
             env=self.env,
@@ -128,10 +128,10 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
         yield installation
     finally:
         installation.stop()
-        # A keeper waits a minute for its agent to come back; nobody does here.
-        for pid in leftovers.keepers(data / "data" / "agent"):
+        # A keeper waits a minute for its agent to return; no agent returns here.
+        for pid in process_leaks.keepers(data / "data" / "agent"):
             os.kill(pid, signal.SIGTERM)
-        leftovers.check_gone(data)
+        process_leaks.check_gone(data)
 
 
 def test_a_task_runs_and_its_output_is_followed(runtime: Installation) -> None:

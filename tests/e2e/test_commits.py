@@ -8,7 +8,8 @@ import psycopg
 import pytest
 
 import engines
-from e2e import cross_check as truth
+from belvedere.client.errors import Problem
+from e2e import cross_check
 from e2e.breaking_connections import CuttingPostgres
 from e2e.cross_check import Evidence
 from e2e.load_clients import LoadClients
@@ -42,27 +43,33 @@ def start(world: World) -> LoadClients:
 
 
 def check(world: World, clients: LoadClients) -> None:
-    """Everything ends, nothing is lost: no keeper died."""
+    """Everything ends, nothing is lost: no keeper was killed."""
     job_attempts = clients.finish()
-    # Agents came and went meanwhile, so that most of what was asked for still waits.
+    # Agents disconnected and reconnected, so most of the requested jobs are still waiting.
     patience_s = 60 + len(job_attempts) / 10
     until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
-    truth.check(world, job_attempts, clients.ledger, Evidence({}))
+    cross_check.check(world, job_attempts, clients.ledger, Evidence({}))
     clients.watcher.leave()
     world.doctor()
 
 
 def still_open(world: World) -> list[object]:
-    return [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
+    try:
+        return [job for job in cross_check.all_jobs(world) if job["lifecycle"] not in FINAL]
+    except Problem as refusal:
+        # The last connections may have been terminated while the server opened them.
+        if refusal.status != 503:
+            raise
+        return [refusal]
 
 
 @pytest.mark.parametrize(
-    "cuts", [50, pytest.param(2_000, marks=[pytest.mark.prove, pytest.mark.limit(2_400)])]
+    "cuts", [25, pytest.param(2_000, marks=[pytest.mark.prove, pytest.mark.limit(2_400)])]
 )
 def test_commits_without_a_response_lose_and_repeat_nothing(
     cutting_postgres: CuttingPostgres, tmp_path: Path, cuts: int
 ) -> None:
-    """The commit is done, its answer never comes."""
+    """The commit is done, its response never arrives."""
     with World(tmp_path, cutting_postgres.url) as world:
         clients = start(world)
         cutting_postgres.percent = 15

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from belvedere.db import search_lane
+from belvedere.db.postgres import database
 from belvedere.server.drain import steps
 from belvedere.settings import Settings
 from e2e import haproxy
@@ -44,6 +46,16 @@ def test_patroni_has_settings_that_it_accepts() -> None:
     assert settings["loop_wait"] + 2 * settings["retry_timeout"] <= settings["ttl"]
     assert settings["synchronous_mode"] is True
     assert settings["postgresql"]["parameters"]["synchronous_commit"] == "on"
+
+
+def test_three_servers_have_enough_connections_to_patroni() -> None:
+    # Two for LISTEN and NOTIFY, one for connections that hang, one for the checks in the console.
+    count = database.ON_LOOP + database.THREADS + search_lane.SEARCH_THREADS + 4
+    for path in (DEPLOY / "patroni.yml", DEPLOY.parent / "docs" / "howto" / "use-patroni.md"):
+        assert f"{count} for each Belvedere server" in path.read_text()
+    content = yaml.safe_load((DEPLOY / "patroni.yml").read_text())
+    parameters = content["bootstrap"]["dcs"]["postgresql"]["parameters"]
+    assert parameters["max_connections"] >= 3 * count + 20
 
 
 def test_haproxy_accepts_its_file() -> None:

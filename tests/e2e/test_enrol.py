@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e import process_leaks as leftovers
+from agent.processes import read
+from e2e import process_leaks
 from e2e.certificate import self_signed
 from e2e.programs import Agent
 from e2e.site import Site
@@ -16,15 +17,15 @@ from e2e.world import World
 
 @pytest.fixture
 def second_agent(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Agent]:
-    """Another host, not enrolled yet; gone at the end of the test."""
+    """Another host, not enrolled yet; stopped at the end of the test."""
     agent = Agent(tmp_path / "second", f"host-{abs(hash(request.node.name))}")
     yield agent
     agent.retire()
-    leftovers.check_gone(agent.state)
+    process_leaks.check_gone(agent.state)
 
 
 def test_an_agent_enrols_with_a_token_file(site: Site, second_agent: Agent, tmp_path: Path) -> None:
-    """By a token from a file; from then on the agent has a credential of its own."""
+    """With a token from a file; from then on the agent has its own credential."""
     path = tmp_path / "token"
     path.write_text(site.world.enrolment() + "\n")
     second_agent.start(site.world.url, "--token-file", str(path))
@@ -42,10 +43,10 @@ def test_the_token_may_come_by_standard_input(site: Site, second_agent: Agent) -
     token = site.world.enrolment()
     second_agent.start(site.world.url, "--token-file", "-", stdin=token + "\n")
     site.world.wait_connected(second_agent)
-    assert token.encode() not in leftovers.read(second_agent.pid, "cmdline")
+    assert token.encode() not in read(second_agent.pid, "cmdline")
 
 
-def test_a_token_serves_as_often_as_it_says(
+def test_a_token_can_be_used_as_often_as_it_says(
     site: Site, second_agent: Agent, tmp_path: Path
 ) -> None:
     token = site.world.enrolment(uses=1)

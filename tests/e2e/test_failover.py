@@ -1,6 +1,6 @@
 """The primary PostgreSQL is lost with commits that its asynchronous standby never got. They are
-lost by definition, as in a restored backup; but nothing may run twice without a word, no fence may
-be used twice, and the server goes on by itself with the standby."""
+lost by definition, as in a restored backup; but nothing may run twice silently, no fence may be
+used twice, and the server continues by itself with the standby."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from e2e.world import FINAL, World
 from pgpair import PostgresPair
 
 pytestmark = [pytest.mark.heavy, pytest.mark.limit(120)]
-# PostgreSQL logs a sequence 32 numbers ahead: so many it may hand out again after a failover.
+# PostgreSQL logs a sequence 32 numbers ahead: it may assign so many again after a failover.
 LOGGED_AHEAD = 32
 
 
@@ -26,7 +26,7 @@ def world(postgres_pair: PostgresPair, tmp_path: Path) -> Iterator[World]:
 
 
 class Site:
-    """An agent with a task whose script writes each run down."""
+    """An agent with a task whose script records each run."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -58,8 +58,8 @@ def fail_over(pair: PostgresPair, world: World) -> None:
 
 
 def test_no_fence_is_used_twice_after_a_failover(postgres_pair: PostgresPair, world: World) -> None:
-    """More fences than a sequence is logged ahead are lost; none of them is used a second time,
-    and work goes on without a restart."""
+    """More fences than a sequence is logged ahead are lost; none of them is used a second time, and
+    work continues without a restart."""
     site = Site(world)
     before = site.run()
     fall_behind(postgres_pair)
@@ -79,8 +79,8 @@ def test_no_fence_is_used_twice_after_a_failover(postgres_pair: PostgresPair, wo
 def test_an_end_that_was_lost_is_an_unknown_outcome(
     postgres_pair: PostgresPair, world: World
 ) -> None:
-    """The standby knows that the job was given to the agent, which has reported its end, and has
-    forgotten it since."""
+    """The standby has the job as assigned to the agent, which has reported its end, and has deleted
+    it since."""
     site = Site(world)
     word = world.folder / "go on"
     source = '#!/bin/sh\nuntil test -e "$1"; do sleep 0.02; done\n'
@@ -114,8 +114,8 @@ def test_a_job_whose_claim_was_lost_is_held(postgres_pair: PostgresPair, world: 
 
 
 def test_streams_and_consumers_go_on(postgres_pair: PostgresPair, world: World) -> None:
-    """Numbers of transactions and events begin again where the standby was: who remembers later
-    ones must not wait until they are reached."""
+    """Numbers of transactions and events begin again at the position of the standby: a reader with
+    a later cursor must not wait until it is reached."""
     site = Site(world)
     watcher = Watcher(world.client())
     watcher.start()
@@ -127,7 +127,7 @@ def test_streams_and_consumers_go_on(postgres_pair: PostgresPair, world: World) 
         world.wait_ended(job_id)
     fail_over(postgres_pair, world)
     until(lambda: world.wait_connected(site.agent))
-    # Once on the old connection, and once when it has come back: from then on it misses nothing.
+    # Once on the old connection, and once after it has reconnected: from then on it misses nothing.
     until(lambda: watcher.resyncs >= 2, 30, lambda: world.server.read_log()[-3_000:])
     job = world.job(site.run())
     until(lambda: watcher.has_heard(job), 30)
@@ -139,7 +139,7 @@ def test_streams_and_consumers_go_on(postgres_pair: PostgresPair, world: World) 
 def test_a_task_whose_change_was_lost_runs_the_version_of_the_standby(
     postgres_pair: PostgresPair, world: World
 ) -> None:
-    """Versions of the lost change are given again, to another change."""
+    """Versions of the lost change are assigned again, to another change."""
     agent = world.agent("web")
     task = world.task('#!/bin/sh\necho "$WORD"\n', agent)
     fall_behind(postgres_pair)

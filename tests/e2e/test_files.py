@@ -33,7 +33,7 @@ def test_files_of_a_script_are_downloaded(site: Site, tmp_path: Path) -> None:
     data = (tmp_path / "got" / "data.bin").read_bytes()
     assert len(data) == 300_000 and hashlib.sha256(data).hexdigest() == text
     assert (tmp_path / "got" / "report.txt").read_text() == "fine\n"
-    # The server has them: nothing of it stays on the host.
+    # The server has them: nothing of it remains on the host.
     site.is_empty()
     until(lambda: os.listdir(site.agent.state / "files") == [], 20)
 

@@ -4,17 +4,17 @@ import time
 
 import pytest
 
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.site import Site
 from e2e.wait_until import until
 
-# TERM, this long, KILL.
+# TERM, a pause of this length, KILL.
 GRACE_S = 5.0
 A_LITTLE_S = 3.0
 
 
 def test_a_canceled_script_handles_sigterm(site: Site) -> None:
-    """A polite script that is canceled ends at its TERM."""
+    """A script that handles TERM and is canceled ends at once."""
     job_id = site.start('#!/bin/sh\ntrap "echo bye; exit 7" TERM\necho here\nsleep 600 & wait\n')
     site.says(job_id, b"here")
     job = site.cancel(job_id)
@@ -82,7 +82,7 @@ def test_two_hundred_children_end_with_their_script(site: Site) -> None:
     job_id = site.start(source)
     site.says(job_id, b"here")
     keeper = site.agent.keeper()
-    until(lambda: len(leftovers.descendants(keeper)) > 200)
+    until(lambda: len(process_leaks.descendants(keeper)) > 200)
     job = site.cancel(job_id)
     assert (job["lifecycle"], job["state"]) == ("terminated", "canceled")
     site.is_empty()

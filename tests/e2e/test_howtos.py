@@ -42,7 +42,7 @@ def shell(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator
 
 
 def _terminal_of_a_member(folder: Path) -> Iterator[Shell]:
-    """Somebody has signed in to a server with the hosts web-1 and web-2, which the pages use as
+    """A person is signed in to a server with the hosts web-1 and web-2, which the pages use as
     examples."""
     with World(folder / "world", verb="up") as world:
         world.start("--no-demo", "--no-agent")

@@ -1,4 +1,4 @@
-"""A second host by one pasted command: the script, the single file, and the agent in it."""
+"""A second host with one pasted command: the script, the single file, and the agent in it."""
 
 import os
 import shlex
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.programs import Agent, environment
 from e2e.site import Site
 
-# The interpreter itself: nothing of what is installed here helps it.
+# The interpreter itself: no installed package helps it.
 BARE: str = sys._base_executable  # type: ignore[attr-defined]
 
 
@@ -30,7 +30,7 @@ def second_agent(tmp_path: Path) -> Iterator[Agent]:
     agent = Agent(tmp_path / "second", f"host-{tmp_path.name}")
     yield agent
     agent.retire()
-    leftovers.check_gone(agent.state)
+    process_leaks.check_gone(agent.state)
 
 
 def path_of(place: Path) -> str:

@@ -1,5 +1,5 @@
-"""SIGKILL for `belvedere up` while approvals are decided and workflows go on: nothing accepted is
-lost, no step runs twice, every answered decision stays, every workflow ends as it must."""
+"""SIGKILL for `belvedere up` while approvals are decided and workflows continue: nothing accepted
+is lost, no step runs twice, every answered decision is kept, every workflow ends as it must."""
 
 import contextlib
 import os
@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from e2e import cross_check as truth
-from e2e import ledger
-from e2e import process_leaks as leftovers
+from e2e import cross_check, ledger, process_leaks, unrequested_jobs
 from e2e.flows import EDGES, Flow, Person, WorkflowTasks
 from e2e.wait_until import until
 from e2e.world import FINAL, World
@@ -25,11 +23,11 @@ Job = dict[str, Any]
 VERBS = ("create", "start", "advance", "vote", "finish")
 POINTS = tuple(f"{verb}.{when}_commit" for verb in VERBS for when in ("before", "after"))
 FIRST_POINT = "advance.before_commit"
-# Whom a kill at any moment hits: the process of server and agent, its process group, or everything
-# that runs, as when the machine loses power. Only the last one may lose what was running.
+# What a kill at any moment affects: the process of server and agent, its process group, or all
+# processes, as when the machine loses power. Only the last one may lose scripts that were running.
 VICTIMS = ("process", "group", "machine")
 LIFE_S = (0.1, 1.5)
-# Every point is on the way of some flow; it is reached, however slow the machine is.
+# Every flow passes every point; it is reached, however slow the machine is.
 POINT_S = 60.0
 
 
@@ -59,7 +57,7 @@ def _kill(world: World, rounds: int, seed: int) -> None:
     try:
         deaths = _kill_server(world, rounds, random.Random(seed))
     except AssertionError as fault:
-        # Points are not reached once the person has given up; that is the cause then.
+        # Points are not reached once the person has given up; then that is the cause.
         raise person.fault or fault from fault
     flows = person.finish()
     _settle(world)
@@ -70,7 +68,8 @@ def _kill(world: World, rounds: int, seed: int) -> None:
 
 
 def _kill_server(world: World, rounds: int, dice: random.Random) -> Counter[str]:
-    """In each round kill it at any moment, and let the next die at a point; at last it stays."""
+    """In each round kill it at any moment, and let the next process die at a point; at the end it
+    keeps running."""
     deaths: Counter[str] = Counter()
     # First where an event could be lost if its cursor moved before its effect.
     points = [FIRST_POINT, *dice.choices(POINTS, k=rounds - 1)]
@@ -94,18 +93,18 @@ def _end(world: World, victim: str) -> None:
         os.killpg(server.pid, signal.SIGKILL)
     if victim == "machine":
         state = world.agents["local"].state
-        for pid in (*leftovers.keepers(state), *leftovers.scripts(state)):
+        for pid in (*process_leaks.keepers(state), *process_leaks.scripts(state)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        until(lambda: not leftovers.of_folder(world.folder), 10)
+        until(lambda: not process_leaks.of_folder(world.folder), 10)
     server.process.wait()
 
 
 def _settle(world: World) -> None:
-    """Until everything is over. A person says of each lost job that it failed."""
+    """Until everything has ended. A person resolves each lost job as failed."""
 
     def is_over() -> bool:
-        jobs = truth.all_jobs(world)
+        jobs = cross_check.all_jobs(world)
         for job in jobs:
             if job["state"] == "lost":
                 assert job["reason"] == "keeper_lost", job
@@ -116,15 +115,15 @@ def _settle(world: World) -> None:
 
 
 def _stuck(world: World) -> str:
-    jobs = [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
+    jobs = [job for job in cross_check.all_jobs(world) if job["lifecycle"] not in FINAL]
     return f"{jobs[:3]}\n{world.server.read_log()[-4_000:]}"
 
 
 def _check(world: World, plant: WorkflowTasks, flow: Flow, may_lose: bool) -> str:
-    """How it ended, which must be what was wanted."""
+    """How it ended, which must be the expected end."""
     job = world.job(flow.job_id)
     steps = _steps(world, plant, flow)
-    # A person said so of a job that was lost.
+    # A person resolved a lost job like this.
     is_lost = any(
         item["resolved_by"] for item in (job, *(world.job(id_) for id_ in steps.values()))
     )
@@ -162,7 +161,7 @@ def _steps(world: World, plant: WorkflowTasks, flow: Flow) -> dict[str, str]:
 
 
 def _check_runs(world: World, plant: WorkflowTasks, flows: list[Flow]) -> None:
-    """The scripts' own word: each ran once, those that were lost at most once."""
+    """As the scripts recorded: each ran once, those that were lost at most once."""
     runs = ledger.read(world.folder / "ledger")
     scripts: dict[str, Job] = {}
     job_ids = {flow.job_id for flow in flows}
@@ -173,7 +172,10 @@ def _check_runs(world: World, plant: WorkflowTasks, flows: list[Flow]) -> None:
         ids = [id_ for node, id_ in steps.items() if node != "ask"]
         ids += [flow.job_id] if flow.kind == "script" else []
         scripts |= {job_id: world.job(job_id) for job_id in ids}
-    assert {job["id"] for job in truth.all_jobs(world)} == job_ids, "jobs that nobody asked for"
+    stored_ids = {job["id"] for job in cross_check.all_jobs(world)}
+    assert not job_ids - stored_ids, f"only requested: {job_ids - stored_ids}"
+    unrequested = stored_ids - job_ids
+    assert not unrequested, unrequested_jobs.explain(world, unrequested, [])
     assert set(runs) <= set(scripts)
     for job_id, job in scripts.items():
         count = len(runs.get(job_id, []))

@@ -1,5 +1,5 @@
 """SIGKILL for server, agents and keepers while jobs run: nothing accepted is lost, nothing runs
-twice, every verdict is true, nothing stays behind. The server has an agent of its own inside."""
+twice, every result is true, no process remains. The server has an agent of its own inside."""
 
 import os
 import random
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e import cross_check as truth
+from e2e import cross_check
 from e2e.caller import JobAttempt
 from e2e.cross_check import Evidence
 from e2e.kill_processes import Killer
@@ -52,7 +52,7 @@ def _kill(world: World, rounds: int, seed: int) -> None:
     job_attempts = clients.finish()
     until(lambda: not _open(world), 90, lambda: _stuck(world), pause_s=0.2)
     evidence = Evidence({world.wait_connected(rough)["id"]: killer.keepers})
-    ends = truth.check(world, job_attempts, clients.ledger, evidence)
+    ends = cross_check.check(world, job_attempts, clients.ledger, evidence)
     print(
         f"{len(job_attempts)} jobs, {clients.replays} replays: {dict(ends)}; {dict(killer.deaths)}"
     )
@@ -70,11 +70,11 @@ def _heal(world: World, *others: Agent) -> None:
 
 
 def _open(world: World) -> list[object]:
-    return [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
+    return [job for job in cross_check.all_jobs(world) if job["lifecycle"] not in FINAL]
 
 
 def _stuck(world: World) -> str:
-    """Everything that may tell why a job does not end."""
+    """Everything that may explain why a job does not end."""
     programs = {"server": world.server, **world.agents}
     logs = [f"{name}:\n{program.read_log()[-3_000:]}" for name, program in programs.items()]
     return "\n".join((str(_open(world)[:2]), str(world.hosts()), *logs))

@@ -14,9 +14,7 @@ import engines
 from belvedere.base.clock import parse_iso
 from belvedere.client.errors import Problem
 from belvedere.client.http_client import Client
-from e2e import cross_check as truth
-from e2e import servers
-from e2e import without_signals as deaf
+from e2e import cross_check, servers, without_signals
 from e2e.cross_check import Evidence
 from e2e.load_clients import LoadClients
 from e2e.programs import CUSTOMER
@@ -34,8 +32,10 @@ WAITING = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\necho 
 
 @pytest.fixture
 def pair_without_signals(database: str, tmp_path: Path) -> Iterator[ServerPair]:
-    """Nobody hears a bell: on PostgreSQL we stand at another server than the agent."""
-    with servers.run_pair(tmp_path, database, (sys.executable, deaf.__file__)) as new_server_pair:
+    """No signal arrives: on PostgreSQL the client uses another server than the agent."""
+    with servers.run_pair(
+        tmp_path, database, (sys.executable, without_signals.__file__)
+    ) as new_server_pair:
         yield new_server_pair
 
 
@@ -43,7 +43,7 @@ def pair_without_signals(database: str, tmp_path: Path) -> Iterator[ServerPair]:
 def server_pair(
     postgres_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ServerPair]:
-    """Two servers that hear each other; who stops one starts it again."""
+    """Two connected servers; a test that stops one starts it again."""
     folder = tmp_path_factory.mktemp("two")
     with (
         engines.postgres_copy(postgres_template) as url,
@@ -54,7 +54,7 @@ def server_pair(
 
 @pytest.fixture
 def empty_pair(postgres_template: str, tmp_path: Path) -> Iterator[ServerPair]:
-    """The same, with nothing in it."""
+    """The same without anything in it."""
     with (
         engines.postgres_copy(postgres_template) as url,
         servers.run_pair(tmp_path, url) as new_server_pair,
@@ -67,7 +67,7 @@ def waited_ms(job: dict[str, Any]) -> int:
 
 
 def test_everything_works_by_polling(pair_without_signals: ServerPair) -> None:
-    """Without bells: run, wait, follow, cancel, revoke, each within a poll or two."""
+    """Without signals: run, wait, follow, cancel, revoke, each within a poll or two."""
     _work_starts(pair_without_signals)
     _a_waiting_caller_is_answered(pair_without_signals)
     _output_and_end_are_followed(pair_without_signals)
@@ -107,7 +107,7 @@ def _a_cancel_arrives(quiet: ServerPair) -> None:
 def _events_are_told(quiet: ServerPair) -> None:
     watcher = Watcher(quiet.world.client())
     watcher.start()
-    # Whatever happens before the stream is open is not told on it.
+    # Events before the stream is open are not sent on it.
     until(lambda: quiet.site.run("#!/bin/sh\nexit 0\n") and watcher.jobs)
     job = quiet.site.run("#!/bin/sh\nexit 0\n")
     until(lambda: len(watcher.jobs[job["id"]]) == job["version"], SOON_MS / 1_000)
@@ -135,7 +135,7 @@ def _status(bearer: Client) -> int:
 def test_a_job_created_at_one_server_runs_at_the_other(server_pair: ServerPair) -> None:
     jobs = [server_pair.site.run("#!/bin/sh\nexit 0\n") for _ in range(8)]
     assert {job["state"] for job in jobs} == {"normal"}
-    # A poll would take half a second on average: this was the bell.
+    # A poll would take half a second on average: this was the signal.
     assert sorted(map(waited_ms, jobs))[6] < 300
     _a_cancel_arrives(server_pair)
 
@@ -184,7 +184,7 @@ def test_servers_may_be_restarted_one_after_the_other(server_pair: ServerPair) -
     ],
 )
 def test_an_agent_may_hop_between_servers(empty_pair: ServerPair, rounds: int) -> None:
-    """What one server still does for the old connection meets what the other does for the new."""
+    """One server still processes the old connection while the other processes the new one."""
     clients = LoadClients(empty_pair.world, [empty_pair.agent], SEED)
     for number in range(rounds):
         clients.asks_for(7)
@@ -193,6 +193,6 @@ def test_an_agent_may_hop_between_servers(empty_pair: ServerPair, rounds: int) -
     job_attempts = clients.finish()
     for attempt in job_attempts:
         empty_pair.world.wait_ended(attempt.job_id, 60)
-    truth.check(empty_pair.world, job_attempts, clients.ledger, Evidence({}))
+    cross_check.check(empty_pair.world, job_attempts, clients.ledger, Evidence({}))
     clients.watcher.leave()
     empty_pair.world.doctor()

@@ -1,4 +1,5 @@
-"""`belvedere migrate` with real processes: an agent and its scripts go on across the stop."""
+"""`belvedere migrate` with real processes: an agent and its scripts continue while the server is
+stopped."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from e2e.world import World
 
 @pytest.fixture
 def target(engine: str, postgres_template: str) -> Iterator[str]:
-    """What `--to` says: the other engine."""
+    """The value of `--to`: the other engine."""
     if engine == "postgres":
         yield "sqlite"
         return

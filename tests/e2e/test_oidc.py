@@ -29,7 +29,7 @@ class Provider:
         self.issuer = self._set_person(ADA)
 
     def knows(self, **person: object) -> None:
-        """Who signs in there next."""
+        """The person who signs in there next."""
         assert self._set_person({**ADA, **person}) == "done"
 
     def _set_person(self, person: dict[str, object]) -> str:
@@ -62,7 +62,7 @@ class Browser:
         self.been: list[str] = []
 
     def go(self, url: str) -> str:
-        """Where it ends: the first page that is under /ui/, or no redirect."""
+        """Where it ends: the first page below /ui/, or no redirect."""
         for _ in range(6):
             parts = urlsplit(url)
             if parts.path.startswith("/ui/"):

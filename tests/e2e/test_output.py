@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.site import Site
 
 FLOOD = 200 * 1000 * 1000
 KEPT = 16 * 1024 * 1024
 LAST_LINE = 256 * 1024
 HEAD = 1024 * 1024
-# What each process may grow by, whatever a script prints.
+# How much each process may grow, whatever a script prints.
 GROWTH_KIB = 32 * 1024
 LINE = b"a line of a flood that nobody will ever read to its end\n"
 
@@ -48,11 +48,11 @@ def flat_memory(site: Site) -> Iterator[None]:
     warm = site.run(f"#!/bin/sh\nyes 'warm up' | head -c {4 * HEAD}\n")
     assert warm["result"]["log_bytes"] == 4 * HEAD
     pids = (site.world.server.pid, site.agent.pid, site.agent.keeper())
-    before = [leftovers.resident_kib(pid) for pid in pids]
+    before = [process_leaks.resident_kib(pid) for pid in pids]
     for pid in pids:
-        leftovers.forget_peak(pid)
+        process_leaks.forget_peak(pid)
     yield
-    after = [leftovers.resident_kib(pid, peak=True) for pid in pids]
+    after = [process_leaks.resident_kib(pid, peak=True) for pid in pids]
     grown = [now - was for now, was in zip(after, before, strict=True)]
     assert max(grown) <= GROWTH_KIB, f"server, agent, keeper grew by {grown} KiB"
 
@@ -111,12 +111,12 @@ def test_an_endless_flood_does_not_hold_up_other_jobs(site: Site) -> None:
     assert ended["result"]["log_bytes"] > 0
 
 
-# Characters of every length, so that some lie across the edge of any piece.
+# Characters of every length, so that some are split between two pieces.
 WORDS = "aß€𝄞\n"
 
 
 def test_characters_survive_the_edges_of_pieces(site: Site) -> None:
-    """Also when a script writes every byte for itself."""
+    """Also if a script writes every byte separately."""
     source = PYTHON + (
         f"data = {WORDS!r}.encode() * 20_000\n"
         "out.write(data); out.flush()\n"

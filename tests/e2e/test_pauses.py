@@ -1,5 +1,6 @@
-"""PostgreSQL stops answering for a while (a suspended machine, stuck storage): all of its
-processes, or one of them. Nothing is closed, and whatever was sent is done when it goes on."""
+"""PostgreSQL stops responding for a while (a suspended machine, stuck storage): all of its
+processes, or one of them. Nothing is closed, and everything that was sent is processed when it
+continues."""
 
 import os
 import signal
@@ -14,7 +15,7 @@ import pytest
 import engines
 import pgguard
 from belvedere.client.errors import Problem
-from e2e import cross_check as truth
+from e2e import cross_check
 from e2e.cross_check import Evidence
 from e2e.load_clients import LoadClients
 from e2e.wait_until import until
@@ -22,7 +23,7 @@ from e2e.world import FINAL, World
 
 pytestmark = pytest.mark.alone
 SEED = 5
-# As docs/howto/use-postgresql.md says, and a little for a busy machine.
+# As docs/howto/use-postgresql.md says, and some more for a busy machine.
 ANSWER_S, READY_S, BUSY_S = 10.0, 5.0, 5.0
 BACKENDS = (
     "select pid from pg_stat_activity where datname = current_database()"
@@ -73,7 +74,7 @@ def pause(pids: list[int]) -> Iterator[None]:
 
 
 def status(world: World) -> int:
-    """What the server answers to somebody who asks whether it is ready."""
+    """The response to a readiness check."""
     with world.client(timeout_s=ANSWER_S + BUSY_S) as client:
         try:
             return client.request("GET", "/-/ready").status
@@ -89,7 +90,7 @@ def check(world: World, clients: LoadClients) -> None:
     job_attempts = clients.finish()
     patience_s = 60 + len(job_attempts) / 10
     until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
-    truth.check(world, job_attempts, clients.ledger, Evidence({}))
+    cross_check.check(world, job_attempts, clients.ledger, Evidence({}))
     clients.watcher.leave()
     assert clients.watcher.resyncs == 0
     assert clients.watcher.cursors == sorted(set(clients.watcher.cursors))
@@ -97,7 +98,7 @@ def check(world: World, clients: LoadClients) -> None:
 
 
 def still_open(world: World) -> list[object]:
-    return [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
+    return [job for job in cross_check.all_jobs(world) if job["lifecycle"] not in FINAL]
 
 
 LONG = [pytest.mark.prove, pytest.mark.limit(900)]
@@ -110,7 +111,7 @@ LONG = [pytest.mark.prove, pytest.mark.limit(900)]
 def test_pauses_of_the_database_lose_and_repeat_nothing(
     world: World, url: str, seconds: tuple[float, ...]
 ) -> None:
-    """No accepted job is lost, none runs twice; callers get an answer all the time."""
+    """No accepted job is lost, none runs twice; callers get responses all the time."""
     server = postmaster(url)
     clients = LoadClients(world, [world.agent("one"), world.agent("two")], SEED)
     for pause_s in seconds:
@@ -131,14 +132,14 @@ def test_pauses_of_the_database_lose_and_repeat_nothing(
 def test_one_process_that_stops_does_not_stop_the_server(
     world: World, url: str, rounds: int
 ) -> None:
-    """Each in turn, wherever it is in its transaction; the others go on."""
+    """Each in turn, wherever it is in its transaction; the others continue."""
     clients = LoadClients(world, [world.agent("one")], SEED)
     with psycopg.connect(url, autocommit=True) as operator:
         for number in range(rounds):
             clients.asks_for(10)
             pids = [pid for (pid,) in operator.execute(BACKENDS).fetchall()]
             with pause([pids[number % len(pids)]]):
-                # The request that meets the stopped process gets its answer after 8 s.
+                # The request that uses the stopped process gets its response after 8 s.
                 until(lambda: [is_ready(world) for _ in range(10)].count(True) == 10, 60)
         clients.asks_for(10)
     check(world, clients)
@@ -155,6 +156,6 @@ def test_a_request_to_a_stopped_process_gets_its_response(world: World, url: str
             assert pid is not None and len(statuses) < 20
             with pause([pid[0]]):
                 statuses.append(status(world))
-            # 0 is no answer within the time that the documentation promises.
+            # 0 is no response within the time that the documentation promises.
             assert statuses[-1] in (200, 503)
             until(lambda: is_ready(world), READY_S + BUSY_S)

@@ -1,7 +1,7 @@
 """Versions may differ by one: an agent of the previous version works with this server, and a server
 of the previous version understands this agent.
 
-`fixtures/previous-agent.pyz` is the agent as an earlier server handed it out, before servers could
+`fixtures/previous-agent.pyz` is the agent that an earlier server offered, before servers could
 ask agents to reconnect and before they updated them. Replace it after a release by
 `belvedere-agent.pyz` of that release.
 """

@@ -1,5 +1,5 @@
 """PostgreSQL, or a proxy before it, resets a connection in the middle of a response: a whole server
-on its own event loop, over HTTP. Every request gets a response, and work goes on by itself."""
+on its own event loop, over HTTP. Every request gets a response, and work continues by itself."""
 
 from collections.abc import Iterator
 from pathlib import Path

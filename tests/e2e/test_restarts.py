@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from belvedere.client.event_stream import follow
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.programs import Agent
 from e2e.site import Site
 from e2e.wait_until import until
 
-# It waits for the test between two halves of its output, so that nothing depends on time.
+# It waits for the test between two halves of its output, so that the test does not depend on time.
 SCRIPT = """#!/bin/sh
 seq 1 3000
 echo "process $$"
@@ -27,7 +27,7 @@ exit 5
 
 
 class WaitingScript:
-    """A script that runs and waits for its word."""
+    """A running script that waits for the test."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -39,7 +39,7 @@ class WaitingScript:
 
     @property
     def is_alive(self) -> bool:
-        return leftovers.is_alive(self.pid)
+        return process_leaks.is_alive(self.pid)
 
     def go_on(self) -> None:
         self._word.touch()
@@ -48,7 +48,7 @@ class WaitingScript:
         until(lambda: not self.is_alive)
 
     def check(self) -> dict[str, Any]:
-        """It ended by itself, once, and every byte of it is tsite."""
+        """It ended by itself, once, and the site has every byte of it."""
         job = self._site.world.wait_ended(self.job_id)
         numbers = [f"{number}\n" for number in range(1, 6_001)]
         numbers.insert(3_000, f"process {self.pid}\n")
@@ -132,7 +132,7 @@ def test_a_broken_connection_loses_no_line_and_no_exit_code(site: Site, fail: st
 
 
 def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
-    """The server thinks that the agent has it; the agent never heard of it."""
+    """According to the server the agent has it; the agent never received it."""
     ledger = site.world.folder / "ledger"
     task = site.world.task('#!/bin/sh\necho ran >> "$1"\n', site.agent, "ledger")
     site.world.proxy.silence()
@@ -150,7 +150,7 @@ def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
 @pytest.mark.limit(150)
 @pytest.mark.parametrize("fail", ["silence", "pause"])
 def test_long_silence_is_noticed_and_does_no_harm(site: Site, fail: str) -> None:
-    """On the wire, or of an agent that does not get to run: marked within a minute, not lost."""
+    """On the network, or in an agent that gets no CPU time: marked within a minute, not lost."""
     script = WaitingScript(site)
     if fail == "silence":
         site.world.proxy.silence()

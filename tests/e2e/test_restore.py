@@ -47,7 +47,7 @@ class Backup:
 
 class Copy:
     """Copies the files of SQLite while the server runs; a PostgreSQL database is copied while it is
-    stopped. Nobody marks it as restored."""
+    stopped. It is not marked as restored."""
 
     is_marked = False
 
@@ -130,7 +130,7 @@ AnyBackup = Backup | Copy | Dump
 
 
 def restore(world: World, backup: AnyBackup, *, with_step: bool = True) -> None:
-    """The server is gone, and comes back as it was at the backup."""
+    """The server is stopped, and returns with the state of the backup."""
     world.server.kill()
     backup.restore()
     if with_step and not backup.is_marked:
@@ -143,7 +143,7 @@ def restore(world: World, backup: AnyBackup, *, with_step: bool = True) -> None:
 def test_nothing_that_ran_after_the_backup_runs_again(
     world: World, database: str, with_step: bool
 ) -> None:
-    """With the commands, or with a copy that nobody marks as restored."""
+    """With the commands, or with a copy that is not marked as restored."""
     kind = Backup if with_step else Copy
     run_jobs_around_a_restore(world, lambda: kind(world, database), with_step)
 
@@ -164,7 +164,7 @@ def test_nothing_that_ran_after_a_dump_runs_again(
 def run_jobs_around_a_restore(
     world: World, back_up: Callable[[], AnyBackup], with_step: bool
 ) -> None:
-    """Queued at the backup and finished after it; running all the time; made after it."""
+    """Queued at the backup and finished after it; running all the time; created after it."""
     web = world.agent("web", "--slots", "1")
     running = TracedJob(world, web, "running").create().begins()
     queued = TracedJob(world, web, "queued").create()

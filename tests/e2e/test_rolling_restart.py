@@ -150,7 +150,7 @@ def roll(site: Site, haproxy: HAProxy, restart: Callable[[], None]) -> None:
     reader = threading.Thread(target=lambda: events.extend(site.listen(counting)), daemon=True)
     for thread in (watcher, reader):
         thread.start()
-    # From now on it must hear of every job.
+    # From now on it must receive the events of every job.
     until(lambda: site.run("#!/bin/sh\n") and watcher.jobs)
     for requester in requesters:
         requester.start()

@@ -9,7 +9,7 @@ from e2e.world import World
 
 
 def test_a_second_factor_is_set_up_requested_and_removed(world: World, tmp_path: Path) -> None:
-    """Set up by hand, asked at the next login, and taken away by the operator."""
+    """Set up manually, required at the next login, and removed by the operator."""
     world.start()
     home = {"XDG_CONFIG_HOME": str(tmp_path / "home")}
     login = ("login", "--server", world.url, "--email", EMAIL)

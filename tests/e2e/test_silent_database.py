@@ -13,7 +13,7 @@ import pytest
 
 import engines
 from belvedere.client.errors import Problem
-from belvedere.db.postgres import connection
+from belvedere.db.postgres import connection, hang_check
 from belvedere.db.postgres.database import PAUSE_S
 from e2e import impatient_server
 from e2e.wait_until import until
@@ -122,7 +122,17 @@ def test_requests_are_answered_while_the_database_is_silent(
 
 
 def test_the_default_limits_are_as_documented() -> None:
-    """503 within 10 s, and ready within 5 s; waits are checked eight times per limit."""
+    """503 within 10 s, and ready within 5 s; waits are checked eight times per limit. Where new
+    connections work, a wait ends when it is old enough and was seen to hang twice."""
     assert connection.STATEMENT_S < connection.ANSWER_S
     assert connection.ANSWER_S * (1 + 1 / 8) < ANSWER_S
     assert PAUSE_S + int(connection.LIVENESS["connect_timeout"]) < READY_S
+    assert connection.ANSWER_S * (hang_check.AGE + 3 * hang_check.PERIOD) < READY_S
+    assert connection.LIVENESS == {
+        "connect_timeout": 3,
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 8_000,
+        "target_session_attrs": "read-write",
+    }

@@ -1,4 +1,5 @@
-"""A server that works for long does not grow: memory, descriptors, threads, write-ahead log."""
+"""A server that works for a long time does not grow: memory, descriptors, threads, write-ahead
+log."""
 
 import time
 from collections.abc import Iterator

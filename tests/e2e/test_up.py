@@ -11,7 +11,7 @@ import pytest
 from belvedere.agent.journal.journal import line
 from belvedere.client.errors import Problem
 from belvedere.client.http_client import Client
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.certificate import self_signed
 from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Server, run
 from e2e.site import Site
@@ -24,7 +24,7 @@ SLOW_TEXT = "begun\n" + "".join(f"{number}\n" for number in range(1, 5_001))
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Server and local agent by the one command; who stops them starts them again."""
+    """Server and local agent with one command; a test that stops them starts them again."""
     with World(tmp_path_factory.mktemp("up"), verb="up") as world:
         world.start("--no-demo")
         yield Site(world, world.local_agent())
@@ -41,7 +41,7 @@ def test_up_runs_a_job(site: Site) -> None:
 def test_running_scripts_go_on_and_are_adopted_at_the_next_start(
     site: Site, how: signal.Signals, tmp_path: Path
 ) -> None:
-    """After a kill the former local agent must make room for the new one, wherever that listens."""
+    """After a kill the new local agent replaces the former one, whichever port the server uses."""
     word = tmp_path / "go on"
     job_id = site.start(SLOW, str(word))
     site.says(job_id, b"begun")
@@ -66,13 +66,13 @@ def test_stopping_up_leaves_no_process_but_the_keeper(site: Site, how: signal.Si
     expected = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
     response = site.world.api.post("/monitor", expected)
     until(lambda: site.world.api.get(f"/monitor/{response['id']}")["state"] == "normal", 20)
-    assert len(leftovers.of_folder(site.world.folder)) == 3
+    assert len(process_leaks.of_folder(site.world.folder)) == 3
     site.world.server.stop(how)
-    until(lambda: leftovers.of_folder(site.world.folder) == [keeper], 10)
+    until(lambda: process_leaks.of_folder(site.world.folder) == [keeper], 10)
     site.world.start()
     site.world.wait_connected(site.agent)
     site.world.api.delete(f"/monitor/{response['id']}")
-    until(lambda: len(leftovers.of_folder(site.world.folder)) == 2, 20)
+    until(lambda: len(process_leaks.of_folder(site.world.folder)) == 2, 20)
 
 
 def test_a_stored_file_is_maintained(site: Site, tmp_path: Path) -> None:
@@ -91,12 +91,12 @@ def test_a_stored_file_is_maintained(site: Site, tmp_path: Path) -> None:
     api.put(f"/file/{file['id']}", {"source": "Listen 82\n"})
     until(lambda: path.read_text() == "Listen 82\n")
     api.delete(f"/monitor/{response['id']}")
-    until(lambda: len(leftovers.of_folder(site.world.folder)) == 2, 20)
+    until(lambda: len(process_leaks.of_folder(site.world.folder)) == 2, 20)
 
 
 def test_an_agent_that_cannot_start_tries_again_and_says_why(site: Site) -> None:
-    """Its credential is damaged, then its journal is of a later version; nothing of the tries is
-    left in the server."""
+    """Its credential is damaged, then its journal is of a later version; the attempts leave nothing
+    behind in the server."""
     site.world.server.stop()
     os.kill(site.agent.keeper(), signal.SIGKILL)
     credential, journal = site.agent.state / "credential.json", site.agent.state / "journal"
@@ -120,14 +120,14 @@ def test_an_agent_that_cannot_start_tries_again_and_says_why(site: Site) -> None
 def test_a_killed_keeper_is_started_again(site: Site) -> None:
     before = site.agent.keeper()
     os.kill(before, signal.SIGKILL)
-    until(lambda: leftovers.keepers(site.agent.state) not in ([], [before]), 10)
+    until(lambda: process_leaks.keepers(site.agent.state) not in ([], [before]), 10)
     assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
 def test_up_is_two_processes(site: Site) -> None:
     expected = {site.world.server.pid, site.agent.keeper()}
     # A process that is being started has the command line of its parent for a moment.
-    until(lambda: set(leftovers.of_folder(site.world.folder)) == expected, 20)
+    until(lambda: set(process_leaks.of_folder(site.world.folder)) == expected, 20)
 
 
 def test_another_agent_cannot_have_its_folder(site: Site) -> None:
@@ -194,7 +194,7 @@ def _sign_in(url: str, password: str, email: str = EMAIL) -> str:
 
 
 def test_a_server_can_be_set_up_unattended(tmp_path: Path) -> None:
-    """By the environment, on the first start only."""
+    """From the environment, on the first start only."""
     env = {"BELVEDERE_CUSTOMER": "acme", "BELVEDERE_ADMIN_EMAIL": "olga@acme.test"}
     with World(tmp_path, verb="up", **env) as world:
         world.start("--no-agent")
@@ -217,7 +217,7 @@ def test_the_demo_comes_with_the_first_start(tmp_path: Path) -> None:
         tasks = until(lambda: world.api.get("/task"), 10)
         disk = next(task for task in tasks if "disk" in task["name"].lower())
         assert world.wait_ended(world.run(disk["id"]))["output"]
-        # The server is looked at by its own agent.
+        # The server's own agent checks it.
         until(lambda: world.api.get("/monitor", {"where[name]": "This server"}), 10)
         until(lambda: _state_of(world, "This server") == "normal", 20)
         gone = world.api.delete("/api/demo")

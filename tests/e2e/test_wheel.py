@@ -53,7 +53,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bare environment with the wheel and the libraries that it asks for without any extra."""
+    """An empty environment with the wheel and the libraries that it requires without any extra."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, symlinks=True, with_pip=False)
     paths = sysconfig.get_paths("venv", {"base": str(folder), "platbase": str(folder)})
@@ -71,7 +71,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def required_packages(
     asking: metadata.Distribution, extras: frozenset[str]
 ) -> dict[str, metadata.Distribution]:
-    """What pip would install for it, found among what is installed here."""
+    """What pip would install for it, taken from the packages that are installed here."""
     fields: dict[str, metadata.Distribution] = {}
     for item in map(Requirement, asking.requires or ()):
         if item.marker is None or any(item.marker.evaluate({"extra": e}) for e in extras | {""}):
@@ -82,7 +82,7 @@ def required_packages(
 
 @pytest.fixture(scope="module")
 def site(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """`belvedere up` of somebody who has nothing but the wheel."""
+    """`belvedere up` with only the wheel installed."""
     home = tmp_path_factory.mktemp("home")
     with World(tmp_path_factory.mktemp("up"), verb="up", PATH=NO_NODE, HOME=str(home)) as world:
         world.server.command = (str(python), "-m", "belvedere.cli.main")
@@ -101,7 +101,7 @@ def fetch(url: str, **headers: str) -> tuple[int, bytes]:
 
 
 def names(page: bytes) -> list[str]:
-    """Everything that the page asks for."""
+    """All files that the page requests."""
     matches = re.findall(r'(?:src|href)="\./([^"]+)"', page.decode())
     assert any(name.endswith(".js") for name in matches), page
     return matches
@@ -173,7 +173,7 @@ def test_the_server_runs_from_the_installed_wheel(python: Path) -> None:
 
 
 def test_the_sdist_makes_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path) -> None:
-    """Somebody who builds from source needs Node only when they change the console."""
+    """A person who builds from source needs Node only to change the console."""
     subprocess.run(("tar", "-xf", sdist, "-C", tmp_path), check=True)
     (root,) = tmp_path.iterdir()
     again = pack("wheel", root, tmp_path / "again")

@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.heavy, pytest.mark.limit(180)]
 # Each line of the ledger is one run of a script.
 SOURCE = '#!/bin/sh\necho "$1" >> {ledger}\nprintf \'["%s"]\\n\' "$1-{name}"\n'
 EDGES = ["a-b", "a-c", "b-d", "c-d"]
-# Where the server dies, in turn: nobody has heard of it, or nobody but the disk.
+# Where the server is killed, in turn: before anything else has the result, or when only the disk
+# has it.
 POINTS = ("advance.before_commit", "advance.after_commit", "advance.before_commit:2")
 
 
@@ -42,8 +43,8 @@ def _edge(drawn: str) -> dict[str, Any]:
 
 
 def died_first(world: World, job_id: str) -> bool:
-    """Whether the server dies before the workflow is over: how many commits are left to it
-    depends on how many ends come together."""
+    """Whether the server is killed before the workflow has ended: how many commits remain depends
+    on how many ends are processed together."""
 
     def look() -> str:
         if world.server.dies(0):
@@ -59,7 +60,7 @@ def _failpoint(point: str) -> dict[str, str]:
 
 
 def run_killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, Any], list[Any]]:
-    """The job of such a workflow when it is over, and its steps."""
+    """The job of such a workflow when it has ended, and its steps."""
     ledger.mkdir()
     world.start()
     flow = create_workflow(world, ledger, edges)
@@ -72,7 +73,7 @@ def run_killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, 
     deaths = 0
     while died_first(world, job_id):
         deaths += 1
-        # One that dies before it is ready has already gone on.
+        # If it is killed before it is ready, it has already continued.
         while not world.start(**_failpoint(next(points, ""))):
             deaths += 1
     assert deaths

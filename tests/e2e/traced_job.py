@@ -1,4 +1,4 @@
-"""A job of which a test knows how often its script was started."""
+"""A job whose starts a test can count."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from e2e.programs import Agent
 from e2e.wait_until import until
 from e2e.world import World
 
-# Each start leaves a line; it ends when the test says so.
+# Each start writes a line; it ends when the test requests it.
 SCRIPT = """#!/bin/sh
 echo started >> "$1"
 until test -e "$2"; do sleep 0.02; done

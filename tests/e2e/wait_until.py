@@ -1,4 +1,4 @@
-"""Waiting for something to become true, with a deadline and a reason for when it does not."""
+"""Waiting for a condition, with a deadline and a reason for the error if it is not met."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ def until(
     why: Callable[[], object] = lambda: "",
     pause_s: float = PAUSE_S,
 ) -> Found:
-    """The first truthy answer."""
+    """The first truthy result."""
     give_up_at = time.monotonic() + within_s
     while True:
         value = look()

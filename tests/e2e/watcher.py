@@ -17,7 +17,7 @@ class _Enough(Exception):
 
 
 class Watcher(threading.Thread):
-    """Follows `/-/events` from its start on, through every cut, as a console would."""
+    """Follows `/-/events` from its start on, through every interruption, as a console would."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(daemon=True)
@@ -26,7 +26,7 @@ class Watcher(threading.Thread):
         self.cuts = 0
         self.resyncs = 0
         self.cursors: list[tuple[int, ...]] = []
-        # What was told of each job, in the order in which it came.
+        # The events of each job, in the order in which they arrived.
         self.jobs: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.fault: BaseException | None = None
 
@@ -63,7 +63,7 @@ class Watcher(threading.Thread):
         return len(self.jobs[job["id"]]) >= int(job["version"])
 
     def check(self, job: dict[str, Any]) -> None:
-        """Every version of the job was told once, and the last one says what the record says."""
+        """Every version of the job was sent once, and the last event agrees with the record."""
         items = sorted(self.jobs[job["id"]], key=lambda event: int(event["version"]))
         assert [item["version"] for item in items] == list(range(1, job["version"] + 1)), items
         last = items[-1]

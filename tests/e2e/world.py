@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Agent, Server, run
 from e2e.proxy import Proxy
 from e2e.wait_until import until
@@ -52,7 +52,7 @@ class World:
         self.close(gently=fault is None)
 
     def start(self, *words: str, **env: str) -> bool:
-        """Start the server, or start it again; false when it died before it was ready."""
+        """Start the server, or start it again; false if it ended before it was ready."""
         is_there = self.server.start(*words, **env)
         if is_there:
             self.proxy.lead_to(self.server.url)
@@ -66,13 +66,13 @@ class World:
         return Client(self.server.url, TOKEN, CUSTOMER)
 
     def trust(self, ca_file: Path) -> None:
-        """The server speaks TLS: our own calls go through the same proxy, encrypted."""
+        """The server uses TLS: our own calls go through the same proxy, encrypted."""
         self.url = self.url.replace("http:", "https:")
         self.ca_file = str(ca_file)
         self.api = self.client()
 
     def person(self) -> Client:
-        """Somebody who has signed in; an integration token may not do everything."""
+        """A signed-in person; an integration token may not do everything."""
         person = self.client(token="")
         body = {"email": EMAIL, "password": PASSWORD}
         person.token = person.post("/api/auth/login", body)["access_token"]
@@ -92,7 +92,7 @@ class World:
         return agent
 
     def local_agent(self) -> Agent:
-        """The one that `belvedere up` brought along."""
+        """The local agent of `belvedere up`."""
         agent = self.agents["local"] = Agent(self.server.data / "agent", gethostname())
         self.wait_connected(agent)
         return agent
@@ -135,7 +135,7 @@ class World:
         return response
 
     def wait_ended(self, job_id: str, within_s: float = 30.0) -> dict[str, Any]:
-        """The job once it is over."""
+        """The job when it has ended."""
         last: dict[str, Any] = {}
 
         def look() -> dict[str, Any]:
@@ -146,7 +146,7 @@ class World:
         return until(look, within_s, lambda: last)
 
     def _job_or_nothing(self, job_id: str) -> dict[str, Any]:
-        """A server that is away for a moment is part of many tests."""
+        """Many tests stop the server for a moment."""
         try:
             return self.job(job_id)
         except ServerUnreachable:
@@ -157,7 +157,7 @@ class World:
             return {}
 
     def wait_running(self, job_id: str, within_s: float = 20.0) -> dict[str, Any]:
-        """The job once its agent said that the process runs."""
+        """The job when its agent has reported that the process runs."""
         return until(lambda: _if_started(self.job(job_id)), within_s, lambda: self.job(job_id))
 
     def log(self, job_id: str) -> bytes:
@@ -166,7 +166,7 @@ class World:
             return response.read()
 
     def doctor(self) -> None:
-        """The product's own examination of its data finds nothing."""
+        """`belvedere doctor` finds no problem in its data."""
         data = str(self.server.data)
         findings = json.loads(run("doctor", "--data", data, "--json", **self.server.env).stdout)
         assert {"jobs", "attempts", "logs"} <= {finding["check"] for finding in findings}, findings
@@ -175,21 +175,21 @@ class World:
         assert problems <= {"durability"}, findings
 
     def close(self, *, gently: bool = True) -> None:
-        """End everything; fails when a process stays, also one that a script left somewhere."""
+        """End everything; fails if a process remains, also one that a script left somewhere."""
         self.api.close()
         try:
             if gently:
                 self._leave()
-                leftovers.check_gone(self.folder)
+                process_leaks.check_gone(self.folder)
         finally:
             for agent in self.agents.values():
                 agent.end()
             self.server.kill()
             self.proxy.close()
-            leftovers.check_gone(self.folder)
+            process_leaks.check_gone(self.folder)
 
     def _leave(self) -> None:
-        # The server first: an agent that is still there would replace a keeper that leaves.
+        # The server first: an agent that still runs would replace a keeper that exits.
         if self.server.is_running:
             self.server.stop()
         for agent in self.agents.values():

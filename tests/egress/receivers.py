@@ -1,4 +1,4 @@
-"""Receivers on this machine that listen for real: an HTTP server and a mail server."""
+"""Receivers on this machine that really listen: an HTTP server and a mail server."""
 
 import socketserver
 import threading
@@ -22,16 +22,17 @@ class ReceivedMessage:
 
 @dataclass
 class Sink:
-    """What came in. `answers` are statuses, or addresses to redirect to; then 200 for ever."""
+    """What was received. `answers` are statuses, or addresses to redirect to; after the last one,
+    200."""
 
     host: str = "127.0.0.1"
     port: int = 0
     got: list[ReceivedMessage] = field(default_factory=list)
-    # Connections, also those that never said anything.
+    # Connections, also those that sent nothing.
     calls: int = 0
     answers: list[int | str] = field(default_factory=list)
     came: threading.Event = field(default_factory=threading.Event)
-    # While this is set, nobody is answered.
+    # While this is set, no request is answered.
     silent: threading.Event = field(default_factory=threading.Event)
     end: threading.Event = field(default_factory=threading.Event)
 
@@ -71,7 +72,7 @@ def http_sink(host: str = "127.0.0.1") -> Iterator[Sink]:
 
 @contextmanager
 def mail_sink(replies: dict[bytes, str] | None = None) -> Iterator[Sink]:
-    """Speaks just enough SMTP to take a mail; `replies` to some commands replace `250 ok`."""
+    """Supports just enough SMTP to accept a mail; `replies` to some commands replace `250 ok`."""
     sink = Sink()
     all_replies = {b"QUIT": "221 bye"} | (replies or {})
 

@@ -35,7 +35,7 @@ class Oracle(BaseHTTPRequestHandler):
     do_POST = do_GET
 
     def log_message(self, *_: object) -> None:
-        """Quiet."""
+        """No log lines."""
 
 
 @contextmanager
@@ -73,7 +73,7 @@ async def test_a_response_is_returned() -> None:
                 EgressRequest(url=f"{url}/x", method="POST", payload="a=1")
             )
             assert (egress_result.status, egress_result.text) == (400, "/x a=1")
-            # A redirect is an answer.
+            # A redirect is returned as a response.
             assert (
                 await new_pool.send(EgressRequest(url=f"{url}/away", method="GET"))
             ).status == 307
@@ -103,7 +103,7 @@ async def test_an_invalid_address_is_refused(url: str) -> None:
 
 
 def test_plain_http_is_allowed_only_to_internal_networks() -> None:
-    """Who could change an answer on its way would decide who gets in."""
+    """An attacker who could change a response on its way would decide who may sign in."""
     guard = Guard()
     guard.allow(networks.parse_networks("10.0.0.0/8"), only_inner=True)
     guard.check_address(("10.1.2.3", 80))

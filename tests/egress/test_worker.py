@@ -1,4 +1,4 @@
-"""The worker against real receivers: what is sent, what never is, and what is killed."""
+"""The worker with real receivers: what is sent, what never is, and what is killed."""
 
 import asyncio
 import hashlib
@@ -73,7 +73,7 @@ async def test_mail_goes_through_a_mail_server() -> None:
 
 
 async def test_the_installations_mail_goes_to_one_person_and_anywhere() -> None:
-    """The operator's own mail server often stands beside the server."""
+    """The operator's own mail server often runs next to the server."""
     with mail_sink() as sink:
         async with pool(networks="") as new_pool:
             url = (
@@ -99,7 +99,7 @@ def bait_request(scheme: str, host: str, port: int) -> EgressRequest:
 
 
 async def test_an_internal_server_is_never_called() -> None:
-    """By our own code or the library's, under whatever name."""
+    """By our own code or the library's, under any name."""
     with http_sink() as trap:
         async with pool(networks="") as new_pool:
             for scheme in ("http", "json", "mailto"):
@@ -108,7 +108,7 @@ async def test_an_internal_server_is_never_called() -> None:
                     assert not outcome.is_done, (scheme, host)
                     if host in ("127.0.0.1", "localhost"):
                         assert (outcome.fault, outcome.for_good) == (INNER, True)
-            # It would have been met: the same address with the network allowed.
+            # Otherwise it would be reached: the same address with the network allowed.
             new_pool.networks = LOOPBACK
             assert (await new_pool.send(bait_request("http", "127.0.0.1", trap.port))).is_done
     assert trap.calls == 1
@@ -116,7 +116,7 @@ async def test_an_internal_server_is_never_called() -> None:
 
 @pytest.mark.parametrize("scheme", ["json", "http"])
 async def test_a_redirect_leads_no_further_inside(scheme: str) -> None:
-    """The receiver may be called, the one that it names may not."""
+    """The receiver may be called, the address that it redirects to may not."""
     with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
         sink.answers = [trap.url]
         url = sink.url.replace("http", scheme)
@@ -151,7 +151,7 @@ async def test_a_refusal_is_reported() -> None:
 
 
 async def test_a_receiver_that_never_responds_times_out() -> None:
-    """And the worker with it; the next message goes out with another."""
+    """And the worker with it; the next message is sent by another one."""
     with http_sink() as sink:
         sink.silent.set()
         async with pool(limit_s=1.0) as new_pool:
@@ -210,6 +210,19 @@ NO_ADDRESSES = (
     "https://example.com/" + "x" * 2_048,
     "slack://T1JJ3T3L2",
 )
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("nonsense://x", "No known service has addresses like this one. See https://appriseit.com"),
+        ("mmost://", "The address is incomplete. See https://appriseit.com/services/ for what"),
+        ("slack://T1JJ3T3L2", "An invalid Slack"),
+    ],
+)
+async def test_an_invalid_address_says_what_to_do(url: str, expected: str) -> None:
+    async with pool() as new_pool:
+        assert (await new_pool.of("").check(url)).fault.startswith(expected)
 
 
 async def test_files_of_the_server_stay_where_they_are() -> None:

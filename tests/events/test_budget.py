@@ -1,4 +1,4 @@
-"""The budget of the event log: what is deleted, what never is, and the work that it takes."""
+"""The budget of the event log: what is deleted, what never is, and how much work it takes."""
 
 from typing import Any
 
@@ -92,7 +92,8 @@ def fill(db: Database, count: int) -> None:
 
 @pytest.mark.parametrize("kind", ["idle", "excess"])
 def test_the_work_of_a_pass_does_not_grow_with_the_log(db: Database, kind: str) -> None:
-    """One new event in a log of 200 and of 2,000: as many statements, which read as much."""
+    """One new event in a log of 200 and of 2,000: the same number of statements, which read the
+    same number of rows."""
     work = []
     for count in (100, 900):
         fill(db, count)

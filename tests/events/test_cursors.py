@@ -36,5 +36,6 @@ def test_events_after_a_cursor_are_read_by_index(db: Database, actors: Actors, r
         return [str(tx.rows(f"{explain} {sql}", *params)) for sql, params in items]
 
     for plan in db.write_blocking(plans):
-        # SQLite calls a walk along the table's own order a scan, too; without a sort it ends early.
+        # SQLite reports a scan also for reading in the table's own order; without a sort it ends
+        # early.
         assert "TEMP B-TREE" not in plan and "Sort" not in plan and "Seq Scan" not in plan, plan

@@ -1,4 +1,4 @@
-"""Events of a dump that was loaded into another PostgreSQL cluster, and who reads them."""
+"""Events of a dump that was loaded into another PostgreSQL cluster, and their consumers."""
 
 import pytest
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 KIND = "host.changed"
 KINDS = frozenset({KIND})
-# So far was the other cluster ahead of this one.
+# How far the other cluster was ahead of this one.
 AHEAD = 1_000_000_000
 
 

@@ -7,6 +7,7 @@ from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
 from belvedere.events import budget, cursors
 from belvedere.jobs.history import retention
+from event_rows import for_object
 from manual_clock import ManualClock
 
 
@@ -23,12 +24,12 @@ def list_objects(tx: Tx) -> list[str]:
 def test_events_are_appended_in_order(db: Database) -> None:
     first, second = db.write_blocking(append_event, "h1"), db.write_blocking(append_event, "h2")
     assert second == first + 1
-    [event] = db.write_blocking(events.for_object, "h1")
+    [event] = db.write_blocking(for_object, "h1")
     assert (event.id, event.kind, event.data) == (first, "host.created", '{"hostname":"h1"}')
 
 
 def purge(db: Database, *consumers: str) -> None:
-    """All that is old, as the server does it."""
+    """Delete everything that is old, as the server does it."""
     db.write_blocking(budget.count_step)
     while db.write_blocking(retention.purge_old_events, consumers):
         pass
@@ -36,7 +37,8 @@ def purge(db: Database, *consumers: str) -> None:
 
 @pytest.mark.parametrize("gone", ["object_id = 'h3'", "object_id > 'h1'", "id > 0", "at > 0"])
 def test_no_id_comes_twice_whatever_is_deleted(db: Database, gone: str) -> None:
-    """A reader goes on behind the last one it has seen: the next must be beyond it."""
+    """A reader continues after the last event that it has seen: the next one must have a higher
+    number."""
     actual_events = [db.write_blocking(append_event, name) for name in ("h1", "h2", "h3")]
     cursor = db.write_blocking(events.newest)
     assert cursor[1] == actual_events[-1]

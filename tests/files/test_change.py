@@ -2,7 +2,6 @@
 
 import pytest
 
-from belvedere import events
 from belvedere.access import Actor, Level
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
@@ -10,6 +9,7 @@ from belvedere.db import Database, Tx
 from belvedere.files import FileChange, FileRow, create
 from belvedere.files.service import change, delete, download, list_uses, show, versions
 from belvedere.hosts import store as hosts
+from event_rows import for_object
 from people import Actors
 
 MISSING = "0" * 24
@@ -46,7 +46,7 @@ def test_a_file_gets_a_new_version(db: Database, actors: Actors, file: FileRow) 
     assert db.write_blocking(download, actors.max, file.id).data == NEW
     assert db.write_blocking(download, actors.max, file.id, 1).data == OLD
     assert [item.version for item in db.write_blocking(versions, actors.max, file.id)] == [2, 1]
-    assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.changed"
+    assert db.write_blocking(for_object, file.id)[-1].kind == "file.changed"
 
 
 def test_an_edit_without_a_change_creates_no_version(
@@ -98,7 +98,7 @@ def test_a_file_in_use_stays(db: Database, actors: Actors, file: FileRow) -> Non
     db.write_blocking(delete, actors.ada, file.id)
     with pytest.raises(NotFound):
         db.write_blocking(show, actors.ada, file.id)
-    assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.deleted"
+    assert db.write_blocking(for_object, file.id)[-1].kind == "file.deleted"
 
 
 def test_an_agent_downloads_only_its_own_host_s_work(

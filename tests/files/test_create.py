@@ -4,7 +4,6 @@ import hashlib
 
 import pytest
 
-from belvedere import events
 from belvedere.access import Actor
 from belvedere.base.errors import Forbidden, Invalid, NotFound
 from belvedere.db import Database, Tx
@@ -13,6 +12,7 @@ from belvedere.files.model import FileKind, to_record
 from belvedere.files.service import MAX_CONTENT, download, list_page, show, versions
 from belvedere.files.store import FILES
 from belvedere.rest.listing import read
+from event_rows import for_object
 from people import Actors
 
 MISSING = "0" * 24
@@ -30,7 +30,7 @@ def test_a_file_is_created(db: Database, actors: Actors) -> None:
 
 def test_creating_a_file_writes_an_event_and_an_audit_entry(db: Database, actors: Actors) -> None:
     file = db.write_blocking(create, actors.ada, SCRIPT)
-    assert [e.kind for e in db.write_blocking(events.for_object, file.id)] == ["file.created"]
+    assert [e.kind for e in db.write_blocking(for_object, file.id)] == ["file.created"]
     file_versions = db.write_blocking(versions, actors.max, file.id)
     assert [(item.version, item.created_by) for item in file_versions] == [(1, "ada@acme.test")]
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from belvedere import events
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
@@ -14,6 +13,7 @@ from belvedere.hosts import change, connect, delete, store
 from belvedere.hosts.model import to_record
 from belvedere.hosts.service import HostChange, list_page, show
 from belvedere.rest.listing import read
+from event_rows import for_object
 from people import ADDRESS, Actors
 
 from .conftest import Enrol, hello
@@ -41,7 +41,7 @@ def test_a_change_signals_the_host_and_is_audited(
         return set(tx.signals)
 
     assert host_ready(host_id) in db.write_blocking(change_signals)
-    assert db.write_blocking(events.for_object, host_id)[-1].kind == "host.changed"
+    assert db.write_blocking(for_object, host_id)[-1].kind == "host.changed"
     before, after = db.write_blocking(_last_audit, host_id)
     assert '"enable":true' in before
     assert '"enable":false' in after
@@ -58,7 +58,7 @@ def test_an_edit_without_a_change_creates_no_version(
 ) -> None:
     host_id = enrol_host().host_id
     assert db.write_blocking(change, actors.ada, host_id, HostChange(enable=True)).version == 1
-    assert len(db.write_blocking(events.for_object, host_id)) == 1
+    assert len(db.write_blocking(for_object, host_id)) == 1
 
 
 def test_a_name_is_unique(db: Database, actors: Actors, enrol_host: Enrol) -> None:
@@ -130,7 +130,7 @@ def test_a_deleted_host_is_not_found_and_its_agent_is_refused(
         db.write_blocking(show, actors.ada, enrolment.host_id)
     with pytest.raises(NotFound):
         db.write_blocking(delete, actors.ada, enrolment.host_id)
-    assert db.write_blocking(events.for_object, enrolment.host_id)[-1].kind == "host.deleted"
+    assert db.write_blocking(for_object, enrolment.host_id)[-1].kind == "host.deleted"
 
 
 def test_lists_are_filtered_and_sealed_off(db: Database, actors: Actors, enrol_host: Enrol) -> None:

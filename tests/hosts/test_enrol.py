@@ -3,7 +3,6 @@
 import pytest
 
 import run_timeouts
-from belvedere import events
 from belvedere.access import Level
 from belvedere.access.credentials.enrolment import create_enrolment
 from belvedere.access.crypto.keyring import Keyring
@@ -12,6 +11,7 @@ from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
 from belvedere.hosts import connect, delete, end_session, enrol, store
 from belvedere.hosts.service import create_host_enrolment, show
+from event_rows import for_object
 from manual_clock import ManualClock
 from people import ADDRESS, Actors
 
@@ -32,7 +32,7 @@ def test_a_machine_becomes_a_host(
 
 def test_enrolling_writes_an_event_and_an_audit_entry(db: Database, enrol_host: Enrol) -> None:
     enrolment = enrol_host()
-    kinds = [event.kind for event in db.write_blocking(events.for_object, enrolment.host_id)]
+    kinds = [event.kind for event in db.write_blocking(for_object, enrolment.host_id)]
     assert kinds == ["host.created"]
     rows = db.write_blocking(_audit, enrolment.host_id)
     assert rows == [("host.create", ADDRESS, "agent")]
@@ -61,7 +61,7 @@ def test_the_same_machine_enrols_again_after_its_agent_stopped(
 def test_a_connected_agent_keeps_its_host_on_the_same_machine(
     db: Database, keys: Keyring, actors: Actors, enrol_host: Enrol, is_for_the_host: bool
 ) -> None:
-    """The machine of `belvedere up` has an agent already; a second one has the same mark."""
+    """The machine of `belvedere up` has an agent already; a second one has the same machine id."""
     first = enrol_host()
     db.write_blocking(connect, first.host_id, hello(), ADDRESS)
     if is_for_the_host:

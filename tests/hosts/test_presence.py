@@ -1,23 +1,26 @@
-"""Connections, heartbeats and time-outs."""
+"""Connections, heartbeats and timeouts."""
 
+import psycopg
 import pytest
 
 import run_timeouts
-from belvedere import events
 from belvedere.base.errors import Conflict, NotFound
-from belvedere.db import Database
+from belvedere.db import Database, Tx
+from belvedere.db.postgres.database import Postgres
 from belvedere.hosts import (
     connect,
     delete,
     doubt_journal,
-    doubtful_until,
     end_session,
     note_accepted,
     record_heartbeats,
+    restored,
     silent_ids,
 )
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.service import HostChange, change, show
+from belvedere.protocol import Hello
+from event_rows import for_object
 from manual_clock import ManualClock
 from people import ADDRESS, Actors
 
@@ -26,12 +29,16 @@ from .conftest import Enrol, hello
 SILENT = 30_000
 
 
+def doubtful_until(tx: Tx, host_id: str, current_hello: Hello) -> int:
+    return restored.doubtful_until(restored.last_hello(tx, host_id), current_hello, tx.now)
+
+
 def host(db: Database, actors: Actors, host_id: str) -> HostRow:
     return db.write_blocking(show, actors.vic, host_id)
 
 
 def kinds(db: Database, host_id: str) -> list[str]:
-    return [event.kind for event in db.write_blocking(events.for_object, host_id)]
+    return [event.kind for event in db.write_blocking(for_object, host_id)]
 
 
 def test_a_connected_host_is_online(
@@ -172,7 +179,7 @@ def test_text_from_an_agent_is_cleaned(db: Database, actors: Actors, enrol_host:
 def test_a_hello_that_was_overtaken_by_a_later_one_does_not_count(
     db: Database, enrol_host: Enrol
 ) -> None:
-    """It knows nothing of what its agent accepted since, so it would prove too much."""
+    """It does not know what its agent has accepted since, so it would prove too much."""
     host_id = enrol_host().host_id
     later = db.write_blocking(connect, host_id, hello(greeting=7), ADDRESS)
     for number in (6, 7):
@@ -202,7 +209,7 @@ def test_a_journal_that_knows_less_than_it_accepted_is_in_doubt(
     assert db.write_blocking(doubtful_until, host_id, earlier) == 0
     other = hello(greeting=2, journal_id="other")
     assert db.write_blocking(doubtful_until, host_id, other) == 0
-    # What it accepts from now on is judged by this journal again.
+    # What it accepts from now on is checked with this journal again.
     db.write_blocking(connect, host_id, hello(greeting=2, highest=11), ADDRESS)
     assert db.write_blocking(doubtful_until, host_id, hello(greeting=3, highest=11)) == 0
 
@@ -241,7 +248,7 @@ def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrol_hos
     send_hello(6, is_saved=False, highest=12)
     send_hello(7, is_saved=False, highest=12)
     with pytest.raises(Conflict):
-        # Overtaken on its way by its successor.
+        # It is overtaken by its successor.
         send_hello(6, is_saved=False)
     # After a reboot: neither the number nor the fence was durable.
     assert send_hello(6) == 0
@@ -251,3 +258,17 @@ def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrol_hos
     with pytest.raises(Conflict):
         # A disk that was restored from a snapshot.
         send_hello(7)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer.
+def test_no_restore_is_noticed_between_the_record_and_the_hello(
+    db: Postgres, enrol_host: Enrol
+) -> None:
+    host_id = enrol_host().host_id
+
+    def read(tx: Tx) -> None:
+        restored.last_hello(tx, host_id)
+        with db.connect() as other, pytest.raises(psycopg.errors.LockNotAvailable):
+            other.execute("select 1 from hosts where id = %s for update nowait", (host_id,))
+
+    db.write_blocking(read)

@@ -1,13 +1,13 @@
-"""Indicators over time: stale values and thinning."""
+"""Indicators over time: stale values, and a history that is reduced."""
 
 import pytest
 
-from belvedere import events
 from belvedere.access import acl_of
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND
 from belvedere.db import Database, Tx
 from belvedere.indicators import history, queries, service, store
 from belvedere.indicators.model import IndicatorRow
+from event_rows import for_object
 from manual_clock import ManualClock
 from people import Actors
 
@@ -15,7 +15,7 @@ from .conftest import Make, body
 
 
 def kinds(db: Database, row: IndicatorRow) -> list[str]:
-    return [event.kind.partition(".")[2] for event in db.write_blocking(events.for_object, row.id)]
+    return [event.kind.partition(".")[2] for event in db.write_blocking(for_object, row.id)]
 
 
 def push(db: Database, actors: Actors, row: IndicatorRow, value: float) -> None:
@@ -25,7 +25,7 @@ def push(db: Database, actors: Actors, row: IndicatorRow, value: float) -> None:
 def test_a_stale_indicator_is_reported_once(
     db: Database, actors: Actors, clock: ManualClock, make: Make
 ) -> None:
-    """A silent one is told of once; when its source spoke and fell silent again, once more."""
+    """A silent one is reported once; if it is updated and becomes silent again, once more."""
     row, other = make("a", ttl=60_000), make("b")
     clock.move(59)
     assert not db.write_blocking(store.has_newly_stale)
@@ -35,7 +35,7 @@ def test_a_stale_indicator_is_reported_once(
     assert not db.write_blocking(store.has_newly_stale)
     assert not db.write_blocking(service.publish_stale)
     assert kinds(db, row) == ["created", "stale"]
-    # Somebody renames it: its source is as silent as before.
+    # It is renamed: it is still not updated.
     db.write_blocking(service.change, actors.ada, row.id, body(title="c"))
     assert not db.write_blocking(service.publish_stale)
     push(db, actors, row, 5)
@@ -72,7 +72,7 @@ def fill(db: Database, row: IndicatorRow, first: int, last: int, step: int) -> N
 
 
 def settle(db: Database) -> int:
-    """Until there is nothing left to do; how many turns it took."""
+    """Until there is nothing left to do; the number of steps."""
     turns = 1
     while db.write_blocking(service.purge_old):
         turns += 1
@@ -149,7 +149,7 @@ def test_a_deleted_indicator_is_purged_after_a_day(
     row, other = make("a", acl=["uma@acme.test"]), make("b")
     db.write_blocking(service.delete, actors.uma, row.id)
     settle(db)
-    # Who may see that it is gone can still be told.
+    # People who may see it can still read that it is stale.
     assert db.write_blocking(acl_of, actors.acme.id, "indicator", row.id) == ["uma@acme.test"]
     clock.move(DAY / SECOND + 1)
     settle(db)

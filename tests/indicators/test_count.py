@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from belvedere import events
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database
 from belvedere.indicators import queries
 from belvedere.indicators.counting import CounterRequest, count_batch
 from belvedere.indicators.model import Action
+from event_rows import for_object
 from people import Actors
 
 from .conftest import Make
@@ -72,7 +72,7 @@ def test_every_step_writes_an_event(db: Database, actors: Actors, make: Make) ->
     counter = make()
     for action in (Action.INCREASE, Action.DECREASE, Action.RESTART):
         db.write_blocking(count_batch, [CounterRequest(actors.ada, "id", counter.id, action)])
-    kinds = [event.kind for event in db.write_blocking(events.for_object, counter.id)]
+    kinds = [event.kind for event in db.write_blocking(for_object, counter.id)]
     assert kinds == ["indicator.created", *["indicator.changed"] * 3]
 
 

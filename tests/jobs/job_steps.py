@@ -7,7 +7,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
-from belvedere.events import Event, for_object
+from belvedere.events import Event
 from belvedere.hosts import presence
 from belvedere.hosts import store as host_store
 from belvedere.jobs import store
@@ -24,6 +24,7 @@ from belvedere.jobs.store import JobDetails
 from belvedere.protocol import Hello, JournaledAttempt, Report
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
+from event_rows import for_object
 from manual_clock import ManualClock
 from people import Actors
 
@@ -32,7 +33,7 @@ JOURNAL = "journal-1"
 
 
 class JobSteps:
-    """Every word is one transaction."""
+    """Every method is one transaction."""
 
     def __init__(self, db: Database, keys: Keyring, actors: Actors, clock: ManualClock) -> None:
         self.db = db
@@ -42,14 +43,15 @@ class JobSteps:
         self.host_id = self.host("web-1")
         self.session = 0
 
-    # What is there
+    # Objects
 
     def host(self, name: str, customer_id: str = "") -> str:
         customer = customer_id or self.actors.acme.id
         return self.db.write_blocking(host_store.insert, customer, name, name, "192.0.2.7").id
 
     def task(self, **fields: Any) -> str:
-        """A script task of acme, open to everybody it names; other kinds bring their own fields."""
+        """A script task of acme, visible to everyone that it names; other kinds bring their own
+        fields."""
         if fields.get("type", "script") in ("script", "scraper"):
             fields.setdefault("host_id", self.host_id)
         if fields.setdefault("type", "script") == "script":
@@ -59,7 +61,7 @@ class JobSteps:
         view, _ = self.db.write_blocking(task_service.create, self.keys, self.actors.ada, body)
         return view.id
 
-    # What happens
+    # Events
 
     def create_job(self, expected: JobRequest) -> CreatedJob:
         [answer] = self.db.write_blocking(create, [expected])
@@ -89,7 +91,7 @@ class JobSteps:
         slots: int = 16,
         host_id: str = "",
     ) -> ResyncResult:
-        """The agent says Hello; its session counts from now on."""
+        """The agent sends its hello; its session counts from now on."""
         host = host_id or self.host_id
         items: Any = [JournaledAttempt(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
         name = "web-1" if host == self.host_id else "web-2"
@@ -121,12 +123,12 @@ class JobSteps:
         return outcome
 
     def lose(self, task_id: str = "", **rest: Any) -> JobRow:
-        """A job whose end nobody knows."""
+        """A lost job: its outcome is unknown."""
         job = self.assign(task_id, **rest)
         self.end(job.fence, "unknown", reason="keeper_lost")
         return self.job(job.id)
 
-    # What it looks like
+    # Results
 
     def job(self, job_id: str) -> JobRow:
         return self.db.write_blocking(store.find, self.actors.acme.id, job_id)
@@ -144,6 +146,6 @@ class JobSteps:
         return [event.kind.removeprefix("job.") for event in self.events(job_id)]
 
     def status(self, job_id: str) -> str:
-        """Lifecycle and state in one word."""
+        """Lifecycle and state as one text."""
         job = self.job(job_id)
         return f"{job.lifecycle}/{job.state}"

@@ -34,7 +34,7 @@ class Job:
     reconciled: bool = False
     resolved: bool = False
     report_started: bool = False
-    # Lost after a silence, and nobody has told anything of it since.
+    # Lost because its agent was silent, and not reported since.
     given_up: bool = False
     not_before: int = 0
     deadline: int = 0
@@ -53,11 +53,11 @@ class Job:
         self.version += 1
 
     def knows_more(self, ran: str) -> None:
-        """What is certain once stays certain: no, then maybe, then yes."""
+        """Knowledge never gets lost: no, then maybe, then yes."""
         order = ("no", "maybe", "yes")
         self.ran = max(self.ran, ran, key=order.index)
 
-    # What its agent says
+    # Reports of its agent
 
     def claim(self, fence: int, journal: str, now: int) -> None:
         self.move("assigned", "in_progress")
@@ -112,7 +112,7 @@ class Job:
             self.move(*verdict)
 
     def meet(self, journal: str, is_held: bool, now: int) -> None:
-        """Its agent came back, with this journal, holding it or not."""
+        """Its agent reconnected with this journal, which has the attempt or not."""
         if self.is_lost and self.given_up and journal == self.journal and not is_held:
             self._disprove()
         if self.lifecycle != "assigned":
@@ -130,12 +130,12 @@ class Job:
             self.old_fences.append(self.fence)
 
     def _disprove(self) -> None:
-        """The journal of that time would know it: the agent never had it."""
+        """The journal of that time would contain it: the agent never had it."""
         if self.attempts == 1 and not self.report_started and self.ran == "maybe":
             self.ran = "no"
             self.version += 1
 
-    # What people say
+    # Actions of people
 
     def may_cancel(self) -> bool:
         return self.lifecycle in (*WAITING, "assigned")
@@ -156,7 +156,7 @@ class Job:
         self.move("finished", outcome)
         self.resolved, self.unreachable = True, False
 
-    # What time does
+    # Effects of time
 
     def pass_time(self, now: int, is_silent: bool) -> None:
         if self.lifecycle == "assigned" and is_silent and not self.unreachable:

@@ -74,7 +74,7 @@ def test_a_cancelled_wait_for_a_retry_says_that_it_ran(steps: JobSteps) -> None:
     assert (stored_job.lifecycle, stored_job.ran) == ("canceled", "yes")
 
 
-# The wrong moment, the wrong person.
+# Refused: wrong state, wrong person.
 
 
 @pytest.mark.parametrize("ending", ["exit", "timeout", "unknown", "error"])

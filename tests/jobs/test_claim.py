@@ -150,7 +150,7 @@ def test_a_disabled_organization_runs_nothing(steps: JobSteps) -> None:
     assert steps.claim() == []
 
 
-# What may be claimed.
+# Which jobs may be claimed.
 
 
 def test_jobs_on_hold_syncing_or_ended_are_not_claimed(steps: JobSteps) -> None:

@@ -58,7 +58,7 @@ def test_ready_jobs_are_read_along_their_index(busy_host: JobSteps, is_one_task:
         steps = "\n".join(lines)
         assert "jobs_ready" in steps, steps
         assert "Seq Scan on jobs" not in steps and "SCAN jobs" not in steps, steps
-        # Only the heads of the queues are sorted.
+        # Only the first jobs of the queues are sorted.
         assert steps.count("FOR ORDER BY") + steps.count("Sort Key: jobs.") <= 1, steps
 
 
@@ -110,7 +110,7 @@ def test_a_claim_takes_the_oldest_of_all_queues(steps: JobSteps) -> None:
     first = [order.job for order in steps.claim()]
     assert [job.id for job in first] == [job.id for job in jobs[:SLOTS]]
     steps.connect({job.fence: "live" for job in first}, slots=2 * SLOTS)
-    # The others would exceed the limit of their task.
+    # The others would exceed the concurrency limit of their task.
     assert [order.job.id for order in steps.claim()] == [jobs[4].id, jobs[6].id]
 
 
@@ -151,7 +151,7 @@ def test_hosts_whose_jobs_may_not_start_yet_are_not_found(steps: JobSteps) -> No
 def test_a_download_reads_only_the_front_of_the_queue(
     busy_host: JobSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that no task uses any more; a hostile agent may ask for others all day."""
+    """A file that no task uses any more; a hostile agent may request such files all day."""
     monkeypatch.setattr(specs, "MAX_READY_JOBS", FEW)
 
     def measure(tx: Tx) -> int:

@@ -10,7 +10,7 @@ from belvedere.events import Event
 from belvedere.jobs.history import consistency, retention
 from belvedere.jobs.history.consistency import Inconsistency, ReplayedJob
 from belvedere.jobs.lifecycle import actions
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_store import LogPiece
 from jobs.job_steps import JobSteps
 
@@ -73,7 +73,7 @@ def test_a_batch_begins_after_an_id(steps: JobSteps) -> None:
         ("delete from events where kind = 'job.assigned'", "version 3 after 1"),
         ("update attempts set state = 'live'", "but has live attempts"),
         ("update jobs set attempts = 5", "counts 5 attempts"),
-        ("delete from attempts", "counts 1 attempts, there are 0"),
+        ("delete from attempts", "counts 1 attempts, but there are 0"),
         ("update jobs set ended_at = null", "ended_at is None"),
     ],
 )
@@ -134,7 +134,7 @@ def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) ->
 def test_a_log_without_its_job_is_a_stray(steps: JobSteps, logs: Database) -> None:
     object_id, gone = steps.create().id, steps.create().id
     for fence, job_id in ((1, object_id), (2, gone)):
-        logs.write_blocking(joblog.append, [LogPiece(fence, job_id, 0, 0, b"x")])
+        logs.write_blocking(log_store.append, [LogPiece(fence, job_id, 0, 0, b"x")])
     ids = logs.write_blocking(consistency.jobs_with_logs, "", 10)
     assert ids == sorted([object_id, gone])
     assert steps.db.write_blocking(consistency.orphaned_logs, ids) == []

@@ -173,7 +173,7 @@ def test_a_wrong_secret_and_a_missing_task_look_the_same(steps: JobSteps) -> Non
     assert len(result) == 1
 
 
-# Sets.
+# Batches.
 
 
 def test_a_refused_job_does_not_affect_others(steps: JobSteps) -> None:

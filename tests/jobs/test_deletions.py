@@ -7,7 +7,6 @@ import pytest
 from msgspec import UNSET
 
 from belvedere import events
-from belvedere.access import audit
 from belvedere.access.actor import Actor
 from belvedere.access.customers import service
 from belvedere.base.errors import Invalid, NotFound
@@ -23,6 +22,7 @@ from belvedere.jobs.queries import pages
 from belvedere.rest.listing import Listing
 from jobs.job_steps import MISSING, JobSteps
 from jobs.test_retention import READERS, end_job, list_ids, process_all, purge
+from people import list_audit_entries
 from statements import RecordingTx, cost
 
 
@@ -145,7 +145,7 @@ def test_the_audit_has_the_request_and_the_end(steps: JobSteps) -> None:
         end_job(steps, task_id)
     delete(steps, "Task", task_id)
     purge(steps)
-    rows = steps.db.write_blocking(audit.list_entries, steps.actors.ada)
+    rows = steps.db.write_blocking(list_audit_entries, steps.actors.ada)
     entries = [(row.action, row.actor_name, row.object_id, row.after) for row in rows[:2]]
     assert entries == [
         ("job.history_deleted", "ada@acme.test", task_id, '{"deleted":3}'),

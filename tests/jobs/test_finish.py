@@ -76,7 +76,7 @@ def test_no_last_line_prevents_the_end_of_a_job(steps: JobSteps) -> None:
         assert steps.status(job.id) == "finished/normal"
 
 
-# Once and by the right agent.
+# Once, and by the right agent.
 
 
 def test_finishing_a_job_twice_is_refused(steps: JobSteps) -> None:
@@ -207,16 +207,16 @@ def test_an_earlier_attempts_report_never_counts_for_a_later_one(steps: JobSteps
 
 
 def test_a_cancelled_job_is_not_tried_again(steps: JobSteps) -> None:
-    from belvedere.jobs.lifecycle import actions as service
+    from belvedere.jobs.lifecycle import actions
 
     job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
-    steps.db.write_blocking(service.cancel, steps.actors.ada, job.id)
+    steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
     steps.end(job.fence, code=1)
     assert steps.status(job.id) == "finished/failure"
 
 
 def test_nothing_is_tried_again_while_a_process_of_it_would_not_die(steps: JobSteps) -> None:
-    """Two of them would run side by side."""
+    """Two of them would run at the same time."""
     task_id = steps.task(retry={"times": 1, "on_lost": True})
     job = steps.assign(task_id)
     steps.end(job.fence, "timeout", survivors=[42])
@@ -248,6 +248,23 @@ def test_two_attempts_that_could_not_start_never_ran(steps: JobSteps) -> None:
     assert steps.job(job.id).ran == "no"
 
 
+def test_a_job_that_started_is_not_returned(steps: JobSteps) -> None:
+    """An agent that returns an order has not started it. If it reported a start, one of both is
+    wrong, and the script must not run again."""
+    job = steps.assign()
+    steps.report_started(job.fence)
+    steps.end(job.fence, "error", reason="disk_full")
+    assert (steps.status(job.id), steps.job(job.id).ran) == ("finished/error", "yes")
+    assert steps.claim() == []
+
+
+def test_a_retry_does_not_hide_a_reported_start(steps: JobSteps) -> None:
+    job = steps.assign(steps.task(retry={"times": 1}))
+    steps.report_started(job.fence)
+    steps.end(job.fence, "error")
+    assert (steps.status(job.id), steps.job(job.id).ran) == ("ready/in_progress", "yes")
+
+
 def test_a_lost_attempt_may_have_run(steps: JobSteps) -> None:
     job = steps.assign(steps.task(retry={"times": 1, "on_lost": True}))
     steps.end(job.fence, "unknown")
@@ -269,7 +286,7 @@ def test_a_script_that_was_cancelled_before_it_began_never_ran(steps: JobSteps) 
     assert (stored_job.started_at, steps.heavy(job.id).result) == (None, None)
 
 
-# Lost, and found again.
+# Lost, and reported later.
 
 
 def test_a_lost_job_gets_its_reported_outcome(steps: JobSteps) -> None:

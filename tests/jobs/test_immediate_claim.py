@@ -1,4 +1,4 @@
-"""Jobs that their agent gets with the first write: nothing else about them is different."""
+"""Jobs that their agent gets with the first write: otherwise they are like any other job."""
 
 import asyncio
 from collections.abc import Iterator
@@ -13,7 +13,6 @@ import engines
 from belvedere.base.errors import Refused
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
-from belvedere.events import for_object
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
 from belvedere.jobs.history import consistency
@@ -24,12 +23,13 @@ from belvedere.jobs.model import JobRow
 from belvedere.protocol import Order, Report
 from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.registry import AgentRegistry
+from event_rows import for_object
 from jobs.job_steps import JobSteps
 from jobs.test_races import at_once
 
 
 class FakeConnection:
-    """In the place of an agent's connection: it keeps what was given to it."""
+    """Stands in for an agent's connection: it keeps the orders that it gets."""
 
     def __init__(self, host_id: str, session: int) -> None:
         self.host_id = host_id
@@ -137,7 +137,7 @@ def test_a_job_that_was_claimed_immediately_ends_like_any_other(
     check_consistent(steps)
 
 
-# Who comes first.
+# Which job is first.
 
 
 def test_an_older_waiting_job_is_not_overtaken(steps: JobSteps) -> None:
@@ -229,7 +229,7 @@ def test_an_older_session_gets_nothing(steps: JobSteps, claim_server: ClaimServe
     assert len(steps.claim()) == 1
 
 
-# What goes wrong.
+# Failures.
 
 
 def test_a_refused_job_does_not_affect_others(steps: JobSteps, claim_server: ClaimServer) -> None:
@@ -241,7 +241,7 @@ def test_a_refused_job_does_not_affect_others(steps: JobSteps, claim_server: Cla
 def test_agents_of_two_hosts_get_different_fences(
     steps: JobSteps, claim_server: ClaimServer
 ) -> None:
-    """Both are taken before either is written."""
+    """Both are read before either is written."""
     other = steps.host("web-2")
     steps.connect(host_id=other)
     beside = FakeConnection(other, 1)
@@ -279,7 +279,7 @@ def test_an_operation_that_fails_after_it_leaves_neither_job_nor_order(
         return await steps.db.write_batched(claim_server.links.create, expected)
 
     async def run() -> list[Any]:
-        """In one transaction with a neighbour, where verbs share one."""
+        """In one transaction with another operation, if operations share one."""
         return list(
             await asyncio.gather(steps.db.write(create_and_refuse), join(), return_exceptions=True)
         )
@@ -341,7 +341,7 @@ def live(tx: Tx) -> list[int]:
 def test_two_concurrent_servers_never_exceed_the_slots(
     steps: JobSteps, second_db: Database
 ) -> None:
-    """Both believe that the agent hangs on them: only the host's row stands between them."""
+    """Both servers have the agent as connected: only the host's row decides."""
     task_id, narrow = steps.task(), steps.task(name="narrow", concurrency=1)
     offices = [ClaimServer(steps, steps.db, slots=3), ClaimServer(steps, second_db)]
     for _ in range(25):

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from belvedere.db import Database
-from belvedere.jobs.output import log_lines
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_lines, log_store
 from belvedere.jobs.output.log_lines import LineTimes
 from belvedere.jobs.output.log_store import LogPiece
 from manual_clock import ManualClock
@@ -21,7 +20,7 @@ def times(logs: Database, first: int = 1) -> LineTimes:
 
 
 def add(logs: Database, at: int, line: int, data: bytes) -> None:
-    logs.write_blocking(joblog.append, [LogPiece(FENCE, JOB, at, line, data)])
+    logs.write_blocking(log_store.append, [LogPiece(FENCE, JOB, at, line, data)])
 
 
 def test_each_chunk_marks_the_time_of_its_first_line(logs: Database) -> None:

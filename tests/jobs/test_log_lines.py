@@ -57,7 +57,7 @@ def test_reading_continues_from_any_byte(text: str, cuts: list[int], since: int)
     actual_chunks = chunks(data, cuts)
     before = [chunk for chunk in actual_chunks if chunk.at_byte < since][-1:]
     for chunk in before:
-        # As a search begins that reads from the database.
+        # A search in a log that is read from the database begins like this.
         looking.walk.start = looking.walk.at = chunk.at_byte
         looking.walk.before = chunk.at_line
     for chunk in (*before, *(chunk for chunk in actual_chunks if chunk.at_byte >= since)):

@@ -39,7 +39,7 @@ class Jobs(RuleBasedStateMachine):
         self.steps = steps
         # Every example begins at the same moment, so that a failing one can be repeated.
         steps.clock.now = START
-        # A host of its own: what earlier examples left behind is not touched.
+        # A host of its own: jobs of earlier examples are not affected.
         number = steps.db.write_blocking(lambda tx: tx.value("select count(*) from hosts"))
         self.name = f"machine-{number}"
         self.host_id = steps.host(self.name)
@@ -99,7 +99,7 @@ class Jobs(RuleBasedStateMachine):
             self.create(kind, "ready")
         self.claim()
 
-    # The agent
+    # Agent
 
     @rule()
     def claim(self) -> None:
@@ -153,7 +153,7 @@ class Jobs(RuleBasedStateMachine):
 
     @rule(is_new=st.booleans(), held=st.integers(0, 15))
     def connect(self, is_new: bool, held: int) -> None:
-        """The agent comes back; `held` says by its bits which of the running jobs it knows."""
+        """The agent reconnects; the bits of `held` say which of the running jobs it has."""
         if is_new or not self.journal:
             self.journal = f"{self.name}-{self.now}-{len(self.jobs)}-{self.session}"
         running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
@@ -241,7 +241,7 @@ class Jobs(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1, 6, 25, 31, 70, 130, 700]))
     def wait(self, seconds: int) -> None:
-        """The loops of the server look at everything that time has changed."""
+        """The loops of the server process everything that time has changed."""
         self.steps.clock.move(seconds)
         run_timeouts.mark_silent(self.steps.db)
         self.steps.db.write_blocking(timeouts.mark_unreachable)
@@ -253,11 +253,11 @@ class Jobs(RuleBasedStateMachine):
             job.pass_time(self.now, is_silent)
 
     def teardown(self) -> None:
-        """Nothing of this example may count in the next one."""
+        """Nothing of this example may affect the next one."""
         for table in ("attempts", "jobs", "events"):
             self.steps.db.write_blocking(_empty, table)
 
-    # What must hold
+    # Invariants
 
     @invariant()
     def rows_are_as_the_model_says(self) -> None:
@@ -295,7 +295,7 @@ def run(steps: JobSteps, examples: int, step_count: int) -> None:
 
 @pytest.mark.limit(240)
 def test_random_stories_are_consistent(steps: JobSteps, engine: str) -> None:
-    examples, step_count = (80, 50) if engine == "sqlite" else (10, 30)
+    examples, step_count = (40, 50) if engine == "sqlite" else (10, 30)
     run(steps, examples, step_count)
 
 

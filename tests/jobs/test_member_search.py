@@ -16,8 +16,7 @@ from belvedere.jobs.queries import pages, text_search
 from belvedere.jobs.search import candidates, terms, visibility
 from belvedere.rest.listing import Listing
 from jobs.job_steps import JobSteps
-from jobs.test_search import add_all, echo, search
-from statements import RecordingTx, cost
+from jobs.test_search import add_all, echo, search, search_cost
 
 UMA = ["uma@acme.test"]
 
@@ -178,20 +177,7 @@ def test_the_search_of_a_member_does_not_cost_more_with_hidden_jobs(
     history = Fixture(steps.actors.ada, steps.host_id, steps.session, hidden)
     steps.db.write_blocking(history_data.fill, history, 0, 300, 300)
     add_all(steps)
-    before = search_cost(steps, text)
+    before = search_cost(steps, text, steps.actors.uma)
     steps.db.write_blocking(history_data.fill, history, 300, 1_200, 1_500)
     add_all(steps)
-    assert search_cost(steps, text) <= 1.3 * before + 50
-
-
-def search_cost(steps: JobSteps, text: str) -> int:
-    def run(tx: Tx) -> int:
-        if tx.dialect.name == "postgres":
-            tx.execute("analyze job_search, jobs, events")
-        recording = RecordingTx(tx)
-        listing = terms.with_search(Listing(pages.listable(tx.dialect), limit=50), text)
-        page = pages.read_page(recording, steps.actors.uma, listing, None, 5_000)
-        assert page.until is None
-        return sum(cost(tx, item) for item in recording.statements if item[1])
-
-    return steps.db.write_blocking(run)
+    assert search_cost(steps, text, steps.actors.uma) <= 1.3 * before + 50

@@ -67,7 +67,7 @@ def may(trigger: str, row: JobRow, after: Lifecycle, state: JobState) -> bool:
 
 
 def test_only_transitions_of_the_table_are_allowed() -> None:
-    """Every trigger, from every place, to every place: exactly the table."""
+    """Every trigger, from every state, to every state: exactly the table."""
     table = allowed_moves()
     triggers = sorted({trigger for trigger, *_ in table})
     for trigger, before, had, after, state in itertools.product(
@@ -97,7 +97,7 @@ def test_every_lifecycle_but_the_first_ones_can_be_reached() -> None:
     assert set(Lifecycle) - reached == {Lifecycle.SYNCING}
 
 
-# The database's own guard.
+# The guard in the database.
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -109,7 +109,7 @@ def test_the_guard_of_the_database_holds_the_same_pairs(db: Database) -> None:
 
 
 def place(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
-    """A job in any place: what is inserted there passes no guard."""
+    """A job in any state: an insert is not checked by the guard."""
     tx.execute(
         "insert into jobs (id, customer_id, type, name, lifecycle, state, origin, timeout,"
         " expires_at, created_at, updated_at, arguments)"

@@ -40,7 +40,7 @@ def in_lists(steps: JobSteps, job_id: str) -> set[str]:
 
 @pytest.fixture(params=["by id", "in lists"])
 def visible_ids(request: pytest.FixtureRequest) -> Callable[[JobSteps, str], set[str]]:
-    """The rule is written twice, in Python and in SQL; both are asked."""
+    """The rule exists twice, in Python and in SQL; both are tested."""
     return {"by id": by_id, "in lists": in_lists}[request.param]
 
 

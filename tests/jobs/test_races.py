@@ -1,4 +1,5 @@
-"""Several at once on PostgreSQL, with real threads; SQLite has one writer and no such races."""
+"""Concurrent operations on PostgreSQL, with real threads; SQLite has one writer and no such
+races."""
 
 import itertools
 import random
@@ -31,7 +32,7 @@ def _end(steps: JobSteps, end: ReceivedReport) -> Any:
 
 
 def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
-    """Run them all, begun at the same moment; the results, or the exceptions that came instead."""
+    """Run all of them, started at the same moment; the results, or the exceptions."""
     gate = threading.Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
@@ -130,7 +131,7 @@ def test_one_of_two_concurrent_reports_counts(steps: JobSteps) -> None:
 
 
 def test_cancel_and_end_have_one_winner(steps: JobSteps) -> None:
-    """Whoever is first: the end stands, and the cancel was asked in time or refused."""
+    """Whichever is first: the end is stored, and the cancel was requested in time or refused."""
     task_id = steps.task(retry={"times": 1, "delay": 0})
     for _ in range(40):
         job = steps.assign(task_id)
@@ -143,7 +144,7 @@ def test_cancel_and_end_have_one_winner(steps: JobSteps) -> None:
         )
         assert isinstance(outcome, ReportOutcome) and outcome.status == "counted"
         assert not isinstance(canceled, Exception), canceled
-        # Cancelled in time: no retry. Too late: the retry that waited is cancelled instead.
+        # Canceled in time: no retry. Too late: the retry that waits is canceled instead.
         assert steps.status(job.id) in ("finished/failure", "canceled/canceled")
         assert steps.job(job.id).ran == "yes"
     check_consistent(steps)

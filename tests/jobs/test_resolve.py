@@ -73,7 +73,7 @@ def test_a_reconnecting_agent_is_told_to_stop_the_job(steps: JobSteps) -> None:
 
 
 def test_a_connected_agent_is_told_to_stop_the_job_too(steps: JobSteps) -> None:
-    """A lost job may still run on an agent that came back before the person decided."""
+    """A lost job may still run on an agent that reconnected before the person decided."""
     job = steps.lose()
     signals: list[set[Signal]] = []
     steps.db.on_signals = lambda emitted: signals.append(set(emitted))

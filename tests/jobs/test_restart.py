@@ -80,7 +80,7 @@ def test_a_restart_with_invalid_values_is_refused(steps: JobSteps) -> None:
 
 
 def test_a_job_is_not_found_without_permission_to_see_it(steps: JobSteps) -> None:
-    """Whether it is over or not must not show either."""
+    """The response must not reveal either whether it has ended."""
     over, waiting = end_job(steps, steps.task()), steps.create().id
     for actor in (steps.actors.eve, steps.actors.uma, steps.actors.vic):
         for job_id in (over, waiting, MISSING):

@@ -8,6 +8,7 @@ from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx, installation
 from belvedere.hosts import restored
 from belvedere.jobs import store
+from belvedere.jobs.attempts import live_attempts
 from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.timeouts import end_waiting
@@ -17,7 +18,7 @@ from jobs.job_steps import JOURNAL, JobSteps
 
 
 def restore_database(steps: JobSteps) -> None:
-    """The step of the operator, and the start that follows it."""
+    """The operator's command, and the start that follows it."""
     steps.db.write_blocking(restore.was_restored)
     steps.db.write_blocking(installation.raise_epoch)
     assert steps.db.write_blocking(restore.hold_after_restore) is not None
@@ -36,6 +37,9 @@ def test_held_jobs_are_not_claimed(steps: JobSteps) -> None:
     before = steps.create(task_id)
     restore_database(steps)
     after = steps.create(task_id)
+    # No session from before the restore gets a job: its journal was not compared.
+    assert steps.claim() == []
+    steps.connect({})
     assert [item.job.id for item in steps.claim()] == [after.id]
     job = steps.job(before.id)
     assert (job.lifecycle, job.reason, job.ran) == ("onhold", "restored", "maybe")
@@ -106,6 +110,7 @@ def test_only_an_admin_releases(steps: JobSteps) -> None:
     with pytest.raises(Forbidden):
         steps.db.write_blocking(hold.release, user, job.id)
     steps.db.write_blocking(hold.release, steps.actors.ada, job.id)
+    steps.connect({})
     assert [item.job.id for item in steps.claim()] == [job.id]
     with pytest.raises(Conflict):
         steps.db.write_blocking(hold.release, steps.actors.ada, job.id)
@@ -124,7 +129,7 @@ def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(steps: JobSteps)
     assert (steps.status(stale.id), steps.job(stale.id).ran) == ("canceled/canceled", "maybe")
 
 
-# Without the step of the operator.
+# Without the operator's command.
 
 
 def hello(highest: int, *entries: JournaledAttempt, **more: object) -> Hello:
@@ -137,7 +142,8 @@ def check(steps: JobSteps, actual_hello: Hello, host_id: str = "") -> int:
 
     def work(tx: Tx) -> int:
         before = restored.last_hello(tx, host_id)
-        fence = restore.check_hello(tx, host_id, actual_hello, before)
+        attempts = live_attempts(tx, host_id)
+        fence = restore.check_hello(tx, host_id, actual_hello, before, attempts)
         if fence:
             restore.hold_for_host(tx, host_id, fence)
         return fence
@@ -152,7 +158,7 @@ def test_a_fence_that_was_never_issued_reveals_a_restore(steps: JobSteps) -> Non
     assert steps.status(job.id) == "onhold/in_progress"
     raised = steps.db.write_blocking(installation.newest_fence)
     assert installation.epoch_of(raised) == installation.epoch_of(newest) + 1
-    # The next start does not take it for another restore.
+    # The next start does not count as another restore.
     assert steps.db.write_blocking(restore.hold_after_restore) is None
 
 
@@ -289,6 +295,16 @@ def test_a_fence_that_the_journal_has_dropped_shows_a_restore(steps: JobSteps) -
     """A journal drops an attempt after its end was committed; here it is still open."""
     job, other = steps.assign(), steps.create()
     assert check(steps, hello(job.fence)) == job.fence
+    assert steps.status(other.id) == "onhold/in_progress"
+
+
+def test_an_acknowledged_fence_below_a_running_one_shows_a_restore(steps: JobSteps) -> None:
+    """Otherwise the job would run again: its start was never reported to this database."""
+    job, running, other = steps.assign(), steps.assign(), steps.create()
+    entry = JournaledAttempt(running.fence, "live", running.id)
+    assert check(steps, hello(running.fence, entry)) == 0
+    newest = hello(running.fence, entry, acknowledged=[job.fence])
+    assert check(steps, newest) == running.fence
     assert steps.status(other.id) == "onhold/in_progress"
 
 

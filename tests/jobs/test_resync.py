@@ -33,11 +33,11 @@ def test_an_order_that_was_never_accepted_is_requeued(steps: JobSteps) -> None:
     assert again.job.fence > job.fence
 
 
-# Rolled back: the journal knows less than it did.
+# Rolled back: the journal has less than before.
 
 
 def test_a_started_job_is_never_assigned_again(steps: JobSteps) -> None:
-    """Whatever the journal lacks: the agent itself has reported that the script runs."""
+    """Even if the journal lacks it: the agent itself has reported that the script runs."""
     job = steps.assign()
     steps.report_started(job.fence)
     steps.connect({})
@@ -77,7 +77,8 @@ def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(steps: JobS
 
 
 def test_after_a_failover_a_possibly_reported_outcome_is_unknown(steps: JobSteps) -> None:
-    """The agent forgets an attempt once its report was taken; the database has lost the report."""
+    """The agent deletes an attempt once its report was acknowledged; the database has lost the
+    report."""
     task_id = steps.task()
     reported, never = steps.assign(task_id), steps.assign(task_id)
     steps.db.write_blocking(resync.resync_host, steps.host_id, JOURNAL, [], 0, reported.fence)
@@ -91,7 +92,7 @@ def _lose_all(steps: JobSteps) -> None:
 
 
 def test_a_lost_job_that_was_never_accepted_did_not_run(steps: JobSteps) -> None:
-    """It is over and stays so; but whoever looks knows that it can be run again."""
+    """The job has ended and stays so; but people can see that it can be run again."""
     task_id = steps.task()
     job, stored_job, started = (steps.assign(task_id) for _ in range(3))
     steps.report_started(started.fence)
@@ -112,7 +113,7 @@ def test_a_lost_job_that_was_never_accepted_did_not_run(steps: JobSteps) -> None
 
 
 def test_a_journal_whose_entry_was_acknowledged_proves_nothing(steps: JobSteps) -> None:
-    """Its keeper died under it; told and taken, it left the journal."""
+    """Its keeper crashed; after the report was acknowledged, it was removed from the journal."""
     early, late = steps.assign(), steps.assign()
     steps.end(early.fence, ending="unknown", reason="keeper_lost")
     _lose_all(steps)
@@ -171,7 +172,7 @@ def test_an_unaccepted_job_to_be_cancelled_is_cancelled(steps: JobSteps) -> None
     assert steps.kinds(job.id)[-1] == "canceled"
 
 
-# Still held.
+# Still running.
 
 
 def test_a_live_job_is_reachable_again(steps: JobSteps) -> None:
@@ -200,7 +201,7 @@ def test_an_ended_attempt_waits_for_its_report(steps: JobSteps) -> None:
     assert steps.status(job.id) == "finished/normal"
 
 
-# Another journal proves nothing.
+# A different journal proves nothing.
 
 
 def test_a_lost_journal_leaves_the_job_lost(steps: JobSteps) -> None:
@@ -227,7 +228,7 @@ def test_with_on_lost_a_lost_journal_means_another_attempt(steps: JobSteps) -> N
     assert (steps.status(job.id), steps.job(job.id).ran) == ("ready/in_progress", "maybe")
 
 
-# What nobody waits for.
+# Attempts that no job waits for.
 
 
 def test_a_script_that_the_server_never_ordered_is_stopped(steps: JobSteps) -> None:
@@ -251,7 +252,7 @@ def test_a_lost_job_may_still_get_its_result(steps: JobSteps) -> None:
 
 
 def test_an_end_on_its_way_is_not_stopped(steps: JobSteps) -> None:
-    """Its report is settled like any other, and then forgotten."""
+    """Its report is processed like any other, and then deleted."""
     assert steps.connect({777: "ended"}).stop == []
 
 
@@ -264,11 +265,11 @@ def test_the_attempts_of_other_hosts_are_left_alone(steps: JobSteps) -> None:
 
 
 def test_attempts_that_were_completed_meanwhile_are_skipped(steps: JobSteps) -> None:
-    """On PostgreSQL an end may commit between the look at the attempts and the lock."""
+    """On PostgreSQL an end may be committed between reading the attempts and the lock."""
     job = steps.assign()
 
     def late(tx):  # type: ignore[no-untyped-def]
-        # The attempt still reads as live, its job is over already.
+        # The attempt still reads as live, its job has already ended.
         tx.execute("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
         return resync.resync_host(tx, steps.host_id, "journal-1", [JournaledAttempt(1, "live")])
 

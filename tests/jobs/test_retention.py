@@ -10,7 +10,7 @@ from belvedere.db import Database, Row, Tx
 from belvedere.events import cursors
 from belvedere.jobs.attempts import attempts_for_job
 from belvedere.jobs.history import deletion_steps, limits, retention, unprocessed
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_store import LogPiece
 from belvedere.tasks import service as task_service
 from jobs.job_steps import JobSteps
@@ -50,7 +50,9 @@ def test_old_jobs_are_deleted_by_age(steps: JobSteps) -> None:
     steps.clock.move(12 * 3600)
     young = end_job(steps, task_id)
     purge(steps)
-    steps.clock.move(12 * 3600 + 1)
+    # The age follows from the id, whose time is that of the machine: later than this clock by the
+    # age of the database that the test got a copy of, and by the time that the test takes.
+    steps.clock.move(18 * 3600)
     steps.db.write_blocking(limits.start_over)
     purge(steps)
     assert list_ids(steps) == [young]
@@ -69,7 +71,8 @@ def test_a_task_that_no_longer_runs_grows_old_too(steps: JobSteps) -> None:
 def test_each_task_is_checked_once_however_many_jobs_it_keeps(
     steps: JobSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look counts what a task keeps: one per slice of history would be a walk for each."""
+    """One pass counts what a task keeps; counting per slice of history would read it again for
+    each."""
     monkeypatch.setattr(limits, "EVENT_BATCH_SIZE", 2)
     looked: list[str] = []
     beyond = limits._batch_for
@@ -119,14 +122,14 @@ def test_constant_deletion_by_count_does_not_delay_deletion_by_age(steps: JobSte
         end_job(steps, busy)
         steps.db.write_blocking(retention.purge, {})
     assert idle not in list_ids(steps)
-    # However many come, a look has an end.
+    # A pass ends, no matter how many new jobs are created.
     end_job(steps, busy)
     assert not steps.db.write_blocking(retention.purge, {})
     assert len(list_ids(steps)) == 1
 
 
 def test_jobs_that_end_long_after_they_were_created_are_trimmed(steps: JobSteps) -> None:
-    """A flood of calls is created while retention passes by, and ends later."""
+    """A flood of webhook calls is created while retention runs, and ends later."""
     task_id = steps.task(history={"count": 2, "days": 90})
     purge(steps)
     jobs = [steps.assign(task_id) for _ in range(6)]
@@ -206,15 +209,15 @@ def test_logs_of_dropped_jobs_are_forgotten(steps: JobSteps, logs: Database) -> 
     task_id = steps.task(history={"count": 1, "days": 90})
     ids = [end_job(steps, task_id) for _ in range(2)]
     for fence, job_id in enumerate(ids, start=1):
-        logs.write_blocking(joblog.append, [LogPiece(fence, job_id, 0, 0, b"x\n")])
+        logs.write_blocking(log_store.append, [LogPiece(fence, job_id, 0, 0, b"x\n")])
     purge(steps)
     dropped = steps.db.write_blocking(retention.jobs_with_leftover_logs)
     assert dropped == ids[:1]
     logs.write_blocking(retention.delete_logs, dropped)
     steps.db.write_blocking(retention.confirm_logs_deleted, dropped)
-    assert logs.write_blocking(joblog.find, 1) is None
-    assert logs.write_blocking(joblog.chunks, 1, 0) == []
-    assert logs.write_blocking(joblog.find, 2) is not None
+    assert logs.write_blocking(log_store.find, 1) is None
+    assert logs.write_blocking(log_store.chunks, 1, 0) == []
+    assert logs.write_blocking(log_store.find, 2) is not None
     assert steps.db.write_blocking(retention.jobs_with_leftover_logs) == []
 
 
@@ -246,7 +249,7 @@ def test_a_job_is_kept_until_the_consumers_have_processed_its_events(steps: JobS
     steps.db.write_blocking(limits.start_over)
     purge(steps, READERS)
     assert list_ids(steps) == [second]
-    # Nothing else happens to the task: the walk still visits the job.
+    # Nothing else happens to the task: the full pass still visits the job.
     steps.db.write_blocking(process_all, "reader")
     purge(steps, READERS)
     assert list_ids(steps) == []
@@ -263,7 +266,7 @@ def test_a_job_is_kept_until_its_output_was_passed_on(steps: JobSteps) -> None:
     assert list_ids(steps) == [job_id]
     steps.db.write_blocking(process_all, "triggers")
     purge(steps, READERS)
-    # The next job of the task visits it, or the daily walk.
+    # The next job of the task visits it, or the daily full pass.
     steps.db.write_blocking(limits.start_over)
     purge(steps, READERS)
     assert list_ids(steps) == []

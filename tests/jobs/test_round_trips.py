@@ -11,7 +11,7 @@ from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
 from belvedere.db.postgres.connection import PostgresConnection
 from belvedere.db.signals import host_ready
-from belvedere.jobs.lifecycle.create import JobRequest
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
 from belvedere.jobs.lifecycle.finish import ReceivedReport
 from belvedere.protocol import Report
 from jobs.job_steps import JobSteps
@@ -128,6 +128,47 @@ def test_a_job_that_becomes_ready_before_the_commit_is_claimed_after_it(
     job_id = steps.db.write_blocking(finish)
     assert other_server.link.given == []
     assert claim_server.link.job_ids[1:] == [job_id]
+    check_consistent(steps)
+
+
+def test_a_slot_that_becomes_free_before_the_commit_is_used_after_it(
+    steps: JobSteps, claim_server: ClaimServer, second_db: Database
+) -> None:
+    """The same the other way round: the end, which another server stores, does not see the job that
+    is being created, and the job found no free slot."""
+    task_id = steps.task()
+    claim_server.create(task_id)
+    [order] = claim_server.link.given
+    other_server = ClaimServer(steps, second_db)
+
+    def create(tx: Tx) -> str:
+        [created] = claim_server.links.create(tx, [JobRequest(steps.actors.ada, task_id, None)])
+        report = ReceivedReport(steps.host_id, order.fence, Report("exit"))
+        other_server.db.write_blocking(other_server.links.finish, [report])
+        assert isinstance(created, CreatedJob)
+        return created.job.id
+
+    job_id = steps.db.write_blocking(create)
+    assert other_server.link.given == []
+    assert claim_server.link.job_ids[1:] == [job_id]
+    check_consistent(steps)
+
+
+def test_a_job_that_finds_no_free_slot_takes_two_round_trips(
+    steps: JobSteps, claim_server: ClaimServer, round_trips: mock.Mock
+) -> None:
+    """Nothing is claimed at the end of its transaction, whether other jobs wait or not."""
+    task_id = steps.task()
+    for _ in range(2):
+        run_one(claim_server, task_id)
+    for _ in range(4):
+        claim_server.create(task_id)
+    round_trips.reset_mock()
+    for _ in range(2):
+        claim_server.create(task_id)
+    assert round_trips.call_count == 4
+    while len(claim_server.link.given) < 8:
+        end(claim_server)
     check_consistent(steps)
 
 

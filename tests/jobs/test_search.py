@@ -247,13 +247,13 @@ def test_a_search_costs_the_same_with_a_longer_history(steps: JobSteps) -> None:
     assert all(after <= 1.3 * before + 50 for before, after in zip(short, long, strict=True))
 
 
-def search_cost(steps: JobSteps, text: str) -> int:
+def search_cost(steps: JobSteps, text: str, actor: Actor | None = None) -> int:
     def run(tx: Tx) -> int:
         if tx.dialect.name == "postgres":
             tx.execute("analyze job_search, jobs, events")
         recording = RecordingTx(tx)
         listing = terms.with_search(Listing(pages.listable(tx.dialect), limit=50), text)
-        page = pages.read_page(recording, steps.actors.ada, listing, None, 5_000)
+        page = pages.read_page(recording, actor or steps.actors.ada, listing, None, 5_000)
         assert page.until is None
         return sum(cost(tx, item) for item in recording.statements if item[1])
 

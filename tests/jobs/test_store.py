@@ -11,7 +11,7 @@ from belvedere.jobs.store import ASSIGNED, CHANGING, ENDED, IMMUTABLE, EndColumn
 
 
 class Recorder:
-    """Stands in for a transaction: keeps statements and parameters."""
+    """Stands in for a transaction: records statements and parameters."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, list[tuple[object, ...]]]] = []
@@ -27,7 +27,7 @@ def job() -> JobRow:
 
 
 def check(sql: str, parameters: tuple[object, ...]) -> None:
-    """Each parameter belongs to the column of its place."""
+    """Each parameter belongs to the column at its position."""
     names = re.findall(r"(\w+) = \?", sql)
     expected = [8 if name == "version" else f"<{name}>" for name in names]
     expected[-1] = 7
@@ -69,5 +69,5 @@ def test_saving_writes_each_value_into_its_column() -> None:
     ],
 )
 def test_an_update_names_only_the_columns_that_change(columns: tuple[str, ...], text: str) -> None:
-    """Byte for byte as before the list of columns: batching uses the text as a key."""
+    """Byte for byte as before the list of columns: batches use the text as a key."""
     assert store.update_statement(columns) == text

@@ -1,4 +1,4 @@
-"""Jobs and time: nothing waits for ever, and no outcome is guessed."""
+"""Jobs and time: nothing waits forever, and no outcome is guessed."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from jobs.job_steps import JobSteps
 
 
 def silent(steps: JobSteps, seconds: float) -> None:
-    """The agent says nothing for so long, and the server's loops look."""
+    """The agent is silent for this long, and the server's loops run."""
     steps.clock.move(seconds)
     run_timeouts.mark_silent(steps.db)
     steps.db.write_blocking(timeouts.mark_unreachable)
@@ -93,7 +93,7 @@ def test_jobs_that_wait_for_a_deleted_object_end_immediately(steps: JobSteps, co
     assert steps.status(other.id) == "onhold/in_progress"
 
 
-# Unreachable: a mark, not a verdict.
+# Unreachable: a mark, not a result.
 
 
 def test_jobs_of_a_silent_agent_are_marked(steps: JobSteps) -> None:
@@ -126,7 +126,8 @@ def test_a_disconnection_of_ten_minutes_does_no_harm(steps: JobSteps) -> None:
 
 
 def test_an_agent_that_resumes_on_its_old_connection_is_reachable(steps: JobSteps) -> None:
-    """A server that stood still for a while finds its agents silent; they only waited for it."""
+    """A server that was suspended for a while finds its agents silent, although they only waited
+    for it."""
     job = steps.assign()
     silent(steps, 40)
     assert not steps.db.write_blocking(timeouts.any_reachable)

@@ -241,7 +241,7 @@ def test_every_json_line_has_a_verdict(value: Any) -> None:
     assert all("\0" not in text for text in actual_verdict.output or [])
 
 
-# Ends that are no exits.
+# Ends without an exit code.
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_only_certain_endings_mean_that_nothing_ran(report: Report, ran: bool) -
     assert has_run(report) is ran
 
 
-# The record's result.
+# The result in the record.
 
 
 def test_the_result_shows_how_it_ended() -> None:

@@ -1,6 +1,6 @@
 """A TheEye agent, as agent-protocol.md describes it: one request after another.
 
-It runs nothing. What it sends is what the real one was seen to send.
+It runs nothing. It sends what the real one was observed to send.
 """
 
 import base64
@@ -35,7 +35,7 @@ HEADERS = {
 
 
 class Wire(Protocol):
-    """Whatever carries a request: straight into the application, or a socket."""
+    """Sends a request: directly to the application, or over a socket."""
 
     async def request(
         self, method: str, target: str, body: Any = NOTHING, *, headers: Any = None
@@ -73,14 +73,14 @@ class LegacyAgent:
         return answer
 
     async def start(self) -> list[dict[str, Any]]:
-        """Its whole start-up; what it shall check."""
+        """Its complete start; the monitors that it has to check."""
         assert (await self.sign_in()).status == 200
         assert (await self.register()).status == 200
         return await self.config()
 
     async def config(self) -> list[dict[str, Any]]:
         answer = await self.send("GET", f"/{self.customer}/agent/{self.hostname}/config")
-        # Anything else, and the real one ends here for ever.
+        # After any other response, the real one stops here forever.
         assert answer.status == 200 and isinstance(answer.json["workers"], list), answer.body
         workers: list[dict[str, Any]] = answer.json["workers"]
         return workers
@@ -116,7 +116,7 @@ class LegacyAgent:
         return await self.send("PUT", f"/{self.customer}/job/{job_id}", {"result": result})
 
     async def update_config(self, job: dict[str, Any]) -> list[dict[str, Any]]:
-        """Told to read its configuration again, it does, and says so."""
+        """If it is told to read its configuration again, it does so and reports it."""
         workers = await self.config()
         done = {"state": "success", "data": {"message": "agent monitors updated"}}
         assert (await self.report_result(job["id"], done)).status in (200, 204)

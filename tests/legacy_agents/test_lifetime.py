@@ -31,7 +31,7 @@ async def test_a_theeye_agent_stays_connected(
         await _runs_two_jobs(world, agent, ada)
         await _watches(agent, ada)
         await _tells_of_its_machine(agent, ada)
-        # One after the other on one connection, but for the questions that were held.
+        # One after the other on one connection, except for the requests that wait for jobs.
         assert wire.opened <= 2
         job = await _is_killed_with_a_job_in_hand(world, agent, ada)
         await wire.hang_up()
@@ -52,7 +52,8 @@ async def _runs_two_jobs(world: World, agent: LegacyAgent, ada: Client) -> None:
 
 
 async def _watches(agent: LegacyAgent, ada: Client) -> None:
-    """A monitor is made while a question is open; the answer is the order to read it."""
+    """A monitor is created while a request waits; the response tells the agent to read its
+    configuration."""
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     body = {"name": "health", "type": "dstat", "host_id": hosts[0]["id"]}
     question = asyncio.create_task(agent.poll())
@@ -91,7 +92,7 @@ async def _is_killed_with_a_job_in_hand(world: World, agent: LegacyAgent, ada: C
 
 
 async def _is_given_up(world: World, ada: Client, clock: ManualClock, job_id: str) -> None:
-    """First a mark, then the one verdict that is true: nobody can know."""
+    """First marked as unreachable, then lost: the outcome is unknown."""
     clock.move(31)
     await loops.record_seen(world.runtime)
     run_timeouts.mark_silent(world.runtime.db)
@@ -108,7 +109,7 @@ async def _is_given_up(world: World, ada: Client, clock: ManualClock, job_id: st
 
 
 def test_idle_connections_live_longer_than_its_loops() -> None:
-    """At five seconds, three of ninety of its reports were lost to a closed connection."""
+    """With five seconds, three of ninety of its reports were lost to a closed connection."""
     assert KEEP_ALIVE_S > 30
 
 

@@ -69,3 +69,21 @@ async def test_nothing_is_claimed_while_lost_work_is_recovered(
     assert (await legacy_agent.send("GET", target)).json == []
     world.runtime.admits_agents = True
     assert [item["id"] for item in await legacy_agent.poll()] == [job["id"]]
+
+
+async def test_nothing_is_claimed_if_the_failover_is_noticed_while_a_claim_waits(
+    world: World, uma: Client, legacy_agent: LegacyAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = await create_job(world, uma, legacy_agent)
+    write = world.runtime.db.write
+
+    async def fail_over_and_write(*a: Any, **k: Any) -> Any:
+        world.runtime.admits_agents = False
+        return await write(*a, **k)
+
+    target = f"/task/{job['task_id']}/job/queue?hostname={legacy_agent.hostname}&customer=acme"
+    monkeypatch.setattr(world.runtime.db, "write", fail_over_and_write)
+    assert await legacy_agent.poll() == []
+    world.runtime.admits_agents = True
+    assert (await legacy_agent.send("GET", target)).json == []
+    assert (await show(uma, job["id"]))["lifecycle"] == "ready"

@@ -1,4 +1,4 @@
-"""Every request of a TheEye agent, and what the server does about its weaknesses."""
+"""Every request of a TheEye agent, and how the server works around its weaknesses."""
 
 import asyncio
 import base64
@@ -24,7 +24,7 @@ ARGUMENT = {"type": "input", "label": "one", "required": False}
 
 @pytest.fixture
 def short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty question is not held for the whole twelve seconds."""
+    """A request without jobs does not wait for the whole twelve seconds."""
     monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
 
 
@@ -53,7 +53,7 @@ async def two_agents(world: World) -> tuple[LegacyAgent, LegacyAgent]:
 async def take_job(
     world: World, legacy_agent: LegacyAgent, client: Client, **fields: Any
 ) -> dict[str, Any]:
-    """A job of this task, in the agent's hands."""
+    """A job of this task that the agent has."""
     job = await create(client, await world.task(hostname=legacy_agent.hostname, **fields))
     (item,) = await legacy_agent.poll()
     assert item["id"] == job["id"]
@@ -139,7 +139,8 @@ async def test_an_enrolment_adds_a_limited_number_of_hosts(world: World) -> None
     first = agent_of(world)
     await first.start()
     other = LegacyAgent(first.wire, first.client_id, first.secret, hostname="old-2")
-    # The enrolment is used up: its token opens the host that it brought, and no other.
+    # The enrolment is used up: its token gives access to the host that it enrolled, and to no
+    # other.
     assert (await other.sign_in()).status == 200
     refused = await other.register()
     assert (refused.status, refused.code) == (403, "other_host")
@@ -160,7 +161,7 @@ async def test_a_used_client_is_accepted_after_a_restart(
     again = LegacyAgent(legacy_agent.wire, legacy_agent.client_id, legacy_agent.secret)
     await again.start()
     assert again.resource_id == legacy_agent.resource_id
-    # Its predecessor's credential is dead.
+    # The credential of its predecessor is invalid.
     assert (await legacy_agent.keep_alive()).status == 401
 
 
@@ -203,7 +204,7 @@ async def test_our_agent_registers_before_it_asks_for_work(world: World) -> None
     assert (await web.get("/acme/job?hostname=box-1")).status == 404
 
 
-# After a 401 it signs in again, but it does not register again.
+# After a 401 it signs in again, but does not register again.
 
 
 async def test_a_forgotten_token_is_replaced_without_registering(world: World, uma: Client) -> None:
@@ -233,7 +234,7 @@ async def test_monitors_are_sent_in_the_format_of_theeye(
         {"type": "dstat", "cpu": 80},
         {"type": "process", "raw_search": "a.b", "is_regexp": False},
         {"type": "script", "script_id": file.json["id"], "script_arguments": ["1"]},
-        # What it cannot check as it is meant is not told at all.
+        # A monitor that it cannot check correctly is not sent at all.
         {"type": "scraper", "url": "http://x.test/", "json_path": "$.a"},
         {"type": "process", "raw_search": "x", "least": 2},
         {"type": "tcp", "target": "x.test", "port": 1},
@@ -312,12 +313,12 @@ async def test_a_change_of_a_monitor_is_followed_by_an_update(
     assert [(job["_type"], job["name"]) for job in jobs] == [
         ("AgentUpdateJob", "agent:config:update")
     ]
-    # Told once, not at every question.
+    # Sent once, not with every request.
     assert await legacy_agent.poll() == []
     (worker,) = await legacy_agent.update_config(jobs[0])
     assert worker["resource_id"] == response.json["id"]
     assert await legacy_agent.poll() == []
-    # It is no job that anybody would see.
+    # It is no job that anyone would see.
     assert (await ada.get("/acme/job")).json == []
     await ada.delete(f"/acme/monitor/{response.json['id']}")
     (update,) = await legacy_agent.poll()
@@ -358,7 +359,7 @@ async def test_a_silent_agent_is_unreachable_until_its_next_message(
     assert await state() == "online"
 
 
-# 5, 6: the question for work
+# 5, 6: the request for work
 
 
 def test_a_poll_waits_between_ten_and_fourteen_seconds() -> None:
@@ -435,7 +436,7 @@ async def test_a_disabled_host_gets_nothing(
     assert await legacy_agent.poll() == []
 
 
-# 4 and 5 of agent-protocol.md: jobs as it can take them
+# 4 and 5 of agent-protocol.md: jobs in a form that it can process
 
 
 async def test_the_command_is_never_empty(
@@ -531,7 +532,7 @@ async def test_the_code_of_a_killed_script_is_128_and_its_signal(
 async def test_a_job_keeps_the_script_it_was_created_with(
     world: World, legacy_agent: LegacyAgent, ada: Client
 ) -> None:
-    """The real one keeps scripts by their file name: another content must have another."""
+    """The real one caches scripts by their file name: another content needs another name."""
     await legacy_agent.start()
     script = {"filename": "same.sh", "source": "echo one\n"}
     first = await take_job(world, legacy_agent, ada, script=script)
@@ -547,7 +548,7 @@ async def test_a_job_keeps_the_script_it_was_created_with(
     for job, source in ((first, b"echo one\n"), (second, b"echo two\n")):
         assert job["script"]["md5"] == hashlib.md5(source).hexdigest()
         assert "/" not in job["script"]["filename"] and ".." not in job["script"]["filename"]
-    # When the job is over it fetches nothing more by it.
+    # When the job has ended, it can download nothing more with it.
     await legacy_agent.finish(first)
     gone = await legacy_agent.send("GET", f"/acme/script/{first['script']['id']}/download")
     assert gone.status == 404
@@ -602,7 +603,7 @@ async def test_a_theeye_agent_gets_variables_but_no_secrets(
 async def test_a_task_with_secrets_of_its_own_ends_before_it_begins(
     world: World, legacy_agent: LegacyAgent, ada: Client, uma: Client, short_polls: None
 ) -> None:
-    """Rather than without what it needs, or with what the agent would show."""
+    """Refused, because it would run without what it needs, or show the secret."""
     await legacy_agent.start()
     task = await world.task(hostname=legacy_agent.hostname)
     await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2", "task_id": task})
@@ -665,7 +666,7 @@ async def test_every_end_is_understood(
         done = (await legacy_agent.finish(job, state, **data)).json
         pair = (done["lifecycle"], done["state"], done["trigger_name"], done["output"])
         assert pair == expected, (state, data)
-        # The line is shown as it was, not as we understand it.
+        # The line is shown unchanged, not as we interpret it.
         assert done["result"]["lastline"] == data.get("lastline", "hello")
 
 
@@ -734,7 +735,7 @@ async def test_statistics_are_kept(
     records = (await ada.get(target)).json
     assert [record["type"] for record in records] == ["dstat", "psaux"]
     assert records[0]["stats"] == dstat and records[1]["stats"] == psaux
-    # Command lines hold arguments, also masked ones.
+    # Command lines contain arguments, also masked ones.
     assert [record["type"] for record in (await vic.get(target)).json] == ["dstat"]
     assert (await vic.get(f"{target}?type=psaux")).json == []
     assert (await vic.get(f"{target}?type=x")).status == 400
@@ -754,7 +755,7 @@ async def test_a_job_that_is_never_reported_is_lost(
     run_timeouts.lose_overdue(world.runtime.db)
     record = await show(uma, job["id"])
     assert (record["lifecycle"], record["state"], record["ran"]) == ("terminated", "lost", "maybe")
-    # Its report waits for the last child of the script; when it comes, it is believed.
+    # Its report waits for the last child of the script; when it arrives, it is accepted.
     done = (await legacy_agent.finish(job, "success", lastline="success")).json
     assert (done["lifecycle"], done["state"], done["reconciled"]) == ("finished", "success", True)
 
@@ -764,7 +765,7 @@ async def test_a_new_agent_process_loses_the_jobs_of_the_previous_one(
 ) -> None:
     await legacy_agent.start()
     job = await take_job(world, legacy_agent, uma)
-    # The same process that repeats itself loses nothing.
+    # A process that reports the same again loses nothing.
     await legacy_agent.register()
     assert (await show(uma, job["id"]))["lifecycle"] == "assigned"
     await LegacyAgent(legacy_agent.wire, legacy_agent.client_id, legacy_agent.secret).start()

@@ -14,7 +14,7 @@ from belvedere.events import Event
 from belvedere.hosts.service import enrol
 from belvedere.monitors import agent_config, housekeeping, service
 from belvedere.monitors.config.bodies import MonitorBody
-from belvedere.monitors.evaluation import samples, watchdog
+from belvedere.monitors.evaluation import host_samples, samples, watchdog
 from belvedere.monitors.store import MonitorView
 from belvedere.protocol import Hello, MonitorConfig, Sample, Samples
 from manual_clock import ManualClock
@@ -98,7 +98,7 @@ class MonitorSteps:
         return self.db.write_blocking(samples.record_batches, self.host_id, list(batches))
 
     def turn(self, seconds: float = 0, *, beats: bool = True) -> None:
-        """Time goes on, the agent beats or not, the watchdog looks."""
+        """Time passes, the agent sends a heartbeat or not, the watchdog runs."""
         self.clock.move(seconds)
         if beats:
             self.beat()
@@ -107,9 +107,10 @@ class MonitorSteps:
         if self.db.write_blocking(watchdog.has_work):
             while self.db.write_blocking(watchdog.run):
                 pass
+        self.db.write_blocking(host_samples.record, "")
 
     def event_list(self, *kinds: str) -> list[tuple[str, str]]:
-        """(kind, object) of the events so far; without `monitor.` and the noise of making."""
+        """(kind, object) of the events so far; without `monitor.` and the events of creation."""
         rows = self.db.write_blocking(
             lambda tx: tx.rows(
                 "select kind, object_id from events where object = 'monitor' order by id"

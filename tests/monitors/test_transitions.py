@@ -1,4 +1,5 @@
-"""Monitors do not lie (P11): states and events over any series of results and missing results."""
+"""Monitors never report a false state (P11): states and events over any series of results and
+missing results."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -26,7 +26,7 @@ TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "
 
 
 def read_changes(steps: MonitorSteps, at: ListPosition) -> tuple[list[MonitorConfig], ListPosition]:
-    """Everything that an agent at this position is told."""
+    """Everything that is sent to an agent at this position."""
     items = []
     while news := steps.db.write_blocking(agent_config.next_message, steps.host_id, at, steps.keys):
         watch, at = news
@@ -131,12 +131,12 @@ def test_the_cost_of_a_new_monitor_does_not_grow_with_the_list(steps: MonitorSte
     fill(steps, 990)
     many = cost()
     assert few[2] == many[2] == 1
-    # An index over more rows may be a level deeper.
+    # An index with more rows may be one level deeper.
     assert many[0] <= few[0] + 5 and many[1] <= few[1] + 5, (few, many)
 
 
 def test_a_server_of_the_previous_version_may_change_the_list_too(steps: MonitorSteps) -> None:
-    """It counts the number up and records nothing."""
+    """It increments the number and records nothing."""
     old = "update watches set number = number + 1 where host_id = ?"
     shop = steps.make()
     _, at = read_changes(steps, ListPosition())
@@ -160,13 +160,13 @@ def test_changes_of_purged_monitors_are_forgotten(steps: MonitorSteps) -> None:
     steps.db.write_blocking(housekeeping.purge)
     count = "select count(*) from watch_changes where monitor_id = ?"
     assert steps.db.write_blocking(lambda tx: tx.value(count, shop)) == 0
-    # An agent that was told nothing since gets the whole list.
+    # An agent that got no message since then gets the whole list.
     (monitor_config,), _ = read_changes(steps, at)
     assert (monitor_config.since, monitor_config.monitors) == (None, [])
 
 
 class Agent:
-    """What an agent checks, over connections that lose, repeat and swap messages."""
+    """What an agent checks if its connections lose, repeat and swap messages."""
 
     def __init__(self, steps: MonitorSteps, dice: random.Random) -> None:
         self._tower, self._dice = steps, dice
@@ -247,7 +247,8 @@ def test_the_agent_ends_with_the_server_s_list(
         agent = Agent(steps, dice)
         for step in names:
             take_step(steps, agent, dice, step, ids)
-        # The last message may be lost. One more change shows that, or two beats (test_lists.py).
+        # The last message may be lost. One more change shows that, or two heartbeats
+        # (test_monitor_lists.py).
         steps.edit(ids[0], looptime=5_000 + dice.randrange(1_000_000))
         agent.follow(losing=False)
         agent.follow(losing=False)

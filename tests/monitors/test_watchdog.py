@@ -1,12 +1,14 @@
-"""What the server notices without a result."""
+"""What the server detects without a result."""
 
 import pytest
 
 import run_timeouts
 from belvedere.base.errors import NotFound
+from belvedere.db import Tx
 from belvedere.monitors import housekeeping, service
 from belvedere.monitors.evaluation import watchdog
 from monitors.monitor_steps import MonitorSteps
+from statements import cost
 
 
 def test_a_monitor_without_samples_becomes_stale(steps: MonitorSteps) -> None:
@@ -98,6 +100,24 @@ def test_a_short_absence_of_the_agent_is_no_alert(steps: MonitorSteps) -> None:
     assert steps.event_list() == []
 
 
+def test_after_an_outage_of_the_server_nothing_is_known_of_a_host_until_it_is_seen(
+    steps: MonitorSteps,
+) -> None:
+    """Its row still says connected. Results that the server could not receive are not missing."""
+    shop = steps.make()
+    steps.sample(shop, "failure", "failure", "failure")
+    steps.db.write_blocking(
+        lambda tx: tx.execute("update monitors set flips = '[1]' where type = 'host'")
+    )
+    before, last_event = steps.event_list(), steps.show(steps.host_monitor()).last_event
+    steps.clock.move(3_600)
+    assert steps.db.write_blocking(watchdog.has_work) is False
+    steps.db.write_blocking(watchdog.run)
+    assert (steps.event_list(), steps.show(steps.host_monitor()).last_event) == (before, last_event)
+    steps.turn(1)
+    assert steps.event_list()[len(before) :] == [("updates_stopped", shop)]
+
+
 def test_an_agent_that_disconnected_and_stays_offline_is_one_alert(steps: MonitorSteps) -> None:
     steps.turn(1)
     steps.leave()
@@ -159,6 +179,26 @@ def test_a_pass_without_work_writes_nothing(steps: MonitorSteps) -> None:
     steps.turn(5)
     steps.sample(steps.make(), "normal")
     assert steps.db.write_blocking(watchdog.has_work) is False
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("condition", [watchdog._HOST_DOWN, watchdog._UNDER_DEAD_HOST])
+def test_the_search_for_hosts_that_are_down_does_not_read_those_that_are_up(
+    steps: MonitorSteps, condition: str
+) -> None:
+    """It runs every few seconds, and thousands of hosts are up."""
+    sql = f"select 1 from monitors where deleted_at is null and ({condition}) limit 1"
+    params = ("updates_stopped", 0, 0)[-condition.count("?") :]
+
+    def cost_of_search(tx: Tx) -> int:
+        return cost(tx, (sql, params))
+
+    steps.make()
+    before = steps.db.write_blocking(cost_of_search)
+    for number in range(5):
+        more = MonitorSteps(steps.db, steps.keys, steps.actors, steps.clock).build(f"more-{number}")
+        more.make()
+    assert steps.db.write_blocking(cost_of_search) == before
 
 
 def test_a_host_is_deleted_with_its_monitors(steps: MonitorSteps) -> None:

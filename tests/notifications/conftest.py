@@ -19,7 +19,7 @@ from people import Actors
 
 
 class UnlimitedLane(LaneUsage):
-    """As many as the test asks for, all of one organization if need be."""
+    """As many as the test requests, all of one organization if necessary."""
 
     most = 10
 
@@ -48,7 +48,7 @@ def claim(db: Database, most: int) -> list[Message]:
 
 @dataclass
 class NotificationSteps:
-    """Makes channels and rules, and tells of things."""
+    """Creates channels and rules, and appends events."""
 
     db: Database
     keys: Keyring

@@ -1,4 +1,4 @@
-"""The outbox: each message belongs to one server at a time, and to none for ever."""
+"""The outbox: each message belongs to one server at a time, and to none forever."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,10 +6,12 @@ import pytest
 
 from belvedere.access.customers import service as customers
 from belvedere.base.clock import DAY, SECOND
+from belvedere.base.errors import Unavailable
 from belvedere.db import Database
+from belvedere.egress.pool import EgressPool
 from belvedere.notifications import service
 from belvedere.notifications.bodies import ChannelBody
-from belvedere.notifications.delivery import messages
+from belvedere.notifications.delivery import dispatcher, messages
 from belvedere.notifications.model import MAX_NOTICES, RETRY_DELAYS
 from manual_clock import ManualClock
 from notifications.conftest import LEASE_S, NotificationSteps, claim
@@ -20,7 +22,7 @@ def test_a_message_is_claimed_once(steps: NotificationSteps, clock: ManualClock)
     steps.publish("x fails")
     (message,) = steps.claim()
     assert (message.attempts, message.state) == (1, "waiting")
-    # It is somebody's now.
+    # It belongs to a server now.
     assert steps.claim() == []
     assert steps.settle(message) is not None
     (sent_message,) = steps.messages()
@@ -36,7 +38,7 @@ def test_a_message_is_claimed_once(steps: NotificationSteps, clock: ManualClock)
 def test_a_server_that_dies_leaves_it_to_the_next(
     steps: NotificationSteps, clock: ManualClock
 ) -> None:
-    """At least once, and under the same id; the dead one's report no longer counts."""
+    """At least once, and with the same id; the report of the crashed server no longer counts."""
     steps.rule(steps.channel())
     steps.publish("x fails")
     (before,) = steps.claim()
@@ -80,7 +82,7 @@ def test_more_attempts_can_be_requested(steps: NotificationSteps, clock: ManualC
 
 
 def test_one_receiver_gets_one_message_at_a_time(steps: NotificationSteps) -> None:
-    """In the order in which things happened; others are not held up."""
+    """In the order of the events; other messages do not wait."""
     slow, quick = steps.channel("slow"), steps.channel("quick")
     steps.rule(slow, quick)
     steps.publish("first", "second")
@@ -118,7 +120,7 @@ def test_a_window_gathers_and_ends(steps: NotificationSteps, clock: ManualClock)
     steps.publish("b", "c")
     assert steps.claim() == []
     clock.move(1)
-    # The window is over, whether or not somebody has taken the message yet.
+    # The period is over, whether or not a server has claimed the message.
     steps.publish("d")
     (message,) = steps.claim()
     assert [item.title for item in message.notice_list] == ["a", "b", "c"]
@@ -140,7 +142,7 @@ def test_a_message_that_is_on_its_way_gathers_no_more(
     clock.move(10)
     (message,) = steps.claim()
     steps.settle(message, "no")
-    # It waits again, for its next try.
+    # It waits for its next attempt.
     steps.publish("b")
     assert [len(item.notice_list) for item in steps.messages()] == [1, 1]
 
@@ -175,3 +177,24 @@ def test_concurrent_claims_get_different_messages(steps: NotificationSteps, db: 
         actual_messages = list(pool.map(lambda _: claim(db, 3), range(40)))
     claimed = [item.id for several in actual_messages for item in several]
     assert sorted(claimed) == [item.id for item in steps.messages()]
+
+
+async def test_a_fault_of_the_database_is_no_failed_message(
+    steps: NotificationSteps, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is back when the outcome would be written: nobody would be notified."""
+    steps.rule(steps.channel())
+    steps.publish("x fails")
+    (message,) = steps.claim()
+    pool = EgressPool()
+
+    def fail(*_: object) -> None:
+        raise Unavailable("The database does not respond; try again shortly.")
+
+    monkeypatch.setattr(dispatcher, "build_request", fail)
+    with pytest.raises(Unavailable):
+        await dispatcher.send(steps.db, steps.keys, pool, message)
+    await pool.close()
+    assert [message.state for message in steps.messages()] == ["waiting"]
+    clock.move(LEASE_S)
+    assert [message.id for message in steps.claim()] == [message.id]

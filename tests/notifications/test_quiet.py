@@ -1,4 +1,4 @@
-"""Quiet hours, over midnight and over changes of the clock."""
+"""Quiet hours, over midnight and over clock changes."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_quiet_hours_end_at_their_time(start: str, end: str, now: str, over: str
         # Nights of the ordinary length, in winter and summer.
         ("2026-01-10T22:00:00.000Z", "2026-01-11T06:00:00.000Z"),
         ("2026-07-10T22:00:00.000Z", "2026-07-11T05:00:00.000Z"),
-        # The nights in which the clocks change: it is over when the wall says so.
+        # The nights in which the clocks change: they end at the local time of the rule.
         ("2026-03-28T22:00:00.000Z", "2026-03-29T05:00:00.000Z"),
         ("2026-10-24T22:00:00.000Z", "2026-10-25T06:00:00.000Z"),
     ],

@@ -1,5 +1,25 @@
 """The same server that the contract tests talk to."""
 
-from contract.serving import ada, eve, http_transport, runtime, settings, uma, vic, world
+from contract.serving import (
+    ada,
+    create_initial_objects,
+    eve,
+    http_transport,
+    runtime,
+    settings,
+    uma,
+    vic,
+    world,
+)
 
-__all__ = ["http_transport", "ada", "eve", "runtime", "settings", "uma", "vic", "world"]
+__all__ = [
+    "create_initial_objects",
+    "http_transport",
+    "ada",
+    "eve",
+    "runtime",
+    "settings",
+    "uma",
+    "vic",
+    "world",
+]

@@ -49,7 +49,7 @@ async def test_a_file_is_shown_by_name_and_size(world: World, ada: Client) -> No
     ]
     task_id = await world.task("Import", type="dummy", task_arguments=definitions)
     content = b64encode(b"x" * 1_500).decode()
-    # An argument that looks like a stored file is none.
+    # An argument that looks like a stored file is not one.
     options = {"blob": "0" * 64, "filename": "other"}
     values = [
         f"data:text/csv;name=june%20report.csv;base64,{content}",

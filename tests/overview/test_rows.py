@@ -19,7 +19,7 @@ async def lines(client: Client, noun: str, query: str = "") -> list[dict[str, An
 
 
 def _end(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
-    """As the sweep and the agent would, without both."""
+    """Sets the states as the watchdog and the agent would, without either."""
     tx.execute(
         "update jobs set lifecycle = 'assigned', started_at = ? where id = ?", tx.now, job_id
     )
@@ -43,6 +43,41 @@ async def test_a_row_shows_the_last_jobs_of_a_task(world: World, uma: Client) ->
     assert (line["tags"], line["description"]) == (["nightly"], "Copies all.")
     assert (line["hostname"], line["script_name"]) == ("web-1", "backup.sh")
     assert line["may_run"] and not line["has_arguments"]
+
+
+async def test_names_are_sorted_without_regard_to_case(world: World, uma: Client) -> None:
+    for name in ("Report", "backup", "Copy"):
+        await world.task(name)
+    tasks = await lines(uma, "tasks", "sort[title]=1")
+    assert [line["name"] for line in tasks] == ["backup", "Copy", "Report"]
+    assert await lines(uma, "workflows", "sort[title]=1") == []
+
+
+async def test_every_list_sorts_names_without_regard_to_case(world: World, ada: Client) -> None:
+    names = ["Report", "backup", "Copy"]
+    for name in names:
+        await world.task(name)
+        for path, body in (
+            ("/monitor", {"type": "push", "name": name}),
+            ("/indicator", {"type": "counter", "title": name, "value": 1}),
+            ("/webhook", {"name": name, "tasks": []}),
+            ("/file", {"filename": f"{name}.txt", "source": "x"}),
+        ):
+            answer = await ada.post(f"/acme{path}", body)
+            assert answer.status < 300, answer.body
+    hosts = [host["id"] for host in (await ada.get("/acme/host")).json]
+    for host, name in zip(hosts, names, strict=False):
+        assert (await ada.patch(f"/acme/host/{host}", {"hostname": name})).status == 200
+    for path, field in (
+        *(("/-/board/tasks", "name"), ("/-/board/monitors", "name")),
+        *(("/-/board/hosts", "hostname"), ("/-/board/indicators", "title")),
+        *(("/acme/task", "name"), ("/acme/monitor", "name"), ("/acme/indicator", "title")),
+        *(("/acme/webhook", "name"), ("/acme/file", "filename")),
+    ):
+        records = (await ada.get(f"{path}?sort[{field}]=1")).json
+        listed = [record[field] for record in records]
+        assert listed == sorted(listed, key=str.lower), path
+        assert len(listed) > 1, path
 
 
 async def test_only_the_last_twenty_jobs_are_shown(world: World, uma: Client) -> None:

@@ -11,7 +11,7 @@ from providers.openid import Provider
 @dataclass(slots=True)
 class InProcessEgress(FakeEgressPool):
     provider: Provider | None = None
-    # A fault for every question from now on.
+    # An error for every request from now on.
     fault: str = ""
     seen: list[EgressRequest] = field(default_factory=list)
 

@@ -1,5 +1,5 @@
 """A small OpenID provider: discovery, keys, authorization code with PKCE, ID tokens. It is pure:
-`answer` takes a request and gives an answer, in process or behind a socket (`openid_server`)."""
+`answer` gets a request and returns a response, in process or behind a socket (`openid_server`)."""
 
 import base64
 import hashlib
@@ -71,8 +71,8 @@ class ProviderResponse:
 
 @dataclass
 class Provider:
-    """`person` is who signs in next; `claims` are put over those of the ID token, None takes one
-    away; `userinfo` moves the person's claims out of it."""
+    """`person` signs in next; `claims` replace those of the ID token, None removes one; `userinfo`
+    moves the person's claims out of it."""
 
     issuer: str
     client_id: str = "belvedere"
@@ -81,16 +81,16 @@ class Provider:
     claims: Json = field(default_factory=dict)
     has_userinfo: bool = False
     proofs: tuple[str, ...] = ("client_secret_basic", "client_secret_post")
-    # RFC 9207: whether discovery says that it names itself, and whether it does.
+    # RFC 9207: whether discovery announces `iss`, and whether responses contain it.
     advertises_iss: bool = False
     sends_iss: bool = True
     # The redirect addresses that are registered; empty: any.
     registered: tuple[str, ...] = ()
-    # Set by a malicious one: where people are really sent.
+    # Set by a malicious provider: where people are really sent.
     authorization: str = ""
     signer: Signer = field(default_factory=lambda: Signer("k1"))
     now: Callable[[], float] = time.time
-    # Made for what is asked with a code, which is good for one exchange.
+    # Created for a request with a code, which is valid for one exchange.
     codes: dict[str, Json] = field(default_factory=dict)
     access: dict[str, Json] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -129,7 +129,7 @@ class Provider:
         return {**body, "userinfo_endpoint": f"{self.issuer}/userinfo"}
 
     def authorize(self, asked: dict[str, str]) -> ProviderResponse:
-        """The person is signed in there already, and agrees."""
+        """The person is already signed in there, and agrees."""
         is_whole = {
             "redirect_uri",
             "state",

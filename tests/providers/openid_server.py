@@ -1,4 +1,4 @@
-"""That provider as a process of its own: `python openid_server.py`. It says its address on
+"""The same provider as a separate process: `python openid_server.py`. It prints its address on
 standard output, and ends with its standard input."""
 
 import json
@@ -33,12 +33,12 @@ def main() -> None:
         do_POST = do_GET
 
         def log_message(self, *_: object) -> None:
-            """Quiet."""
+            """No log lines."""
 
     server.RequestHandlerClass = Handler
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(provider.issuer, flush=True)
-    # Whoever holds the other end tells who signs in next, one person a line.
+    # The other end writes who signs in next, one person per line.
     for line in sys.stdin:
         provider.person = json.loads(line)
         print("done", flush=True)

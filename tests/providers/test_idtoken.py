@@ -121,7 +121,7 @@ def test_an_unsigned_token_is_refused() -> None:
 
 
 def test_the_public_key_is_no_shared_secret() -> None:
-    """The classic: HS256 with the text of the public key, which everybody has."""
+    """The classic attack: HS256 with the text of the public key, which everybody has."""
     assert RSA._rsa is not None
     rsa_public_key = RSA._rsa.public_key()
     pem = rsa_public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -131,7 +131,7 @@ def test_the_public_key_is_no_shared_secret() -> None:
     for secret in (pem, pem.strip(), json.dumps(RSA.public()).encode(), keys(RSA).encode()):
         mac = hmac.digest(secret, parts.encode(), hashlib.sha256)
         refusal_text(f"{parts}.{b64(mac)}")
-    # Nor one that the issuer itself shows, if it is so careless.
+    # Nor one that the issuer publishes itself by mistake.
     open_secret = {"kty": "oct", "kid": "k1", "k": b64(b"secret")}
     mac = hmac.digest(b"secret", parts.encode(), hashlib.sha256)
     refusal_text(f"{parts}.{b64(mac)}", json.dumps({"keys": [open_secret]}))

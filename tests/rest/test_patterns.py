@@ -99,7 +99,7 @@ def test_a_text_that_is_too_long_or_is_no_text_fits_nothing() -> None:
 
 
 def test_a_pattern_that_cannot_be_used_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    """RE2 logs what it refuses, with the pattern, unless it is asked not to."""
+    """RE2 logs what it rejects, with the pattern, unless that is turned off."""
     for text in (r"[一-鿿\w]{400}", "("):
         with pytest.raises(Invalid):
             RE2Pattern(text)

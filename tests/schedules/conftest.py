@@ -27,7 +27,7 @@ BEGIN = parse_iso("2026-03-02T09:00:30Z")
 
 @pytest.fixture
 def task(db: Database, keys: Keyring, actors: Actors) -> Task:
-    """Make a script task of acme."""
+    """Create a script task of acme."""
     host = db.write_blocking(hosts.insert, actors.acme.id, "web-1", "machine-1", "")
 
     def make(name: str = "tidy", **more: Any) -> str:
@@ -46,7 +46,7 @@ def task(db: Database, keys: Keyring, actors: Actors) -> Task:
 
 @pytest.fixture
 def make(db: Database, actors: Actors, clock: ManualClock, task: Task) -> Make:
-    """A schedule of a new task; the clock stands at half a minute past nine."""
+    """A schedule of a new task; the clock shows half a minute past nine."""
     clock.now = BEGIN
 
     def create(repeat: str | None = "*/10 * * * *", of: str = "", **more: Any) -> ScheduleRow:
@@ -61,7 +61,7 @@ def make(db: Database, actors: Actors, clock: ManualClock, task: Task) -> Make:
 
 
 def pass_time(db: Database, clock: ManualClock, seconds: float) -> None:
-    """The clock moves, then the loop takes its turn."""
+    """The clock moves, then the loop runs."""
     clock.move(seconds)
     for schedule_id in db.write_blocking(store.due_ids, 1_000):
         assert db.write_blocking(firing.fire, TARGETS, schedule_id)
@@ -91,7 +91,7 @@ def jobs(db: Database) -> int:
 
 
 def finish_all(db: Database) -> None:
-    """Whatever is open is canceled."""
+    """Cancel every open job."""
     db.write_blocking(
         lambda tx: tx.execute(
             "update jobs set lifecycle = 'canceled', state = 'canceled' where lifecycle = 'ready'"

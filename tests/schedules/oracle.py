@@ -1,7 +1,6 @@
-"""What a patient person with a wall clock would write down, looking every quarter of an hour.
+"""The instants of a cron expression, found by checking every quarter of an hour.
 
-The instants of a cron expression, found by walking through all instants: a time has come when the
-wall shows it or a later one for the first time.
+A time has come when the wall clock shows it, or a later time, for the first time.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +12,8 @@ Fits = Callable[[datetime], bool]
 
 
 def walk(zone: ZoneInfo, begin: datetime, end: datetime) -> Iterator[tuple[int, list[datetime]]]:
-    """Each instant at which the wall shows what it never showed before: (seconds, times come)."""
+    """Each instant at which the wall clock shows a time that it has never shown before: (seconds,
+    times)."""
     at = begin.replace(tzinfo=UTC)
     highest = at.astimezone(zone).replace(tzinfo=None)
     while at < end.replace(tzinfo=UTC):

@@ -5,7 +5,6 @@ import json
 import msgspec
 import pytest
 
-from belvedere import events
 from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import HOUR, SECOND, iso
 from belvedere.base.errors import Invalid
@@ -17,6 +16,7 @@ from belvedere.schedules.bodies import PreviewBody, ScheduleBody
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from belvedere.workflows.schedule_targets import TARGETS
+from event_rows import for_object
 from manual_clock import ManualClock
 from people import Actors
 
@@ -41,7 +41,7 @@ def test_a_schedule_starts_a_job_at_its_time(db: Database, clock: ManualClock, m
     schedule = db.write_blocking(store.find, row.customer_id, row.id)
     assert (schedule.last_at, schedule.last_job_id) == (line.nominal_at, line.job_id)
     assert iso(schedule.next_at or 0) == "2026-03-02T09:20:00.000Z"
-    fired = db.write_blocking(events.for_object, row.id)[-1]
+    fired = db.write_blocking(for_object, row.id)[-1]
     assert (fired.kind, msgspec.json.decode(fired.data)["job_id"]) == (
         "schedule.fired",
         line.job_id,
@@ -53,14 +53,14 @@ def test_an_instant_never_starts_twice(
 ) -> None:
     row = make(overlap="queue")
     pass_time(db, clock, 10 * MINUTE_S)
-    # Somebody turns the clock back and edits the schedule, which looks for its next instant.
+    # The clock is set back and the schedule is edited, which computes its next instant.
     clock.move(-HOUR_S)
     for name in ("a", "b"):
         body = ScheduleBody(name=name, timezone="Etc/UTC" if name == "a" else "UTC")
         db.write_blocking(service.change, TARGETS, actors.ada, row.id, body)
     pass_time(db, clock, HOUR_S)
     assert jobs(db) == 1
-    # Even with a row that was moved back by hand.
+    # Even with a row that was moved back manually.
     at = lines(db, row)[0].nominal_at
     db.write_blocking(lambda tx: tx.execute("update schedules set next_at = ?", at))
     pass_time(db, clock, 0)
@@ -180,7 +180,7 @@ def test_a_pause_without_an_end_ends_when_it_is_resumed(
     db.write_blocking(service.resume, TARGETS, actors.ada, row.id)
     pass_time(db, clock, 0)
     assert [line[1:] for line in run_lines(db, row)] == [("missed", "paused", 1_000)]
-    # What was paused is not caught up with.
+    # Runs that were due during a pause are not started later.
     assert jobs(db) == 0
 
 
@@ -225,7 +225,7 @@ def test_a_task_that_cannot_run_is_reported(
     db.write_blocking(tasks.change, actors.ada, row.target_id, off, is_replacement=False)
     pass_time(db, clock, 10 * MINUTE_S)
     assert run_lines(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
-    last_event = db.write_blocking(events.for_object, row.id)[-1]
+    last_event = db.write_blocking(for_object, row.id)[-1]
     assert last_event.kind == "schedule.missed"
     assert msgspec.json.decode(last_event.data)["reason"] == "task_disabled"
 

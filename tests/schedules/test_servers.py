@@ -20,7 +20,7 @@ SCHEDULES, TURNS = 12, 5
 
 @pytest.fixture
 def servers(db: Database, database_url: str, clock: ManualClock) -> Iterator[list[Database]]:
-    """Three, each with connections of its own; one with two faces on SQLite."""
+    """Three servers, each with its own connections; on SQLite the same one three times."""
     more = [] if db.dialect.name == "sqlite" else [open_database(database_url) for _ in range(2)]
     for item in more:
         item.clock = clock
@@ -30,7 +30,7 @@ def servers(db: Database, database_url: str, clock: ManualClock) -> Iterator[lis
 
 
 async def turn(server: Database) -> int:
-    """What a server's loop does, everything at once; how many it fired."""
+    """What a server's loop does, for everything that is due; how many it started."""
     due = await server.read(store.due_ids, 1_000)
     fired = await asyncio.gather(*(server.write(firing.fire, TARGETS, item) for item in due))
     return sum(fired)
@@ -42,7 +42,7 @@ async def test_several_servers_start_each_run_once(
     rows = [await asyncio.to_thread(make, overlap="queue") for _ in range(SCHEDULES)]
     for _ in range(TURNS):
         clock.move(600)
-        # Until nobody finds anything: whatever one has in hand, the others skip.
+        # Until none finds anything: what one has locked, the others skip.
         fired = 0
         while fired < SCHEDULES:
             fired += sum(await asyncio.gather(*(turn(item) for item in servers * 2)))

@@ -11,8 +11,8 @@ from belvedere.schedules.timing.recurrence import Recurrence
 from belvedere.schedules.timing.time_zones import Change
 from schedules import oracle
 
-# Each with the first of its two years. Lord Howe turns by half an hour, Apia lost a day in 2011,
-# Casablanca turns back for Ramadan, Troll by two hours.
+# Each with the first of its two years. Lord Howe changes by half an hour, Apia skipped a day in
+# 2011, Casablanca changes back for Ramadan, Troll by two hours.
 ZONES = {
     "Europe/Berlin": 2026,
     "America/New_York": 2026,
@@ -49,7 +49,7 @@ def fires(text: str, zone: str, begin: str, count: int) -> list[tuple[str, Chang
 
 @pytest.mark.parametrize("name", ZONES)
 def test_runs_in_every_zone_equal_those_of_the_oracle(name: str) -> None:
-    """Two years of this zone: the same instants as the oracle, none twice, none left out."""
+    """Two years of this zone: the same instants as the oracle, none twice, none missing."""
     zone, year = ZoneInfo(name), ZONES[name]
     begin, end = datetime(year, 1, 1), datetime(year + 2, 1, 1)
     walked = list(oracle.walk(zone, begin, end))
@@ -68,7 +68,7 @@ def test_a_time_in_the_gap_runs_at_the_first_instant_after_it() -> None:
         ("2026-03-29T01:00:00.000Z", Change.MOVED),
         ("2026-03-30T00:30:00.000Z", None),
     ]
-    # All of them at once, together with the one that is meant for that instant anyway.
+    # All of them at once, together with the run that is scheduled for that instant anyway.
     assert fires("*/30 * * * *", "Europe/Berlin", "2026-03-29T00:30:00Z", 3) == [
         ("2026-03-29T01:00:00.000Z", Change.MOVED),
         ("2026-03-29T01:30:00.000Z", None),
@@ -83,7 +83,7 @@ def test_a_repeated_time_runs_once_at_the_first() -> None:
         ("2026-10-25T00:30:00.000Z", Change.REPEATED),
         ("2026-10-26T01:30:00.000Z", None),
     ]
-    # Asked within the second hour, too.
+    # Also if it is computed within the second hour.
     assert fires("30 2 * * *", "Europe/Berlin", "2026-10-25T01:10:00Z", 1) == [
         ("2026-10-26T01:30:00.000Z", None)
     ]

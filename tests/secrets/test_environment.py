@@ -41,7 +41,7 @@ def env(db: Database, keys: Keyring, customer_id: str) -> dict[str, str]:
 
 
 class SilentTx:
-    """A transaction that must not be asked for anything."""
+    """A transaction that must not be used."""
 
     def __init__(self, memo: dict[Any, Any]) -> None:
         self.version_cache = memo
@@ -50,7 +50,7 @@ class SilentTx:
 def test_a_changed_secret_is_used_by_every_server(
     db: Database, other_db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """A change on one server is what the other hands out next."""
+    """A change on one server is what the other one uses next."""
     for n in range(3):
         put(db, keys, actors, "A", f"value {n}")
         for server in (db, other_db):

@@ -18,7 +18,7 @@ Attack = Callable[[str, str, str], None]
 
 
 def swap(path: str, target: str) -> None:
-    """A link in the place of what is there; nothing while nothing is there."""
+    """A link in place of an existing file; nothing while there is none."""
     with suppress(OSError):
         if not os.path.islink(path):
             os.rename(path, f"{path}.old")

@@ -8,7 +8,7 @@ from belvedere.server import routes
 from contract.client import Client
 from contract.world import World
 
-# No form of it holds the word that the log watch of the contract tests looks for by chance.
+# No form of it contains the word that the log check of the contract tests searches for.
 CANARY = "c4nary-Zq9/vW!x8"
 HEADERS = {
     "Authorization": f"Bearer {CANARY}",
@@ -68,7 +68,7 @@ def people(world: World) -> dict[str, Client]:
 
 
 def rows_with_canary(db: Database) -> list[str]:
-    """Tables of the database, read byte by byte, in which the canary stands."""
+    """Tables of the database, read byte by byte, that contain the canary."""
 
     def look(tx: Tx) -> list[str]:
         return [name for name in _tables(tx) if leaks(_content(tx, name))]

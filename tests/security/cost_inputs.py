@@ -11,9 +11,9 @@ from belvedere.rest.request import MAX_ON_LOOP
 from belvedere.rest.route import Route
 from belvedere.server.transport import http_protocol as protocol
 from contract.client import Client
-from contract.flowing import create_workflow as made_workflow
+from contract.flowing import create_workflow as new_workflow
 from contract.flowing import secret_of as secret_of_workflow
-from contract.test_indicators import create_indicator as made_indicator
+from contract.test_indicators import create_indicator as new_indicator
 from contract.test_webhooks import secret_of
 from contract.world import World
 from security.serving import request
@@ -37,7 +37,8 @@ SHAPES: dict[str, Callable[[int], bytes]] = {
 
 @dataclass
 class CostInputs:
-    """A server with what the worst request to one route needs; made when a row asks for it."""
+    """A server with the objects that the worst request to one route needs; created when a row needs
+    it."""
 
     world: World
     ada: Client
@@ -52,7 +53,7 @@ class CostInputs:
         return hook["id"], await secret_of(self.ada, hook["id"])
 
     async def workflow(self) -> tuple[str, str]:
-        workflow = await made_workflow(self.world, self.ada)
+        workflow = await new_workflow(self.world, self.ada)
         return workflow["id"], await secret_of_workflow(self.ada, workflow)
 
     async def monitor(self) -> tuple[str, str]:
@@ -61,7 +62,7 @@ class CostInputs:
         return monitor["id"], await self._secret("monitor", monitor["id"])
 
     async def badge(self) -> str:
-        indicator = await made_indicator(self.ada, "x" * 100, "text", value="y" * 1_000)
+        indicator = await new_indicator(self.ada, "x" * 100, "text", value="y" * 1_000)
         link = await self.ada.post(f"/acme/indicator/{indicator['id']}/public")
         token: str = link.json["token"]
         return token
@@ -75,7 +76,7 @@ Worst = Callable[[CostInputs, Route], Awaitable[bytes]]
 
 
 def target(route: Route) -> str:
-    """An address of the route that names nothing which is there."""
+    """An address of the route that names nothing that exists."""
     path = route.path.replace("{secret}", "0" * 64).replace("{rest...}", "jobs")
     for part in path.split("/"):
         if part.startswith("{"):
@@ -101,7 +102,8 @@ async def head(scene: CostInputs, route: Route) -> bytes:
 
 
 def upgrade(token: str = "", frame: bytes = b"", headers: dict[str, str] | None = None) -> Worst:
-    """The request of an agent that opens its WebSocket, with whatever it sends before the reply."""
+    """The request of an agent that opens its WebSocket, with the data that it sends before the
+    reply."""
 
     async def worst(scene: CostInputs, route: Route) -> bytes:
         head_fields = {
@@ -118,7 +120,7 @@ def upgrade(token: str = "", frame: bytes = b"", headers: dict[str, str] | None 
 
 
 def path(segment: str, most: int = protocol.MAX_PATH) -> Worst:
-    """The longest path, which is no route's because of its segments."""
+    """The longest path, which belongs to no route because of its segments."""
 
     async def worst(scene: CostInputs, route: Route) -> bytes:
         to = target(route).partition("?")[0]
@@ -145,7 +147,7 @@ def query(name: str) -> Worst:
 
 
 def body(shape: str, size: int = SMALL_BODY) -> Worst:
-    """A body of this shape to somebody who shows nothing."""
+    """A body of this shape from a client without a credential."""
 
     async def worst(scene: CostInputs, route: Route) -> bytes:
         return request(route.method, target(route), JSON, SHAPES[shape](size))
@@ -165,7 +167,7 @@ def fields_of(text: str, *names: str) -> Worst:
 
 
 def with_secret(content: bytes, headers: dict[str, str] = JSON) -> Worst:
-    """A body to somebody who shows the right secret, or a right signature."""
+    """A body from a client with the right secret, or a right signature."""
 
     async def worst(scene: CostInputs, route: Route) -> bytes:
         to, more = await _open_upload(scene, route, content)

@@ -86,7 +86,8 @@ OF_SUBSCRIPTION = (
     *(Cost(f"SMALL_BODY of {shape}", body(shape), (400, 404)) for shape in SHAPES),
 )
 
-# The WebSocket of agents is no row of the route table; nobody is authenticated before the reply.
+# The WebSocket of agents is not a row of the route table; no client is authenticated before the
+# reply.
 AGENT_UPGRADE = (
     Cost("no token", upgrade(), (401,)),
     Cost("a wrong token", upgrade("bva_" + "x" * 43), (401,)),

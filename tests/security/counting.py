@@ -5,17 +5,17 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-# A line may compare, copy or search a long text: work of the interpreter itself is measured by the
-# lengths of what goes in, which each test names.
+# A line may compare, copy or search a long text: the work of the interpreter itself is measured by
+# the lengths of the input, which each test names.
 MAX_COUNTED = 3_000_000
 
 
 class TooManySteps(BaseException):
-    """The call was ended: what it would have cost nobody wants to know."""
+    """The call was ended: the exact cost beyond the limit does not matter."""
 
 
 def steps(call: Callable[[], Any]) -> int:
-    """Lines of Python that a call runs on this thread."""
+    """Lines of Python that a call executes on this thread."""
     count = 0
 
     def line(frame: FrameType, event: str, arg: Any) -> Any:

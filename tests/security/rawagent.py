@@ -24,7 +24,7 @@ RECEIVE_BUFFER = 4096
 
 
 class RawAgent:
-    """One TCP connection. Nothing is read but what a test asks for."""
+    """One TCP connection. Only what a test requests is read."""
 
     def __init__(self, port: int, token: str | None) -> None:
         self.port = port
@@ -35,7 +35,7 @@ class RawAgent:
         self._loop = asyncio.get_running_loop()
 
     async def connect(self, path: str = "/-/agent") -> bytes:
-        """Ask for the upgrade; the head of the answer."""
+        """Request the upgrade; the head of the response."""
         await self._loop.sock_connect(self._socket, ("127.0.0.1", self.port))
         key = base64.b64encode(os.urandom(16)).decode()
         head = (
@@ -96,7 +96,7 @@ class RawAgents:
     async def session(
         self, hostname: str = "web-1", **more: Any
     ) -> tuple[RawAgent, AgentWebSocket]:
-        """An agent that has said hello, and the server's end of its connection."""
+        """An agent that has sent its hello, and the server's end of its connection."""
         before = set(self.wires())
         agent = self.agent(self.world.things.hosts[hostname].token)
         assert b" 101 " in await agent.connect()
@@ -132,7 +132,7 @@ async def stage(world: World) -> AsyncIterator[RawAgents]:
 
 
 async def until(is_there: Any) -> None:
-    """Let the server work until this holds."""
+    """Let the server work until this is true."""
     async with asyncio.timeout(PATIENCE_S):
         while not is_there():
             await asyncio.sleep(0.001)

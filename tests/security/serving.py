@@ -26,7 +26,7 @@ class Site:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def answer(self, request: bytes, *more: bytes) -> "RawResponse":
-        """What is answered to one request, which may be sent in pieces."""
+        """The response to one request, which may be sent in pieces."""
         reader, writer = await self.open()
         try:
             async with asyncio.timeout(PATIENCE_S):
@@ -72,7 +72,7 @@ async def _send(writer: asyncio.StreamWriter, *parts: bytes) -> None:
             writer.write(part)
             await writer.drain()
     except ConnectionError:
-        # The server has refused the rest; the answer says why.
+        # The server has refused the rest; the response says why.
         pass
 
 
@@ -90,8 +90,8 @@ def request(
 
 
 @asynccontextmanager
-async def serving(app: Any, per_address: int = 1_000, room: int = 2_000) -> AsyncIterator[Site]:
-    connections = Connections(per_address, room)
+async def serving(app: Any, per_address: int = 1_000, capacity: int = 2_000) -> AsyncIterator[Site]:
+    connections = Connections(per_address, capacity)
     options = {
         "http": partial(HttpProtocol, connections),
         "ws": AgentWebSocket,

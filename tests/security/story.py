@@ -42,7 +42,7 @@ class UserSteps:
         self.world = world
         self.anonymous = world.client()
         self.at = provider_of(world, PERSON)
-        # Tokens of sessions that Eve holds as the victim.
+        # Tokens of sessions that Eve has as the victim.
         self.held: list[str] = []
         self.initech: service.NewCustomer | None = None
 
@@ -64,7 +64,7 @@ class UserSteps:
         )
 
     async def guard(self) -> None:
-        """Eve sets up a second factor for the account that she made."""
+        """Eve sets up a second factor for the account that she created."""
         client = Client(self.world.app, self.held[-1])
         begun = await client.post("/api/auth/second-factor", {"password": THEIRS})
         code = code_at(begun.json["secret"], self.world.runtime.clock() // 30_000)
@@ -80,11 +80,11 @@ class UserSteps:
         await self.provider()
 
     async def accept_shown_link(self) -> None:
-        """Acme's admin hands the victim a link; the victim chooses a password."""
+        """Acme's admin gives the victim a link; the victim chooses a password."""
         assert (await self._accept(await self._invite("ada"), OWN)).status == 200
 
     async def shown_account(self) -> None:
-        """The same, but the victim joins with the own account."""
+        """The same, but the victim joins with their own account."""
         link = await self._invite("ada")
         assert (await self._accept(link, OWN, account=True)).status == 200
 
@@ -96,7 +96,7 @@ class UserSteps:
         ).status == 200
 
     async def reset_shown(self) -> None:
-        """Acme's owner makes a link for a new password, which the victim chooses."""
+        """Acme's owner creates a link for a new password, which the victim chooses."""
         member = await self._member("acme")
         response = await self.world.client("olga").post(f"/api/member/{member}/reset")
         token = response.json["link"].partition("#")[2]
@@ -104,7 +104,7 @@ class UserSteps:
         assert done.status == 200
 
     async def operator(self) -> None:
-        """The operator makes an organization with the victim as its owner."""
+        """The operator creates an organization with the victim as its owner."""
         db, keys = self.world.runtime.db, self.world.runtime.keyring
         new_customer = await db.write(
             service.create_customer, keys, "initech", VICTIM, reserved=frozenset()
@@ -112,7 +112,7 @@ class UserSteps:
         self.initech = new_customer
 
     async def operator_link(self) -> None:
-        """The victim uses the link that came with it, where there is one."""
+        """The victim uses the link that was created with it, if there is one."""
         assert self.initech is not None and self.initech.token
         body = {"token": self.initech.token, "password": OWN}
         assert (await self.anonymous.put(RESET, body)).status == 200
@@ -125,7 +125,7 @@ class UserSteps:
         )
 
     async def remove_member(self) -> None:
-        """Eve takes the victim out of globex again."""
+        """Eve removes the victim from globex again."""
         member = await self._member("globex")
         assert (await self.world.client("eve").delete(f"/api/member/{member}")).status == 200
 

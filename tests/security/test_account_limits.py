@@ -39,7 +39,7 @@ async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: 
 
 
 async def test_the_operator_resets_only_members_of_the_named_organization(world: World) -> None:
-    """The account of that person elsewhere must not be taken instead."""
+    """The account of that person elsewhere must not be used instead."""
     for name in ("globex", "nowhere"):
         with pytest.raises(Conflict) as refused:
             await world.runtime.db.write(
@@ -79,7 +79,8 @@ async def test_a_person_has_a_limited_number_of_sessions(
 async def test_sessions_through_a_provider_end_no_others(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The attack: the provider of one organization signs in often, and the person is out of all."""
+    """The attack: the provider of one organization signs in often, and the person is signed out
+    everywhere."""
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
     provider_of(world, PERSON)
     provider_id = await add(world)
@@ -108,7 +109,7 @@ async def test_frequent_sign_ins_of_a_program_do_not_hide_new_ones(world: World)
         await db.write(begin, world, None, "cron")
     other_browser = (uma.user_id, "", "198.51.100.7", "other")
     assert not await db.read(known_browsers.is_familiar, *other_browser)
-    # Only so many new places in an hour are worth a message.
+    # Only so many new places in an hour are reported.
     for n in range(known_browsers.MAX_NOTICES_PER_HOUR):
         await db.write(begin, world, None, f"agent {n}")
     assert await db.read(known_browsers.is_familiar, *other_browser)
@@ -124,8 +125,8 @@ async def test_a_sign_in_through_a_provider_makes_no_browser_known(world: World)
 
 
 async def test_a_provider_that_changed_meanwhile_links_no_account(world: World) -> None:
-    """The attack: the owner leaves a malicious issuer; a sign-in that is on its way would bind a
-    subject of the old issuer, which belongs to somebody else at the new one."""
+    """The attack: the owner replaces a malicious issuer; a sign-in that is in progress would bind a
+    subject of the old issuer, which belongs to another person at the new one."""
     provider_of(world, PERSON)
     db, keys, olga = world.runtime.db, world.runtime.keyring, world.actors.olga
     row = await db.read(store.find_enabled, await add(world))
@@ -142,7 +143,7 @@ async def test_a_provider_that_changed_meanwhile_links_no_account(world: World) 
 async def test_tokens_of_who_used_the_link_end_when_the_person_comes(
     world: World, ada: Client
 ) -> None:
-    """An admin invites somebody, uses the link, and keeps a token made as that person."""
+    """An admin invites a person, uses the link, and keeps a token created as that person."""
     person = {**PERSON, "sub": "s-7", "email": "pat@acme.test"}
     body = {"user": {"email": "pat@acme.test"}, "credential": "admin"}
     link = (await ada.post("/api/member", body)).json["invitation"]["token"]

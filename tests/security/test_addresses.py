@@ -18,6 +18,7 @@ from belvedere.db.migrate import apply, migrate, migrations
 from contract.browser_journey import BrowserJourney, add
 from contract.client import Response
 from contract.world import World
+from people import find_account
 from security.story import INVITATION, PERSON, THEIRS, UserSteps, plain_passwords
 
 __all__ = ["plain_passwords"]
@@ -25,7 +26,7 @@ __all__ = ["plain_passwords"]
 pytestmark = pytest.mark.usefixtures("plain_passwords")
 
 
-# What an inviter can see of somebody else's account.
+# What an inviter can see of another person's account.
 
 
 async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: World) -> None:
@@ -40,7 +41,7 @@ async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: 
         again = (await eve.post(f"/api/member/{member['id']}/reset")).json
         link = (await world.client().post("/api/auth/link", {"token": again["token"]})).json
         items.append([_shape(item, email) for item in (member, listed, again, link)])
-        # Ids carry the time at which they were made: an older one would say it all.
+        # Ids contain the time of their creation: an older one would reveal everything.
         assert member["user"]["id"] > world.actors.eve.member_id
     assert items[0] == items[1]
     for email in ("vic@acme.test", "nobody@acme.test"):
@@ -55,7 +56,7 @@ async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: 
 
 
 def _shape(record: dict[str, Any], email: str) -> str:
-    """Without what differs by chance."""
+    """Without values that differ by chance."""
     text = json.dumps(record).replace(email, "E").replace(email.partition("@")[0], "N")
     return re.sub(r"bvl_[\w-]+|\b[0-9a-f]{24}\b|\d{4}-\d\d-[\dT:.]+Z", "X", text)
 
@@ -116,7 +117,7 @@ async def test_case_and_blanks_make_no_second_member(world: World) -> None:
     assert (done.status, done.code) == (409, "already_member")
 
 
-# Databases of before.
+# Databases of earlier versions.
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ def test_an_upgrade_keeps_who_may_enter_where(older_db: Database, keys: Keyring)
     )
     assert items == [("both", "", "h", ""), ("gone", "", None, ""), ("single", "acme", "h", "")]
     for user, places in (("both", {"acme", "globex"}), ("single", {"acme"})):
-        person = older_db.write_blocking(users.by_identifier, user)
+        person = older_db.write_blocking(find_account, user)
         assert person is not None
         for place in places:
             entrance_args = (keys, person, None, place, "", "")
@@ -166,7 +167,7 @@ def test_an_upgrade_keeps_who_may_enter_where(older_db: Database, keys: Keyring)
 def test_after_an_upgrade_an_old_password_gives_no_new_access(
     older_db: Database, keys: Keyring
 ) -> None:
-    """Neither for somebody of one organization nor for somebody of several."""
+    """Neither for a person in one organization nor for one in several."""
     migrate(older_db)
     for user in ("single", "both", "gone"):
         new_customer = older_db.write_blocking(

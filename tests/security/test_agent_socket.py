@@ -1,4 +1,4 @@
-"""The agents' WebSocket under attack: what one connection can make the server hold or do."""
+"""The agents' WebSocket under attack: what one connection can make the server store or do."""
 
 import asyncio
 import json
@@ -9,8 +9,7 @@ from websockets.exceptions import InvalidStatus
 
 from belvedere.agent.connection.websocket import connect
 from belvedere.base import websocket_frames
-from belvedere.server.agents import endpoint as agents
-from belvedere.server.agents import handshakes
+from belvedere.server.agents import endpoint, handshakes
 from belvedere.server.transport import agent_websocket as websocket
 from belvedere.server.transport.agent_websocket import AgentWebSocket
 from contract.fakeagent import hello
@@ -64,7 +63,7 @@ async def test_pings_of_a_peer_that_does_not_read_fill_no_memory(world: World) -
         agent, end = await ground.session()
         await agent.send(PING * (FLOOD // len(PING)))
         assert end._transport.get_write_buffer_size() < MAX_BUFFERED
-        # Once it reads, the last PING is answered.
+        # When it reads again, the last PING is answered.
         reading = asyncio.create_task(agent.rest())
         await until(lambda: end._ping is None and end._full is None)
         end.shutdown()
@@ -108,7 +107,7 @@ async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(websocket, "CLOSE_S", 0.05)
-    monkeypatch.setattr(agents, "REFUSAL_S", 0.05)
+    monkeypatch.setattr(endpoint, "REFUSAL_S", 0.05)
     async with stage(world) as ground:
         _, end = await ground.session()
         await _fill(ground, end)
@@ -177,7 +176,7 @@ async def test_a_handshake_has_a_deadline(world: World, monkeypatch: pytest.Monk
         await asyncio.Event().wait()
 
     monkeypatch.setattr(world.runtime.credentials, "actor", actor)
-    monkeypatch.setattr(agents, "HANDSHAKE_S", 0.05)
+    monkeypatch.setattr(endpoint, "HANDSHAKE_S", 0.05)
     async with stage(world) as ground:
         assert b" 503 " in await ground.agent("x").connect()
         await until(lambda: not ground.wires())
@@ -193,7 +192,7 @@ async def test_connections_without_a_hello_are_limited_and_end(
         for _ in range(2):
             assert b" 101 " in await ground.agent(token).connect()
         assert b" 429 " in await ground.agent(token).connect()
-        monkeypatch.setattr(agents, "HELLO_S", 0.05)
+        monkeypatch.setattr(endpoint, "HELLO_S", 0.05)
         other = ground.agent(world.things.hosts["web-2"].token)
         assert b" 101 " in await other.connect()
         assert b"4408" in await other.rest()
@@ -217,7 +216,7 @@ async def test_sessions_of_one_host_have_a_rate(
 
 
 class Sleeper:
-    """An application that accepts and then takes nothing, or takes every frame at once."""
+    """An application that accepts and then reads nothing, or reads every frame at once."""
 
     def __init__(self, take: Any = None) -> None:
         self.take = take
@@ -247,7 +246,7 @@ async def test_frames_that_wait_are_limited_in_bytes(world: World) -> None:
 
 
 async def test_one_connection_does_not_block_the_event_loop(world: World) -> None:
-    """Between two turns of the loop only so many frames of one connection are handled."""
+    """In one iteration of the loop only so many frames of one connection are handled."""
     number, most = 0, 0
 
     def take(_: str | bytes) -> None:

@@ -1,5 +1,5 @@
-"""Attacks on approvals: nobody decides alone what they started, and nobody makes themselves an
-approver."""
+"""Attacks on approvals: nobody alone decides about what they started, and nobody makes themselves
+an approver."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from belvedere.access import Actor, Level, operator
 from belvedere.access.customers import member_changes
 from belvedere.access.people import memberships
 from belvedere.jobs import store
-from belvedere.jobs.approvals import links as vote_links
+from belvedere.jobs.approvals import links as approval_links
 from belvedere.jobs.people import approvers
 from belvedere.server.background import loops
 from contract import flowing
@@ -28,7 +28,7 @@ async def approval(world: World, approvers: list[str], **more: Any) -> str:
 
 
 async def waiting_approval(ada: Client) -> str:
-    """The one approval that waits."""
+    """The only approval that waits."""
     jobs = (await ada.get("/acme/job?where[lifecycle]=onhold&where[_type]=ApprovalJob")).json
     assert len(jobs) == 1, jobs
     job_id: str = jobs[0]["id"]
@@ -82,7 +82,7 @@ async def test_a_reader_of_the_webhook_cannot_approve_its_jobs(
 async def test_a_workflow_started_by_its_secret_counts_the_same(
     world: World, ada: Client, anonymous: Client
 ) -> None:
-    """The approval is its second step: it asks who started the workflow."""
+    """The approval is its second step: it checks who started the workflow."""
     tasks = [await world.task(), await approval(world, ["ada", "max"])]
     graph = {
         "nodes": [{"id": n, "task_id": t} for n, t in zip("ab", tasks, strict=True)],
@@ -121,11 +121,11 @@ async def test_the_creator_of_a_schedule_cannot_approve_its_jobs(
 ) -> None:
     task = await approval(world, ["ada", "olga"])
     await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "* * * * *"})
-    clock.move(61)
+    clock.move(60)
     await loops.fire_schedules(world.runtime)
     job_id = await waiting_approval(ada)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
-    # Another admin had no part in the schedule.
+    # Another admin did not create or change the schedule.
     assert (await approve(world, "olga", job_id)).status == 200
 
 
@@ -143,7 +143,7 @@ TAG = "release:approver"
 
 
 async def tagged_approval(world: World) -> None:
-    """The tag exists because Vic carries it."""
+    """The tag exists because Vic has it."""
     vic = world.actors.vic
     await world.runtime.db.write(member_changes.change, world.actors.ada, vic.member_id, tags=[TAG])
     await approval(world, [TAG], four_eyes=False)
@@ -158,7 +158,7 @@ async def test_a_manager_cannot_give_an_approver_tag(world: World) -> None:
     person = {"email": "friend@acme.test"}
     refused = await manager.post("/api/member", {"user": person, "tags": [TAG.upper()]})
     assert (refused.status, refused.code) == (403, "approver_tag")
-    # Other tags are the manager's to give.
+    # A manager may assign other tags.
     other = await manager.patch(f"/api/member/{world.actors.uma.member_id}", {"tags": ["a:b"]})
     assert other.status == 200
 
@@ -202,7 +202,7 @@ def test_a_user_name_that_equals_an_approver_tag_gives_no_right() -> None:
 
 @pytest.mark.parametrize("named_by", ["id", "tag"])
 async def test_a_manager_gets_no_link_for_an_approver(world: World, named_by: str) -> None:
-    """The attack: reset the approver's password, sign in as the approver, approve the own job."""
+    """The attack: reset the approver's password, sign in as the approver, approve one's own job."""
     uma = world.actors.uma
     await world.runtime.db.write(member_changes.change, world.actors.ada, uma.member_id, tags=[TAG])
     await approval(world, ["uma" if named_by == "id" else TAG])
@@ -216,7 +216,7 @@ async def test_a_manager_gets_no_link_for_an_approver(world: World, named_by: st
 
 
 async def test_a_manager_does_not_invite_an_approver(world: World, ada: Client) -> None:
-    """Neither by an address that a task names nor by a new link for somebody who is invited."""
+    """Neither by an address that a task names nor with a new link for an invited person."""
     body = {"user": {"email": "pat@acme.test"}, "credential": "user"}
     member = (await ada.post("/api/member", body)).json
     await approval(world, ["pat@acme.test"])
@@ -230,11 +230,11 @@ async def test_a_manager_does_not_invite_an_approver(world: World, ada: Client) 
     assert (await ada.post("/api/member", body)).status == 200
 
 
-# Accounts that become one.
+# Accounts that are joined.
 
 
 async def pat_of_two(world: World, ada: Client) -> Client:
-    """Pat has an own account in globex, and an account of acme with the same address."""
+    """Pat has their own account in globex, and an account of acme with the same address."""
     by = operator(world.actors.globex)
     await world.runtime.db.write(
         member_changes.add_member, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
@@ -247,7 +247,7 @@ async def pat_of_two(world: World, ada: Client) -> Client:
 
 
 async def join_acme(world: World) -> Client:
-    """Pat accepts acme for the own account."""
+    """Pat accepts acme for their own account."""
     body = {"email": "pat@acme.test", "password": PASSWORD, "customer": "globex"}
     pat = Client(
         world.app, (await world.client().post("/api/auth/login", body)).json["access_token"]
@@ -289,12 +289,12 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
     member = await db.read(memberships.for_email, world.actors.acme.id, "pat@acme.test")
     assert member is not None
     row = await db.read(store.find, world.actors.acme.id, job["id"])
-    links = await db.write(vote_links.create_links, keys, row, member.user_id)
+    links = await db.write(approval_links.create_links, keys, row, member.user_id)
     await join_acme(world)
     assert (await world.client().post(f"/-/approval/{links['approve']}")).status == 200
 
 
-# Approvals that waited when the server was upgraded: nothing says what started them.
+# Approvals that waited when the server was upgraded: no record says what started them.
 
 
 async def forget_starters(world: World) -> None:
@@ -317,7 +317,7 @@ async def test_an_admin_decides_an_old_approval_without_approvers(
 async def test_an_admin_never_decides_a_new_approval(
     world: World, ada: Client, anonymous: Client
 ) -> None:
-    """Also when the other approvers have gone: the start is recorded."""
+    """Also when the other approvers have left: the start is recorded."""
     task = await approval(world, ["ada", "max"])
     job_id = (await start_by_secret(ada, anonymous, task)).json["id"]
     await world.runtime.db.write(

@@ -19,8 +19,7 @@ from belvedere.hosts import choice
 from belvedere.indicators.values import chart, html
 from belvedere.jobs.output.log_lines import LogSearch
 from belvedere.jobs.output.log_store import Chunk
-from belvedere.monitors.config import kinds as monitors
-from belvedere.monitors.config import maintenance
+from belvedere.monitors.config import kinds, maintenance
 from belvedere.monitors.config.kinds import ScraperConfig
 from belvedere.rest import listing, listing_sql, text_fields
 from belvedere.rest.listing import Field, Listable
@@ -77,7 +76,7 @@ def _recipe(count: int, name: str = "same") -> dict[str, Any]:
 
 
 def _events(count: int) -> dict[str, Any]:
-    """An older graph: every edge passes through one event, so that each meets each."""
+    """An older graph: every edge passes through one event, so that each is combined with each."""
     recipe = _recipe(2)
     recipe["graph"]["nodes"].append({"v": "e", "value": {"_type": "Event", "name": "x"}})
     ends = [{"v": "t0", "w": "e"}, {"v": "e", "w": "t1"}]
@@ -90,7 +89,7 @@ def _first(text: str) -> None:
 
 
 def _web_check(**fields: Any) -> None:
-    list(monitors._scraper(ScraperConfig("http://a/", **fields)))
+    list(kinds._scraper(ScraperConfig("http://a/", **fields)))
 
 
 def _fires(text: str) -> None:
@@ -214,7 +213,7 @@ async def test_a_long_command_is_not_written_down_for_many_hosts(
 
 
 async def test_a_list_with_many_conditions_is_refused_and_not_a_fault(ada: Client) -> None:
-    """SQLite gives up at a thousand."""
+    """SQLite stops at a thousand."""
     text = "&".join(f"where[id][$in][{n}]=a" for n in range(998))
     refused = await ada.get(f"/acme/task?{text}")
     assert (refused.status, refused.code) == (400, "bad_query")

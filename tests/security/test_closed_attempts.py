@@ -1,4 +1,4 @@
-"""Attempts that are over accept nothing: no output, no file, no other end."""
+"""Attempts that have ended accept nothing: no output, no file, no second result."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.db import Database
 from belvedere.jobs.lifecycle import finish
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.protocol import AttemptEnded, JournaledAttempt, Order, OutputAck, Report, pack_file
 from contract.client import Client
 from contract.fakeagent import FakeAgent
@@ -21,7 +21,7 @@ async def start_job(world: World, client: Client, agent: FakeAgent) -> tuple[str
 
 
 async def give_up(world: World, order: Order) -> None:
-    """The server waited too long for a word of its agent."""
+    """The server waited too long for a message of its agent."""
     host_id = world.things.hosts["web-1"].host_id
     report = Report("unknown", reason="agent_unreachable")
     await world.runtime.db.write(
@@ -30,7 +30,7 @@ async def give_up(world: World, order: Order) -> None:
 
 
 async def evidence(world: World) -> list[tuple[str, Any]]:
-    """What the audit says of late reports: the host and what was reported."""
+    """What the audit log says of late reports: the host and the reported values."""
     rows = await world.runtime.db.read(
         lambda tx: tx.rows(
             "select actor_name, after from audit where action = 'job.late_report' order by id"
@@ -78,7 +78,7 @@ async def test_a_finished_job_accepts_nothing_more(
 
 
 async def attack(agent: FakeAgent, order: Order) -> None:
-    """Output behind the end, a file, and ends with another digest, inside and streamed."""
+    """Output after the end, a file, and ends with another digest, inside and streamed."""
     await agent.write(order.fence, 0, 0, b"FORGED AND LONGER\n")
     await agent.write(order.fence, 5, 1, b"FORGED\n")
     await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
@@ -106,7 +106,7 @@ async def test_the_first_of_two_ends_in_one_frame_counts(world: World, ada: Clie
 
 
 async def test_an_end_that_is_repeated_is_no_evidence(world: World, ada: Client) -> None:
-    """The acknowledgement was lost: the agent says everything again."""
+    """The acknowledgement was lost: the agent reports everything again."""
     async with world.agent() as agent:
         _, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"true\n")
@@ -138,7 +138,7 @@ async def test_stored_late_reports_are_limited(world: World, ada: Client) -> Non
 
 
 async def test_a_lost_job_takes_its_true_end_with_log_and_files(world: World, ada: Client) -> None:
-    """Promise P4: given up, nothing newer was started, and the agent comes back."""
+    """Promise P4: marked as lost, nothing newer was started, and the agent reconnects."""
     async with world.agent() as agent:
         job_id, order = await start_job(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"half ")
@@ -158,7 +158,7 @@ async def test_a_lost_job_takes_its_true_end_with_log_and_files(world: World, ad
 
 
 async def test_a_file_is_not_planted_through_an_older_connection(world: World, ada: Client) -> None:
-    """The end was taken elsewhere; this connection does not know of it yet."""
+    """The end was processed by another connection; this one does not know of it yet."""
     async with world.agent() as agent:
         job_id, order = await start_job(world, ada, agent)
         host_id = world.things.hosts["web-1"].host_id
@@ -187,18 +187,18 @@ async def test_a_late_log_does_not_replace_a_manual_outcome(world: World, ada: C
 
 def test_an_ended_log_accepts_only_the_declared_bytes(logs: Database) -> None:
     def add(at: int, data: bytes) -> None:
-        logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", at, 0, data)])
+        logs.write_blocking(log_store.append, [log_store.LogPiece(7, "j", at, 0, data)])
 
-    def log() -> joblog.Log:
-        actual_log = logs.write_blocking(joblog.find, 7)
+    def log() -> log_store.Log:
+        actual_log = logs.write_blocking(log_store.find, 7)
         assert actual_log is not None
         return actual_log
 
     add(0, b"abc")
-    logs.write_blocking(joblog.close, joblog.LogEnd(7, "j", 5, 0, "aa"))
+    logs.write_blocking(log_store.close, log_store.LogEnd(7, "j", 5, 0, "aa"))
     add(3, b"defgh")
     assert (log().bytes_seen, log().is_complete) == (5, True)
     add(5, b"more")
-    logs.write_blocking(joblog.close, joblog.LogEnd(7, "j", 9, 0, "bb"))
+    logs.write_blocking(log_store.close, log_store.LogEnd(7, "j", 9, 0, "bb"))
     add(5, b"more")
     assert (log().bytes_kept, log().bytes_total, log().sha256) == (5, 5, "aa")

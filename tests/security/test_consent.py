@@ -1,5 +1,5 @@
-"""A provider of one organization says who somebody is; that reaches no account elsewhere until the
-person, signed in to the own account, accepts it."""
+"""A provider of one organization identifies a person; that reaches no account elsewhere until the
+person, signed in to their own account, accepts it."""
 
 import pytest
 
@@ -18,7 +18,7 @@ WAITING, LOGIN = "/api/session/invitation", "/api/auth/login"
 
 
 async def claim_account(world: World, level: str = "admin") -> BrowserJourney:
-    """The provider of globex says that somebody is Uma of acme, and lets them in."""
+    """The provider of globex claims that a person is Uma of acme, and lets that person in."""
     sql = "update members set level = 'owner' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.actors.eve.member_id))
     world.runtime.credentials.clear()
@@ -35,7 +35,8 @@ async def signed_in(world: World, **more: str) -> dict[str, str]:
 
 
 async def test_the_next_sign_in_leads_where_the_last_one_did(world: World) -> None:
-    """The attack: the session through the provider was the last one, so the password led there."""
+    """The attack: the session through the provider was the last one, so the password gave access
+    there."""
     await claim_account(world)
     assert (await signed_in(world))["customer_id"] == world.actors.acme.id
     assert (await signed_in(world, customer="globex"))["status"] in ("401", "403")
@@ -69,7 +70,7 @@ async def test_the_person_accepts_it_with_the_own_password(world: World) -> None
     profile = (await uma.get("/api/session/profile")).json
     assert {place["name"] for place in profile["customers"]} == {"acme", "globex"}
     assert (await uma.put(f"/api/session/customer/{world.actors.globex.id}")).status == 200
-    # What opened it before has ended; the provider knows the person still.
+    # What gave access before has ended; the provider still knows the person.
     assert (await Client(world.app, journey.token).get("/globex/task")).status == 401
     journey.cookies.clear()
     providers = (await world.client("eve").get("/api/provider")).json
@@ -99,7 +100,7 @@ async def _by_provider(world: World) -> str:
 
 
 async def _by_shown_link(world: World) -> str:
-    """An account of acme with the same address, whose password was set by a link that Max saw."""
+    """An account of acme with the same address, whose password was set with a link that Max saw."""
     await world.runtime.db.write(
         member_changes.remove, world.actors.olga, world.actors.uma.member_id
     )
@@ -164,7 +165,7 @@ async def test_the_provider_counts_where_no_password_does(world: World, state: o
     uma = Client(world.app, token)
     (offer,) = (await uma.get(WAITING)).json
     assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200
-    # The provider still opens its own organization only.
+    # The provider still gives access to its own organization only.
     moved = await uma.put(f"/api/session/customer/{world.actors.globex.id}")
     assert (moved.status, moved.code) == (403, "other_organization")
 
@@ -191,7 +192,7 @@ async def test_a_declined_invitation_ends(world: World) -> None:
     used = {"token": member["invitation"]["token"], "password": "another-long-password"}
     assert (await world.client().post("/api/auth/invitation", used)).status == 404
     assert await _decisions(world) == [("member.decline", world.actors.uma.user_id)]
-    # The organization can ask again.
+    # The organization can invite again.
     assert (await world.client("eve").post("/api/member", body)).status == 200
 
 

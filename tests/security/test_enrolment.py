@@ -13,7 +13,7 @@ import run_timeouts
 from belvedere.access.credentials import enrolment
 from contract.client import Client, Response
 from contract.world import World
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.programs import Agent, environment
 from e2e.wait_until import until
 from e2e.world import World as Installation
@@ -43,11 +43,11 @@ def _with_offline_host(site: Installation) -> Installation:
 
 @pytest.fixture
 def second_agent(tmp_path: Path) -> Iterator[Agent]:
-    """Another machine that calls itself "web"."""
+    """Another machine that uses the name "web"."""
     agent = Agent(tmp_path / "intruder", "web")
     yield agent
     agent.retire()
-    leftovers.check_gone(agent.state)
+    process_leaks.check_gone(agent.state)
 
 
 def test_a_token_with_uses_left_cannot_take_over_an_existing_host(
@@ -59,7 +59,7 @@ def test_a_token_with_uses_left_cannot_take_over_an_existing_host(
     assert second_agent.process.wait(30) == 1
     assert "belvedere enrolment create --host web" in second_agent.read_log()
     assert "--hostname" in second_agent.read_log()
-    # The agent that has the host keeps its credential and its host.
+    # The agent of the host keeps its credential and its host.
     agent = installation.agents["web"]
     agent.start(installation.url)
     assert installation.wait_connected(agent)["id"] == host["id"]
@@ -173,7 +173,7 @@ async def test_a_refused_enrolment_changes_nothing(world: World) -> None:
     refused = await enrol(world, text, "WEB-1")
     assert (refused.status, refused.code) == (409, "host_exists")
     assert "belvedere enrolment create --host web-1" in refused.json["message"]
-    # The credential of the host's agent is still good, and the token has not lost its use.
+    # The credential of the host's agent is still valid, and the token still has its use.
     async with world.agent("web-1"):
         pass
     assert (await enrol(world, text, "web-9")).status == 201
@@ -182,7 +182,7 @@ async def test_a_refused_enrolment_changes_nothing(world: World) -> None:
 async def test_a_token_for_one_host_is_no_token_for_another(world: World, ada: Client) -> None:
     host_id = world.things.hosts["web-1"].host_id
     record = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
-    # Whatever name the machine has: the token says which host it becomes.
+    # Whatever name the machine has: the token determines which host it becomes.
     bound = await enrol(world, record["token"], "web-2")
     assert (bound.status, bound.json["host_id"], bound.json["hostname"]) == (201, host_id, "web-1")
     assert (await enrol(world, record["token"], "web-2")).code == "bad_enrolment"
@@ -244,7 +244,7 @@ async def test_the_client_that_had_a_host_cannot_register_for_it_again(
 async def test_wrong_enrolment_tokens_are_limited_by_host_name_and_network(
     world: World, anonymous: Client
 ) -> None:
-    """A machine that retries with an expired token does not stop the others of its network."""
+    """A machine that retries with an expired token does not block others of its network."""
 
     async def enrol(hostname: str) -> int:
         body = {"token": "bve_wrong", "hostname": hostname, "fingerprint": "f"}

@@ -1,4 +1,4 @@
-"""Values that records hide: masks that nobody can store, arguments of script monitors, digests."""
+"""Values that records hide: masks that cannot be stored, arguments of script monitors, digests."""
 
 import base64
 import hashlib
@@ -221,7 +221,7 @@ def test_arguments_that_move_keep_their_values() -> None:
     assert argument_masking.restore(moved, ARGUMENTS) == [
         *("--password", WORD, "--host", "db-2", f"--api-key={WORD}"),
     ]
-    # Another option gets nothing.
+    # The mask of another option is not replaced.
     assert argument_masking.restore(["--token", "***"], ARGUMENTS) == ["--token", "***"]
     assert argument_masking.has_mask(["--token", "***"])
     assert not argument_masking.has_mask(["***", "--verbose"])

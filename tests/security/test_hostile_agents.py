@@ -1,4 +1,5 @@
-"""What an agent with a good credential and bad intentions makes the server hold, store or run."""
+"""What an agent with a valid credential and bad intentions makes the server keep in memory, store
+or run."""
 
 import asyncio
 import hashlib
@@ -10,8 +11,7 @@ from belvedere.base import websocket_frames
 from belvedere.db import Tx
 from belvedere.files import FileChange, quota
 from belvedere.files import create as create_file
-from belvedere.jobs.output import artifacts
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import artifacts, log_store
 from belvedere.protocol import (
     CHUNK,
     AttemptStarted,
@@ -26,8 +26,7 @@ from belvedere.protocol import (
     pack_file,
     pack_output,
 )
-from belvedere.server.agents import message_limits as limits
-from belvedere.server.agents import queries
+from belvedere.server.agents import message_limits, queries
 from belvedere.server.agents.transfers import downloads, uploads
 from belvedere.server.storage import Storage
 from contract.client import Client
@@ -61,7 +60,8 @@ async def start_job(world: World, client: Client, agent: FakeAgent) -> tuple[str
 async def test_many_wants_hold_one_part_of_one_content(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The agent asks sixty times and does not read: one content is read, and one part of it."""
+    """The agent requests it sixty times and does not read: one content is read, and one part of
+    it."""
     sha256 = await world.runtime.db.write(keep_big, world)
     reads: list[int] = []
     content_for = queries.content_for
@@ -103,7 +103,7 @@ async def test_output_beyond_the_credit_ends_the_connection(
     monkeypatch.setattr(uploads, "CREDIT", 3 * CHUNK)
     async with world.agent() as agent:
         _, order = await start_job(world, ada, agent)
-        # Nothing is stored yet, so nothing is granted.
+        # Nothing is stored yet, so no credit is granted.
         monkeypatch.setattr(world.runtime.logs, "write_batched", lambda *_: asyncio.Future())
         for at in range(4):
             await agent.write(order.fence, at * CHUNK, 0, b"x" * CHUNK)
@@ -157,7 +157,7 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
         lambda tx: tx.value("select count(*) from job_file_chunks")
     )
     assert count == 4
-    # The job has its result, and the files say which of them are complete.
+    # The job has its result, and its files say which of them are complete.
     assert (await show(ada, job_id))["state"] == "normal"
     listed = (await ada.get(f"/acme/job/{job_id}/files")).json
     assert {item["name"]: item["complete"] for item in listed}["x59"] is False
@@ -182,8 +182,8 @@ async def test_small_pieces_count_as_larger_ones(
 async def test_pieces_of_a_log_are_limited(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joblog, "MAX_CHUNKS", 10)
-    monkeypatch.setattr(joblog, "HEAD_BYTES", 5)
+    monkeypatch.setattr(log_store, "MAX_CHUNKS", 10)
+    monkeypatch.setattr(log_store, "HEAD_BYTES", 5)
     async with world.agent() as agent:
         job_id, order = await start_job(world, ada, agent)
         for at in range(40):
@@ -255,9 +255,9 @@ async def test_the_quota_is_measured_and_refuses_uploads(
     assert (await eve.post("/globex/file", body)).status == 200
     assert not storage.take(world.actors.ada.customer_id, 1)
     assert storage.take(world.actors.eve.customer_id, 1)
-    # With fewer logs there is room again.
+    # With fewer logs there is space again.
     await ada.delete("/acme/job/finished")
-    await world.runtime.logs.write(joblog.delete, [order.job_id])
+    await world.runtime.logs.write(log_store.delete, [order.job_id])
     storage._next_at = 0.0
     await storage.measure(world.runtime.db, world.runtime.logs)
     assert (await ada.post("/acme/file", body)).status == 200
@@ -271,7 +271,7 @@ async def test_without_a_quota_nothing_is_refused(world: World, ada: Client) -> 
     assert (await ada.post("/acme/file", body)).status == 200
 
 
-# What one agent says
+# What one agent sends
 
 
 async def test_fields_of_a_report_have_a_size(world: World, ada: Client) -> None:
@@ -291,24 +291,24 @@ async def test_fields_of_a_report_have_a_size(world: World, ada: Client) -> None
         }
         await agent.end(order, **report)
     result = (await show(ada, job_id))["result"]
-    assert len(result["reason"]) <= limits.MAX_WORD
-    assert len(result["message"]) <= limits.MAX_MESSAGE
-    assert len(result["log"]) <= limits.MAX_LOG
-    assert len(result["lastline"]) <= limits.MAX_LASTLINE
-    assert len(result["kill_incomplete"]) <= limits.MAX_SURVIVORS
-    assert len(result["files_skipped"]) <= limits.MAX_SKIPPED
-    assert result["code"] == 1 and len(result["log_sha256"]) <= limits.MAX_WORD
+    assert len(result["reason"]) <= message_limits.MAX_WORD
+    assert len(result["message"]) <= message_limits.MAX_MESSAGE
+    assert len(result["log"]) <= message_limits.MAX_LOG
+    assert len(result["lastline"]) <= message_limits.MAX_LASTLINE
+    assert len(result["kill_incomplete"]) <= message_limits.MAX_SURVIVORS
+    assert len(result["files_skipped"]) <= message_limits.MAX_SKIPPED
+    assert result["code"] == 1 and len(result["log_sha256"]) <= message_limits.MAX_WORD
 
 
 async def test_the_messages_of_a_frame_are_limited(world: World) -> None:
     async with world.agent() as agent:
-        await agent.text("[" + ",".join(["{}"] * (limits.MAX_MESSAGES + 1)) + "]")
+        await agent.text("[" + ",".join(["{}"] * (message_limits.MAX_MESSAGES + 1)) + "]")
         assert await agent.hangs_up() == 4400
 
 
 async def test_deep_nesting_is_no_fault_of_the_server(world: World, watch: Any) -> None:
     async with world.agent() as agent:
-        # Inside a message: a list in the place of a message is refused before its depth matters.
+        # Inside a message: a list in place of a message is refused before its depth matters.
         await agent.text('[{"kind":' + "[" * 100_000)
         assert await agent.hangs_up() == 4400
 
@@ -324,9 +324,10 @@ async def test_unknown_messages_are_logged_once(world: World, watch: Any) -> Non
 async def test_the_fields_of_a_hello_are_limited(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(message_limits, "MAX_ENTRIES", 3)
     entries = tuple(JournaledAttempt(number, "live") for number in range(1, 5))
-    for more in ({"entries": entries}, {"greeting": 2**70}, {"greeting": -1}):
+    acknowledged = {"acknowledged": [1, 2, 3, 4]}
+    for more in ({"entries": entries}, acknowledged, {"greeting": 2**70}, {"greeting": -1}):
         agent = world.agent(**more)
         await agent.connect()
         await agent.send_messages(agent._first)
@@ -361,7 +362,7 @@ async def test_a_start_is_written_once(
 
 
 async def test_samples_have_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = [Sample("x", 1, 0, "normal")] * (limits.MAX_SAMPLES + 1)
+    many = [Sample("x", 1, 0, "normal")] * (message_limits.MAX_SAMPLES + 1)
     for batches in (
         [Samples("s", 1, many)],
         [Samples("s", 2**65, [])],
@@ -398,7 +399,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
         assert len(link._outbox) < 10
 
 
-# What an agent may fetch
+# What an agent may download
 
 
 async def test_a_hash_in_a_plain_argument_gives_no_right_to_the_content(

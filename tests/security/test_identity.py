@@ -1,4 +1,5 @@
-"""Who proved what, where and in which order: a password opens only what was accepted with it."""
+"""Who proved what, where and in which order: a password gives access only to what was accepted with
+it."""
 
 import itertools
 
@@ -18,8 +19,8 @@ LOGIN = "/api/auth/login"
 
 
 async def organizations_of(world: World, password: str) -> set[str]:
-    """The organizations that the password opens, named or not, and those reached from there. From
-    other addresses each time: how often one may be wrong is tested elsewhere."""
+    """The organizations to which the password gives access, named or not, and those reached from
+    there. From other addresses each time: the limit of wrong attempts is tested elsewhere."""
     result = set()
     for customer in (None, "acme", "globex", "initech"):
         body = {"email": VICTIM, "password": password, "customer": customer}
@@ -46,10 +47,10 @@ async def reachable_organizations(world: World, token: str) -> set[str]:
     return names
 
 
-# What happens, then what Eve's password opens, then what the victim's opens.
+# The steps, then what Eve's password gives access to, then what the victim's does.
 MATRIX = [
     ("claim_invitation", "globex", ""),
-    # Another organization lets the person in: Eve's password does not follow.
+    # Another organization accepts the person: Eve's password gets no access there.
     ("claim_invitation provider", "globex", ""),
     ("claim_invitation invited_and_provider", "globex", ""),
     ("claim_invitation operator", "globex", ""),
@@ -59,7 +60,7 @@ MATRIX = [
     ("claim_invitation accept_mailed_link", "globex", "acme"),
     ("claim_invitation guard accept_mailed_link", "", "acme"),
     ("claim_invitation guard operator operator_link", "", "initech"),
-    # The other way round.
+    # In the opposite order.
     ("provider claim_invitation", "globex", ""),
     ("invited_and_provider claim_invitation", "globex", ""),
     ("operator claim_invitation", "globex", ""),
@@ -72,16 +73,16 @@ MATRIX = [
     ("operator claim_invitation provider operator_link", "globex", "initech"),
     ("squat_by_provider operator_admits", "", "acme"),
     ("squat_by_provider accept_mailed_link", "", "acme"),
-    # One account for two organizations, only by its own proof.
+    # One account for two organizations, only with its own proof.
     ("operator operator_link shown_account", "", "initech acme"),
     ("operator_admits operator", "", "acme initech"),
     ("accept_mailed_link operator", "", "acme initech"),
     ("claim_invitation accept_mailed_link operator", "globex", "acme initech"),
-    # A link that an admin was shown sets a password that opens that organization only.
+    # A link that an admin was shown sets a password for that organization only.
     ("provider reset_shown operator", "", "acme"),
     ("operator_admits reset_shown operator", "", "acme"),
     ("accept_shown_link operator", "", "acme"),
-    # Out, and in again.
+    # Removed, and invited again.
     ("claim_invitation remove_member", "", ""),
     ("claim_invitation remove_member claim_invitation", "globex", ""),
     ("claim_invitation remove_member operator operator_link", "", "initech"),

@@ -14,7 +14,7 @@ from belvedere.access import Actor, audit
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.events import Event
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_store import LogPiece
 from belvedere.protocol import CHUNK, Credit, pack_file
 from belvedere.server.api import event_stream
@@ -59,7 +59,7 @@ def is_blocked(site: Site) -> bool:
 
 
 async def flood(world: World, site: Site, backlog: Backlog, customer_id: str) -> int:
-    """Events until the reader is too far behind; the most that waited for it."""
+    """Events until the reader is too far behind; the largest number that waited for it."""
     number, most = 1 << 40, 0
     async with asyncio.timeout(PATIENCE_S):
         while not backlog.is_over:
@@ -71,7 +71,8 @@ async def flood(world: World, site: Site, backlog: Backlog, customer_id: str) ->
             for listener in tuple(world.runtime.feed._listeners):
                 listener(batch)
             most = max(most, len(backlog))
-            # All is sent while it can be: the reader is behind only because it does not read.
+            # Everything is sent while that is possible: the reader is behind only because it does
+            # not read.
             while len(backlog) and not is_blocked(site):
                 await asyncio.sleep(0)
     return most
@@ -113,7 +114,7 @@ async def test_a_reader_that_was_too_slow_gets_a_final_event(
                 end = (end + part)[-200:]
                 if end.endswith(b"0\r\n\r\n"):
                     break
-        assert b"event: resync" in end
+        assert b'event: resync\ndata: {"reason":"too_slow"}' in end
         writer.transport.abort()
 
 
@@ -124,17 +125,17 @@ async def customer_of(world: World) -> str:
     return text
 
 
-# Answers that are sent piece by piece, and where their pieces are made. That of events has tests
-# of its own above.
+# Responses that are sent piece by piece, and where their pieces are created. The event stream has
+# its own tests above.
 STREAMS = {
     "/acme/job/{job}/log": "jobs/output/log_stream.py",
     "/acme/job/{job}/log?follow=true": "jobs/output/log_stream.py",
     "/acme/job/{job}/files/out.bin": "jobs/api/artifacts.py",
     "/api/audit.csv": "access/api/audit.py",
 }
-# What waits in the server for one client that does not read, beside what the kernel holds.
+# What waits in the server for one client that does not read, in addition to what the kernel holds.
 MAX_HELD = 1 << 20
-# More than the kernel takes for a client that reads nothing.
+# More than the kernel buffers for a client that reads nothing.
 PIECES = 240
 RECEIVE_BUFFER = 4096
 
@@ -161,12 +162,12 @@ async def fill_stream(world: World, ada: Client, target: str) -> str:
         if "files" in target:
             for n in range(PIECES):
                 await agent.binary(pack_file(order.fence, 0, n * CHUNK, noise))
-                # Under credit, which comes with what is stored.
+                # Within the credit, which is granted for what is stored.
                 await agent.hear(Credit)
             await agent.end(order, files=[["out.bin", CHUNK * PIECES]])
         else:
             pieces = [LogPiece(order.fence, job_id, n * CHUNK, 0, noise) for n in range(PIECES)]
-            await world.runtime.logs.write(joblog.append, pieces)
+            await world.runtime.logs.write(log_store.append, pieces)
     return target.format(job=job_id)
 
 
@@ -176,7 +177,7 @@ def fill_audit(tx: Tx, actor: Actor, text: str) -> None:
 
 
 async def connect(site: Site, ada: Client, target: str) -> socket.socket:
-    """A request whose answer is never read."""
+    """A request whose response is never read."""
     loop, client = asyncio.get_running_loop(), socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
     client.setblocking(False)
@@ -200,7 +201,7 @@ async def test_a_client_that_never_reads_costs_bounded_memory(
             assert isinstance(connection, http_protocol.HttpProtocol)
             while not connection.flow.write_paused:
                 await asyncio.sleep(0.01)
-        # A producer that does not wait would go on in these turns.
+        # A producer that does not wait would continue in these iterations.
         for _ in range(100):
             await asyncio.sleep(0)
         assert connection.transport.get_write_buffer_size() < MAX_HELD
@@ -218,8 +219,8 @@ def test_a_log_is_read_in_pieces_of_limited_size(logs: Database) -> None:
     """They are kept as long as the client does not read."""
     data = os.urandom(CHUNK)
     logs.write_blocking(
-        joblog.append, [LogPiece(7, "0" * 24, n * CHUNK, 0, data) for n in range(32)]
+        log_store.append, [LogPiece(7, "0" * 24, n * CHUNK, 0, data) for n in range(32)]
     )
-    read = logs.write_blocking(joblog.chunks, 7, 0)
-    assert sum(len(chunk.data) for chunk in read) == joblog.MAX_READ
-    assert logs.write_blocking(joblog.chunks, 7, 0, 32, 1)[0].data == data
+    read = logs.write_blocking(log_store.chunks, 7, 0)
+    assert sum(len(chunk.data) for chunk in read) == log_store.MAX_READ
+    assert logs.write_blocking(log_store.chunks, 7, 0, 32, 1)[0].data == data

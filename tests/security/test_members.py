@@ -1,4 +1,4 @@
-"""What members can do to each other: nobody takes over an equal, and nothing outlives a removal."""
+"""What members can do to each other: nobody takes over an equal, and nothing survives a removal."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ async def another(world: World, level: str) -> str:
 async def test_only_a_lower_level_gets_a_new_credential(
     world: World, level: str, theirs: str
 ) -> None:
-    """Whoever makes a link for a new password can use it. Owners, too, only by the operator."""
+    """Whoever creates a link for a new password can use it. For owners, only the operator can."""
     member = await another(world, theirs)
     is_below = RANK[theirs] < RANK[level]
     client = world.client(WHO[level])
@@ -46,7 +46,7 @@ async def test_only_a_lower_level_gets_a_new_credential(
 async def test_only_a_lower_level_is_changed_or_removed(
     world: World, level: str, theirs: str
 ) -> None:
-    """Removed and invited again, an equal could be replaced. Owners govern together."""
+    """Removed and invited again, an equal could be replaced. Owners manage each other."""
     may = RANK[theirs] < RANK[level] or level == "owner"
     client = world.client(WHO[level])
     member = await another(world, theirs)
@@ -62,7 +62,8 @@ async def test_only_a_lower_level_is_changed_or_removed(
 
 @pytest.mark.parametrize("who", ["max", "ada", "olga"])
 async def test_creating_a_link_for_the_own_account_is_refused(world: World, who: str) -> None:
-    """Whoever finds a screen unlocked does not know the password, and must not get past it."""
+    """A person who finds an unlocked screen does not know the password, and must not get past
+    it."""
     member = getattr(world.actors, who).member_id
     done = await world.client(who).post(f"/api/member/{member}/reset")
     assert (done.status, done.code) == (403, "above_own_level")
@@ -123,7 +124,7 @@ async def test_a_token_ends_with_the_permissions_of_its_creator(
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_links_carry_the_configured_address(world: World, scheme: str) -> None:
-    """Whatever the request says of the host: the link goes to somebody else."""
+    """Whatever the Host header says: the link is sent to another person."""
     forged = {
         "host": "evil.test",
         "x-forwarded-host": "evil.test",

@@ -23,7 +23,7 @@ ELSEWHERE = [
 
 
 async def create_sender(world: World, ada: Client, kind: str) -> str:
-    """Something of this kind that sends the request; its address."""
+    """An object of this kind that sends the request; its address."""
     if kind == "task":
         return f"/acme/task/{await world.task(type='scraper', script=None, **REQUEST)}"
     body: dict[str, Any] = {"name": "m", "type": "scraper", "hostname": "web-1", **REQUEST}
@@ -44,7 +44,7 @@ async def test_a_hidden_value_is_not_sent_to_another_address(
         refused = await ada.patch(target, body)
         assert (refused.status, refused.code) == (400, "masked_value"), refused.text
         assert "Enter them again" in refused.text and "t0ken" not in refused.text
-    # Entered again, it is what the caller knows anyway.
+    # If it is entered again, the caller already knows it.
     entered = await ada.patch(target, {"url": ELSEWHERE[0], "headers": {"Authorization": TOKEN}})
     assert entered.status == 200, entered.text
 

@@ -26,7 +26,7 @@ EVES = Signer("e1")
 
 @dataclass(slots=True)
 class Network(FakeEgressPool):
-    """Every provider by its issuer; `seen` is what each was sent."""
+    """Every provider by its issuer; `seen` contains the requests to each."""
 
     providers: dict[str, Provider] = field(default_factory=dict)
     seen: list[EgressRequest] = field(default_factory=list)
@@ -59,7 +59,7 @@ class TwoProviders:
         return BrowserJourney(self.world.client(), self.honest)
 
     async def make_older(self, *which: str) -> None:
-        """As providers are that were added before each had a callback of its own."""
+        """As providers are that were added before each had its own callback."""
         sql = "update providers set callback = 'shared' where id = ?"
         rows = [(item,) for item in which]
         await self.world.runtime.db.write(lambda tx: tx.execute_many(sql, rows))
@@ -110,8 +110,8 @@ async def test_the_owner_signs_in(world: World) -> None:
 
 
 async def mixed_up(here: TwoProviders) -> tuple[str, BrowserJourney]:
-    """Olga begins at Eve's provider, which sends her browser on to the honest one with its own
-    state and challenge; she is signed in there and comes back with a code of the honest one."""
+    """Olga begins at Eve's provider, which redirects her browser to the honest one with its own
+    state and challenge; she is signed in there and returns with a code of the honest one."""
     journey = here.going()
     url = await journey.begin(here.theirs)
     record = dict(parse_qsl(urlsplit(url).query))
@@ -171,7 +171,7 @@ async def test_older_providers_do_not_get_each_others_codes(
     assert journey.token == "" and "code=" not in here.requests_to_evil()
 
 
-async def test_an_older_provider_goes_on_with_the_shared_callback(world: World) -> None:
+async def test_an_older_provider_keeps_the_shared_callback(world: World) -> None:
     here = await create_providers(world)
     await here.make_older(here.ours)
     record = (await world.client("olga").get(f"/api/provider/{here.ours}")).json
@@ -283,7 +283,7 @@ async def test_every_sign_in_has_its_own_challenge_and_nonce(world: World) -> No
 
 
 async def test_a_stolen_code_is_of_no_use(world: World) -> None:
-    """Eve puts a code that was made for Olga into a sign-in of her own: the verifier is hers."""
+    """Eve uses a code that was issued for Olga in a sign-in of her own: the verifier is hers."""
     here = await create_providers(world)
     olga, eve = here.going(), here.going()
     code = parse_qs(urlsplit(olga.authorize(await olga.begin(here.ours))).query)["code"][0]
@@ -372,7 +372,7 @@ async def test_a_malicious_provider_cannot_impersonate_another(
 
 
 async def test_eves_provider_signs_people_into_globex_only(world: World) -> None:
-    """It may call anybody Olga: that Olga is not the owner of acme."""
+    """It may call any person Olga: that Olga is not the owner of acme."""
     here = await create_providers(world)
     await world.client("eve").patch(f"/api/provider/{here.theirs}", {"level": "admin"})
     journey = BrowserJourney(world.client(), here.evil)
@@ -401,7 +401,7 @@ async def test_the_way_back_leaves_no_trace(world: World) -> None:
     assert "code" not in done.headers["location"] and "state" not in done.headers["location"]
 
 
-# Login CSRF: only our own pages start a sign-in without a question.
+# Login CSRF: only our own pages start a sign-in without confirmation.
 
 FOREIGN = [
     {"sec-fetch-site": "cross-site"},

@@ -44,7 +44,7 @@ async def check(url: str, **config: Any) -> Outcome:
 
 @pytest.fixture
 def by_port(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, int], Site]:
-    """Which site answers for which host and port, whatever encryption was asked for."""
+    """Which site responds for which host and port, whatever encryption was requested."""
     sites: dict[tuple[str, int], Site] = {}
 
     async def connect(_: Any, host: str, port: int, tls: Any = None) -> Any:
@@ -114,7 +114,7 @@ async def test_a_body_is_not_sent_to_another_origin(by_port: dict[tuple[str, int
 
 
 async def test_a_scraper_task_follows_no_redirect(tmp_path: Path) -> None:
-    """The redirect is its answer; nothing reaches what it leads to."""
+    """The redirect is the response; its target gets nothing."""
     script = tmp_path / "scraper.py"
     script.write_bytes(scraper_task.source())
     async with site() as actual_site, site() as other:

@@ -72,17 +72,17 @@ def test_the_largest_pattern_costs_a_bounded_multiple_of_a_plain_one(text: str) 
     assert steps(lambda: regex.Pattern(text)) < 150 * built
     re2_pattern = matcher.compiled(text)
     for letter in ("a", "é"):
-        # RE2 does the work; what is ours is one look-up per letter.
+        # RE2 does the work; our own part is one lookup per letter.
         assert steps(lambda letter=letter: re2_pattern.matches(letter * matcher.MAX_TEXT)) < 20_000  # type: ignore[misc]
 
 
 async def test_all_patterns_of_the_most_expensive_task_cost_a_bounded_multiple(
     ada: Client,
 ) -> None:
-    """Starts by schedules, triggers, webhooks and workflows compile the patterns of a task that
-    the server has not compiled yet on the event loop. The most expensive pattern takes 4.3 ms there
-    (a plain one 0.2 ms), all that one task may have ten times that: less than the 100 ms that are
-    allowed, so they are not compiled elsewhere. After that they are kept."""
+    """Starts by schedules, triggers, webhooks and workflows compile the patterns of a task that the
+    server has not compiled yet on the event loop. The most expensive pattern takes 4.3 ms there (a
+    plain one 0.2 ms), all patterns that one task may have take ten times that: less than the 100 ms
+    that are allowed, so they are not compiled elsewhere. After that they are cached."""
     texts = [f"(?i){n:02}" + "[ab]" * 248 for n in range(MAX_PATTERN_TEXT // MAX_PATTERN)]
     assert (await _task(ada, *texts)).status == 200
     refused = await _task(ada, *texts, "zz" + "[ab]" * 249)
@@ -107,7 +107,7 @@ async def test_no_task_is_created_with_a_pattern_that_grows(ada: Client) -> None
 async def test_patterns_compile_on_a_thread_and_before_the_transaction(
     ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody waits for it: not the event loop, not the writer of the database."""
+    """Nothing waits for it: neither the event loop nor the writer of the database."""
     items: list[tuple[threading.Thread, bool]] = []
     in_transaction = threading.local()
     compile_, create = matcher._compile, service.create
@@ -153,7 +153,7 @@ async def test_patterns_of_one_request_are_bounded_together(ada: Client) -> None
 async def test_a_stored_pattern_that_cannot_be_used_gives_a_clear_error(
     world: World, ada: Client
 ) -> None:
-    """It was stored by an earlier version: the task stays, its runs and edits say what to do."""
+    """It was stored by an earlier version: the task is kept, its runs and edits say what to do."""
     task_id = (await _task(ada, "[0-9]+")).json["id"]
 
     def plant(tx: Any) -> None:
@@ -173,7 +173,7 @@ async def test_a_stored_pattern_that_cannot_be_used_gives_a_clear_error(
 async def test_a_text_cannot_make_a_host_search_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The text of a web page is chosen by a stranger."""
+    """The text of a web page is chosen by others."""
     monkeypatch.setattr(search, "MAX_VISITS", 200_000)
     costly = regex.compile_pattern("(.*a){8}.{90}c")
     pattern_search = search.PatternSearch(costly)
@@ -200,7 +200,7 @@ def _noise() -> Any:
 async def test_a_stored_pattern_is_compiled_outside_the_transaction(
     ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also after a start, and when other patterns took its place in memory."""
+    """Also after a start, and when other patterns have replaced it in memory."""
     task = (await _task(ada, "[a-z]+", "[0-9]+")).json
     in_transaction: list[bool] = []
     build = matcher.RE2Pattern.__init__
@@ -217,7 +217,7 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
         response = await ada.post("/acme/job", run)
         assert response.status == 200, response.text
     assert in_transaction == [False] * 4
-    # What is compiled stays so, and a value that does not fit is refused as before.
+    # What is compiled stays compiled, and a value that does not match is refused as before.
     refused = await ada.post("/acme/job", {**run, "task_arguments": ["abc", "x"]})
     assert (refused.status, refused.json["code"]) == (400, "bad_arguments")
     again = await ada.put(f"/acme/job/{response.json['id']}/restart", {})

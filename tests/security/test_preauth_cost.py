@@ -42,7 +42,7 @@ PLAIN = request("GET", "/-/health")
 MAX_MEMORY = 64 << 20
 HERE = "127.0.0.1"
 
-# The engine does not matter to what happens before it is asked.
+# The engine does not matter for what happens before the database is used.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
@@ -51,7 +51,7 @@ def name_of(route: Route) -> str:
 
 
 async def head_only(site: Site, method: str, to: str, length: int) -> int:
-    """The status that is answered while no byte of the announced body has been sent."""
+    """The status of the response while no byte of the announced body has been sent."""
     reader, writer = await site.open()
     writer.write(request(method, to, {**JSON, "content-length": str(length)}))
     async with asyncio.timeout(PATIENCE_S):
@@ -62,7 +62,7 @@ async def head_only(site: Site, method: str, to: str, length: int) -> int:
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=name_of)
 async def test_every_anonymous_body_is_admitted_first(world: World, route: Route) -> None:
-    """An address that was wrong too often is refused before its body is read."""
+    """An address with too many wrong attempts is refused before its body is read."""
     assert route.admit is not None and route.max_body <= MAX_BODY
     for kind in AttemptKind:
         for object_id in ("", "0" * 24):
@@ -100,7 +100,7 @@ async def cost_of(site: Site, raw: bytes) -> float:
 
 
 async def memory_of(site: Site, raw: bytes) -> int:
-    """The most that was allocated meanwhile."""
+    """The largest amount of memory that was allocated in the meantime."""
     tracemalloc.start()
     try:
         await site.answer(raw)
@@ -117,7 +117,7 @@ def forget_limits(world: World) -> None:
 
 @pytest.fixture
 def clean_heap() -> Iterator[None]:
-    """The garbage collector does not look through what other tests left."""
+    """The garbage collector does not process what other tests left."""
     gc.collect()
     gc.freeze()
     yield
@@ -144,7 +144,7 @@ async def test_the_worst_anonymous_upgrade_of_an_agent_is_cheap(
 async def expensive_rows(
     world: World, ada: Client, rows: tuple[Cost, ...], route: Route
 ) -> list[tuple[str, float, int]]:
-    """The rows that cost more than they may: limit, ratio to a plain request, memory."""
+    """The rows that cost more than is allowed: limit, ratio to a plain request, memory."""
     scene, expensive = CostInputs(world, ada), []
     async with serving(world.app) as site:
         plain = min([await cost_of(site, PLAIN) for _ in range(3)])
@@ -227,7 +227,7 @@ async def test_a_signature_is_checked_before_the_body_is_parsed(
 
 
 async def test_sixteen_megabytes_are_not_buffered_for_a_wrong_secret(world: World) -> None:
-    """The review's request, and another that is held for nobody."""
+    """The request of the review, and another one that belongs to no one."""
     headers = {**JSON, "content-length": str(16 << 20)}
     head = request("POST", f"/job/secret/{'0' * 64}?customer=acme", headers)
     piece = b"1," * 32_768
@@ -272,7 +272,7 @@ async def test_a_task_that_takes_a_file_takes_a_large_body(world: World, ada: Cl
 
 
 async def test_the_largest_body_with_a_file_needs_limited_memory(world: World, ada: Client) -> None:
-    """The one limit that allows more than 64 MB: for holders of the secret of such a task."""
+    """The only limit that allows more than 64 MB: for holders of the secret of such a task."""
     task = await world.task(task_arguments=[{"type": "file", "label": "a"}])
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     content = b"QUJD" * ((MAX_FILE_BODY - 1_000) // 4)

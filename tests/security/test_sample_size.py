@@ -1,4 +1,4 @@
-"""Samples of a hostile agent are counted in bytes, and those of a large honest batch are kept."""
+"""Samples of a hostile agent are counted in bytes, and those of a large honest batch are stored."""
 
 import asyncio
 import json
@@ -8,9 +8,9 @@ import pytest
 
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.monitoring.sample_buffer import BATCH_BYTES, BATCH_SIZE, SampleBuffer
-from belvedere.monitors.evaluation import samples as evaluation
+from belvedere.monitors.evaluation import samples
 from belvedere.protocol import Sample, Samples, SamplesAck
-from belvedere.server.agents import message_limits as limits
+from belvedere.server.agents import message_limits
 from contract.world import World
 
 # Nothing of this reaches the engine.
@@ -39,11 +39,11 @@ def test_the_text_of_a_sample_is_cut_before_it_is_queued(
     engine: str, fields: dict[str, Any]
 ) -> None:
     batch = Samples("s" * 10_000, 1, [sample(**fields) for _ in range(100)])
-    size = limits.check_samples(batch)
+    size = message_limits.check_samples(batch)
     text = json.dumps([vars_of(item) for item in batch.samples], separators=(",", ":"))
     assert len(text) <= size + 100 * len(batch.samples)
-    assert size <= limits.MAX_DATA + 100 * 7_000
-    assert len(batch.stream) == limits.MAX_WORD
+    assert size <= message_limits.MAX_DATA + 100 * 7_000
+    assert len(batch.stream) == message_limits.MAX_WORD
 
 
 def vars_of(first_sample: Sample) -> dict[str, Any]:
@@ -51,28 +51,28 @@ def vars_of(first_sample: Sample) -> dict[str, Any]:
 
 
 def test_states_are_stored_if_the_data_is_too_large(engine: str) -> None:
-    large = {"a": "x" * (evaluation.MAX_DATA - 100)}
+    large = {"a": "x" * (samples.MAX_DATA - 100)}
     batch = Samples("s", 1, [sample(state="failure", data=dict(large)) for _ in range(200)])
-    limits.check_samples(batch)
+    message_limits.check_samples(batch)
     full = [item for item in batch.samples if item.data]
-    assert len(full) == limits.MAX_DATA // len(json.dumps(large, separators=(",", ":")))
+    assert len(full) == message_limits.MAX_DATA // len(json.dumps(large, separators=(",", ":")))
     assert {item.state for item in batch.samples} == {"failure"}
 
 
 async def test_samples_that_wait_are_limited_in_bytes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database is busy; all that the agent sends meanwhile is kept in memory."""
+    """The database is busy; everything that the agent sends in the meantime is kept in memory."""
     write, gate = world.runtime.db.write, asyncio.Event()
 
     async def slow(verb: Any, *args: Any, **more: Any) -> Any:
-        if verb is evaluation.record_batches:
+        if verb is samples.record_batches:
             await gate.wait()
         return await write(verb, *args, **more)
 
     monkeypatch.setattr(world.runtime.db, "write", slow)
     monkeypatch.setattr("belvedere.server.agents.monitor_sync.MAX_WAITING", 1 << 20)
-    batch = [sample(message="x" * 1_000)] * limits.MAX_SAMPLES
+    batch = [sample(message="x" * 1_000)] * message_limits.MAX_SAMPLES
     async with world.agent() as agent:
         await agent.send_messages(Samples("s", 1, batch[:10]))
         await agent.send_messages(Samples("s", 2, batch))
@@ -87,7 +87,7 @@ async def test_a_frame_of_many_values_is_refused_before_decoding(
 ) -> None:
     items: list[Any] = []
     decode = "belvedere.server.agents.message_limits.decode"
-    many = ",".join([value] * (limits.MAX_VALUES + 1))
+    many = ",".join([value] * (message_limits.MAX_VALUES + 1))
     async with world.agent() as agent:
         monkeypatch.setattr(decode, items.append)
         await agent.text(f'[{{"kind":"samples","samples":[{{"data":{{"a":[{many}]}}}}]}}]')

@@ -42,7 +42,7 @@ def keeper(tmp_path: Path) -> Iterator[KeeperHarness]:
 
 
 class Victim:
-    """A file and a directory of root that nobody else may read or change."""
+    """A file and a directory of root that no one else may read or change."""
 
     def __init__(self, folder: Path) -> None:
         self.directory = folder / "closed"
@@ -149,7 +149,7 @@ def test_a_hard_link_to_a_file_of_root_is_not_sent(keeper: KeeperHarness, victim
 def test_a_process_that_stays_cannot_add_to_the_files(
     keeper: KeeperHarness, tmp_path: Path
 ) -> None:
-    """One that is allowed to stay is still in the directory when it was looked through."""
+    """One that may stay is still in the directory when it was searched."""
     os.mkfifo(tmp_path / "go", 0o666)
     os.mkfifo(tmp_path / "done", 0o666)
     for name in ("go", "done"):
@@ -199,7 +199,7 @@ def test_no_other_user_can_enter_the_folder_of_a_script(keeper: KeeperHarness) -
     keeper.report(fence)
 
 
-# The rules one by one, also where the tests do not run as root.
+# The rules one by one, also if the tests do not run as root.
 
 
 @contextmanager
@@ -278,7 +278,7 @@ def test_a_removal_follows_no_link(tmp_path: Path) -> None:
 
 
 def test_a_deep_and_wide_tree_is_removed_with_few_descriptors(tmp_path: Path) -> None:
-    """By a process that may open 100 files: the tree is some 500 directories deep."""
+    """In a process that may open 100 files: the tree is some 500 directories deep."""
     tree = tmp_path / "tree"
     code = (
         "import os, sys\nos.mkdir(sys.argv[1]); os.chdir(sys.argv[1])\n"
@@ -327,9 +327,10 @@ def test_a_private_place_is_closed_until_it_is_handed_over(tmp_path: Path) -> No
     assert accounts.may_switch() == (os.geteuid() == 0)
 
 
-# By path they act on whatever is there by then; `directories` and `removal` have what to use.
+# By path they act on whatever is there by then; `directories` and `removal` have functions to use
+# instead.
 BY_PATH = {"chown", "lchown", "chmod", "rmtree", "removedirs", "copy", "copyfile", "move"}
-# These touch only directories that a script's user can neither write to nor enter.
+# These use only directories that a script's user can neither write to nor enter.
 OWN_PLACES = {"install.py"}
 
 

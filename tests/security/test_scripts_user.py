@@ -1,4 +1,4 @@
-"""Scripts of `belvedere up` against the server that runs them: its key, secrets and tenants."""
+"""Scripts of `belvedere up` and the server that runs them: its key, secrets and organizations."""
 
 import base64
 import json
@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from agent.processes import read
 from belvedere.access import create_customer
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database
 from belvedere.server import operator_socket, scripts_user
 from belvedere.settings import SECRETS, Settings
-from e2e import process_leaks as leftovers
+from e2e import process_leaks
 from e2e.programs import PASSWORD, TOKEN, run
 from e2e.site import Site
 from e2e.wait_until import until
@@ -53,8 +54,8 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def test_no_process_has_a_secret_of_the_server_in_its_environment(world: World) -> None:
-    """Not the server itself, whose environment a script of the same user can read, nor its keeper,
-    its checks, its senders or a script."""
+    """Neither the server itself, whose environment a script of the same user can read, nor its
+    keeper, its checks, its sender processes or a script."""
     world.start("--no-demo", BELVEDERE_INNER_NETWORKS="127.0.0.0/8")
     site = Site(world, world.local_agent())
     host_id = world.wait_connected(site.agent)["id"]
@@ -62,12 +63,12 @@ def test_no_process_has_a_secret_of_the_server_in_its_environment(world: World) 
     response = world.api.post("/monitor", expected)
     until(lambda: world.api.get(f"/monitor/{response['id']}")["state"] == "normal", 20)
     job = site.run(f"#!/bin/sh\nenv; cat /proc/{world.server.pid}/environ\n")
-    processes = leftovers.of_folder(world.folder)
+    processes = process_leaks.of_folder(world.folder)
     assert len(processes) == 3
-    data = b"".join(leftovers.read(pid, "environ") for pid in processes) + world.log(job["id"])
+    data = b"".join(read(pid, "environ") for pid in processes) + world.log(job["id"])
     for secret in (PASSWORD, TOKEN, KEY, "mail-password", *SECRETS):
         assert secret.encode() not in data
-    # They were read all the same.
+    # They were read nevertheless.
     world.person().close()
 
 
@@ -110,7 +111,7 @@ def test_neither_a_task_nor_a_check_can_choose_the_servers_user(world: World) ->
 
 
 def test_without_another_user_there_is_one_organization(world: World) -> None:
-    """Asked through the server's socket, and without a server."""
+    """Through the server's socket, and without a server."""
     world.start("--no-demo")
     world.local_agent()
     data = str(world.server.data)

@@ -1,4 +1,4 @@
-"""Masked values, environments and credentials at rest: in no row of the database in clear."""
+"""Masked values, environments and credentials at rest: in no row of the database in plain text."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ async def post(client: Client, path: str, body: Any) -> Any:
 
 
 async def fill(world: World, ada: Client) -> dict[str, str]:
-    """One of everything that carries a secret, by what it is."""
+    """One record of every kind that contains a secret."""
     script = await world.task("backup", task_arguments=MASKED, env={"DB_PASSWORD": CANARY})
     web = await world.task("ask", type="scraper", script=None, **REQUEST)
     dummy = await world.task("values", type="dummy", task_arguments=MASKED)
@@ -59,7 +59,7 @@ async def fill(world: World, ada: Client) -> dict[str, str]:
 
 
 async def orders(world: World, count: int) -> dict[str, Any]:
-    """What the agent is ordered, by job."""
+    """The order that the agent gets, by job."""
     async with world.agent() as agent:
         actual_orders = [await agent.order() for _ in range(count)]
         for order in actual_orders:
@@ -68,7 +68,7 @@ async def orders(world: World, count: int) -> dict[str, Any]:
 
 
 async def check_values(world: World, ada: Client, record: dict[str, str]) -> None:
-    """Scripts and checks get the true values."""
+    """Scripts and checks get the real values."""
     order = (await orders(world, 2))[record["job"]]
     assert order.arguments == ["Ada", CANARY, CANARY]
     assert order.env["DB_PASSWORD"] == CANARY
@@ -96,7 +96,7 @@ async def test_no_row_holds_a_secret_in_clear(world: World, ada: Client) -> None
     assert rows_with_canary(world.runtime.db) == []
     await check_values(world, ada, record)
     assert rows_with_canary(world.runtime.db) == []
-    # Those who edit tasks read their environment, as before.
+    # People who edit tasks read their environment, as before.
     assert (await ada.get(f"/acme/task/{record['script']}")).json["env"] == {"DB_PASSWORD": CANARY}
 
 

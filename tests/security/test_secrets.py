@@ -1,4 +1,4 @@
-"""Credentials in web requests: shown to nobody, kept through edits, replaced by references."""
+"""Credentials in web requests: shown to no one, kept through edits, replaced by references."""
 
 import json
 import subprocess
@@ -80,7 +80,7 @@ async def test_no_route_shows_credentials_of_a_request(world: World, ada: Client
     ids += [await definition(ada, "task"), await definition(ada, "monitor")]
     async with world.agent() as agent:
         await agent.end(await agent.order())
-        # Each is changed, so that the audit and the events have a before and an after.
+        # Each is changed, so that the audit log and the events have a before and an after.
         for kind, first_text in (("task", task), ("monitor", monitor)):
             assert (
                 await ada.patch(f"/acme/{kind}/{first_text}", {"description": "x"})
@@ -123,7 +123,7 @@ async def test_a_task_that_is_sent_back_keeps_its_credentials(
 
 
 async def sent_by(world: World, ada: Client, task: str) -> dict[str, Any]:
-    """What the agent is ordered to send."""
+    """The request in the agent's order."""
     async with world.agent() as agent:
         await create(ada, task, [])
         order = await agent.order()

@@ -1,4 +1,4 @@
-"""Attacks on sessions and what a person is told about the own account."""
+"""Attacks on sessions, and what a person is told about their own account."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def fast_passwords(quick_passwords: None) -> None:
 
 
 def code(secret: str, clock: ManualClock) -> str:
-    """The next one: none counts twice."""
+    """The next code: none is accepted twice."""
     clock.move(totp.STEP / SECOND)
     return totp.code_at(secret, clock() // totp.STEP)
 
@@ -184,7 +184,7 @@ async def test_a_code_counts_once(world: World, clock: ManualClock) -> None:
 async def test_wrong_codes_from_unknown_browsers_do_not_lock_a_known_browser(
     world: World, clock: ManualClock
 ) -> None:
-    """Whoever knows only the password could keep the person out for ever."""
+    """A person who knows only the password could lock the owner out forever."""
     browser, thief = TestBrowser(world), TestBrowser(world, "203.0.113.7", "curl")
     await browser.sign_in()
     secret = await enable_second_factor(browser, clock)

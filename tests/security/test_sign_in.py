@@ -57,14 +57,14 @@ async def test_wrong_secrets_do_not_lock_sign_in(
 async def test_a_known_browser_signs_in_while_its_address_is_locked(
     world: World, anonymous: Client, quick_passwords: None, clock: ManualClock
 ) -> None:
-    """Behind an undeclared proxy everybody has one address."""
+    """Behind an undeclared proxy everyone has one address."""
     browser = TestBrowser(world, PROXY)
     assert (await browser.sign_in()).status == 200
     assert (await browser.request("POST", "/api/session/logout")).status == 200
     await guess(anonymous, "uma", WRONG_PER_MINUTE + 1)
     assert (await TestBrowser(world, PROXY).sign_in()).status == 429
     assert (await browser.sign_in()).status == 200
-    # It opens only the limit of its own account.
+    # It bypasses only the limit of its own account.
     assert (await browser.sign_in("max")).status == 429
 
 
@@ -246,7 +246,7 @@ def _counting(verb: Any, done: list[str]) -> Any:
 
 
 class _CountingTx:
-    """Notes the text of every statement."""
+    """Records the text of every statement."""
 
     def __init__(self, tx: Any, done: list[str]) -> None:
         self._tx, self._done = tx, done
@@ -277,7 +277,7 @@ async def test_a_wrong_password_costs_the_same_for_every_name(
     world: World, work: Callable[[], list[str]], state: str, clock: ManualClock
 ) -> None:
     """From the first attempt to far beyond those after which attempts are delayed."""
-    # From where uma has signed in before: an account must not answer faster there.
+    # From where uma has signed in before: an account must not respond faster there.
     client = world.client(address=world.actors.uma.address)
     if state in STATES:
         await world.runtime.db.write(lambda tx: tx.execute(STATES[state], world.actors.uma.user_id))
@@ -370,7 +370,7 @@ async def test_failed_sign_ins_are_audited_together_per_minute(
 async def test_entered_passwords_reach_neither_the_log_nor_the_audit(
     world: World, anonymous: Client, quick_passwords: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """People type passwords into the field of the name."""
+    """People type passwords into the field for the name."""
     caplog.set_level(logging.INFO)
     body = {"email": "hunter2-in-wrong-field", "password": "hunter2-typed", "customer": "acme"}
     assert (await anonymous.post(LOGIN, body)).status == 401

@@ -1,4 +1,4 @@
-"""Clients that send or read slowly: closed after a deadline, and never in the way of others."""
+"""Clients that send or read slowly: disconnected after a deadline, and without delaying others."""
 
 import asyncio
 import resource
@@ -19,7 +19,7 @@ LARGE = 8 << 20
 
 
 class App:
-    """Reads the body, and answers `/large` with many bytes and `/wait` never."""
+    """Reads the body, and responds to `/large` with many bytes and to `/wait` never."""
 
     def __init__(self) -> None:
         self.waiting = 0
@@ -106,7 +106,7 @@ async def test_an_idle_connection_stays_open_and_is_closed_eventually() -> None:
 
 
 async def test_idle_connections_go_sooner_when_few_are_left() -> None:
-    async with serving(App(), per_address=8, room=8) as site:
+    async with serving(App(), per_address=8, capacity=8) as site:
         site.connections.per_address = 8
         opened = []
         for _ in range(7):
@@ -131,7 +131,7 @@ async def test_a_body_must_make_progress() -> None:
         assert len(site.connections) == 1
         writer.write(b"a" * 40_960)
         await until(lambda: actual_connections.body_bytes == 40_970)
-        # 40 KiB are worth 40 seconds more.
+        # 40 KiB add 40 seconds.
         site.sweep(protocol.BODY_GRACE_S + 30)
         assert len(site.connections) == 1
         site.sweep(protocol.BODY_GRACE_S + 45)
@@ -140,7 +140,7 @@ async def test_a_body_must_make_progress() -> None:
 
 
 async def test_an_unread_body_is_not_awaited_for_long() -> None:
-    """The answer is sent before the body; the rest of it has only a moment."""
+    """The response is sent before the body; the rest of the body has only a moment."""
 
     async def impatient(scope: Any, receive: Any, send: Any) -> None:
         start = {"type": "http.response.start", "status": 403}
@@ -160,7 +160,7 @@ async def test_an_unread_body_is_not_awaited_for_long() -> None:
 
 
 async def not_reading(site: Site) -> socket.socket:
-    """A client that asks for many bytes and takes none."""
+    """A client that requests many bytes and reads none."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
     client.setblocking(False)
@@ -219,7 +219,7 @@ async def test_unread_responses_have_a_common_limit(
 async def test_clients_that_read_a_little_do_not_hold_unlimited_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Progress keeps a connection; many of them together must not hold any amount of answers."""
+    """Progress keeps a connection; many of them together must not keep any amount of responses."""
     monkeypatch.setattr(connections, "MAX_UNSENT", LARGE)
     monkeypatch.setattr(connections, "MAX_SLOWLY_SENT", LARGE * 2)
     async with serving(App()) as site:
@@ -227,7 +227,7 @@ async def test_clients_that_read_a_little_do_not_hold_unlimited_memory(
         await until(lambda: len(site.connections) == 4)
         every: list[Any] = list(site.server.server_state.connections)
         await until(lambda: all(item.transport.get_write_buffer_size() for item in every))
-        # At the first look nobody has stalled yet.
+        # At the first check no client has stalled yet.
         site.sweep()
         assert 1 <= len(site.connections) < 4
         for client in clients:
@@ -235,7 +235,7 @@ async def test_clients_that_read_a_little_do_not_hold_unlimited_memory(
 
 
 async def test_connections_of_one_address_are_limited() -> None:
-    """Half-sent requests give way to a new one of the same address."""
+    """Incomplete requests are closed for a new one of the same address."""
     async with serving(App(), per_address=8) as site:
         slow = await half_sent(site, 8)
         assert (await site.answer(request("GET", "/"))).status == 200
@@ -282,7 +282,7 @@ async def test_an_earlier_request_on_a_connection_is_ended_with_it() -> None:
 
 @pytest.mark.limit(120)
 def test_half_sent_requests_do_not_keep_others_out(tmp_path: Path) -> None:
-    """A real server with 256 descriptors, and more half-sent requests than that."""
+    """A real server with 256 descriptors, and more incomplete requests than that."""
     server = Server(tmp_path)
     server.command = ("sh", "-c", 'ulimit -n 256; exec "$@"', "sh", *server.command)
     server.start()
@@ -312,4 +312,4 @@ def test_the_limit_of_open_files_is_raised(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(resource, "setrlimit", lambda _, expected: limits.update(now=expected))
     connections.raise_nofile()
     assert limits["now"] == (4_096, 4_096)
-    assert connections.room() == 4_096 - 512
+    assert connections.capacity() == 4_096 - 512

@@ -1,15 +1,16 @@
-"""The storage quota of an organization: samples, file arguments, and quotas of single ones."""
+"""The storage quota of an organization: samples, file arguments, and quotas of single
+organizations."""
 
 from typing import Any
 
 import pytest
 
-from belvedere.base.errors import Invalid, NotFound
+from belvedere.base.errors import Invalid, NotFound, StatementTimeout
 from belvedere.db import Tx
 from belvedere.files import quota
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.protocol import MonitorConfig, Sample, Samples, SamplesAck
-from belvedere.server import operator_socket
+from belvedere.server import operator_socket, storage
 from belvedere.server.storage import SAMPLE_BYTES, Storage
 from contract.client import Client
 from contract.world import World
@@ -97,7 +98,7 @@ async def test_one_organization_has_a_quota_of_its_own(
     assert not world.runtime.storage.take(world.actors.ada.customer_id, 1)
     assert (await eve.post("/globex/file", body)).status == 200
     assert world.runtime.storage.take(world.actors.eve.customer_id, 1)
-    # By the operator; 0 is no limit, and nothing is that of the server again.
+    # Set by the operator; 0 is no limit, and null is the server's setting again.
     for gib in (0, None):
         await set_quota(world, {"name": "acme", "gib": gib})
         await measure(world)
@@ -116,3 +117,71 @@ async def test_a_quota_that_is_none_is_refused(world: World) -> None:
             await set_quota(world, {"name": "acme", "gib": gib})
     with pytest.raises(NotFound):
         await set_quota(world, {"name": "nobody", "gib": 1})
+
+
+def add_rows(tx: Tx, customer_id: str, monitor_id: str) -> None:
+    tx.execute_many(
+        "insert into monitor_samples (monitor_id, at, state, message, measured)"
+        " values (?, ?, 'normal', '', '{}')",
+        [(monitor_id, at) for at in range(7)] + [("deleted", at) for at in range(4)],
+    )
+
+
+def add_logs(tx: Tx, customer_id: str) -> None:
+    names = [customer_id, "", "another", customer_id, customer_id]
+    rows = [(fence, name, f"job-{fence}", 100 + fence) for fence, name in enumerate(names)]
+    for table, column in (("logs", "bytes_kept"), ("job_file_bytes", "bytes")):
+        tx.execute_many(
+            f"insert into {table} (fence, customer_id, job_id, {column}) values (?, ?, ?, ?)", rows
+        )
+
+
+@pytest.mark.parametrize("step_rows", [1, 2, 3, 100])
+async def test_storage_is_measured_in_steps(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch, step_rows: int
+) -> None:
+    """A statement that reads all rows of a large table would exceed the time limit of reads."""
+    monkeypatch.setattr(storage, "STEP_ROWS", step_rows)
+    runtime, acme = world.runtime, world.actors.ada.customer_id
+    await runtime.db.write(add_rows, acme, await monitor(ada))
+    await runtime.logs.write(add_logs, acme)
+    reads = 0
+    read = runtime.logs.read
+
+    async def count_read(*args: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return await read(*args)
+
+    monkeypatch.setattr(runtime.logs, "read", count_read)
+    runtime.storage = Storage(quota.GIB)
+    await measure(world)
+    assert runtime.storage._used[acme] == 7 * SAMPLE_BYTES + 2 * (100 + 103 + 104)
+    assert runtime.storage._used["another"] == 2 * 102
+    # On PostgreSQL it is the main database.
+    assert reads >= 2 * (5 // step_rows + 1)
+
+
+async def test_a_failed_measurement_drops_no_output_of_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The counter of what has been stored since then only grows, while history is deleted."""
+    runtime = world.runtime
+    acme, globex = world.actors.ada.customer_id, world.actors.eve.customer_id
+    runtime.storage = Storage(1_000)
+    runtime.storage.update({acme: 900, globex: 1_000})
+
+    async def fail(*_: Any) -> None:
+        raise StatementTimeout("too slow")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runtime.logs, "read", fail)
+        with pytest.raises(StatementTimeout):
+            await measure(world)
+        assert [runtime.storage.take(acme, 600) for _ in range(3)] == [True] * 3
+        assert not runtime.storage.take(globex, 1)
+        # Not at once, which would only repeat the long statement.
+        assert runtime.storage._next_at > 0.0
+    await measure(world)
+    runtime.storage.update({acme: 1_000})
+    assert not runtime.storage.take(acme, 1)

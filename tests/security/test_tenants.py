@@ -1,4 +1,5 @@
-"""Attacks of one organization on the others: whoever sends slowly, or much, only delays itself."""
+"""Attacks of one organization on the others: an organization that sends slowly, or much, only
+delays itself."""
 
 import asyncio
 import itertools
@@ -44,7 +45,7 @@ PATIENCE_S = 30.0
 
 @dataclass
 class SlowReceiver:
-    """A receiver that goes on answering, slowly, until the end of the test: no timeout of a single
+    """A receiver that keeps responding, slowly, until the end of the test: no timeout of a single
     read ends the call."""
 
     url: str
@@ -156,7 +157,7 @@ def organization(db: Database, keys: Keyring, actors: Actors, name: str) -> Acto
 async def test_two_organizations_with_slow_receivers_do_not_delay_a_third(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """Each of acme and globex has as many calls under way as it may; the third organization sends
+    """Each of acme and globex has as many calls in progress as it may; the third organization sends
     as many at once as if it were alone."""
     third = organization(db, keys, actors, "initech")
     with holding_sink() as slow, holding_sink() as other:
@@ -193,7 +194,7 @@ async def test_two_slow_providers_delay_no_other_organizations_sign_in(
 
 @pytest.mark.parametrize("kind", [LaneKind.CHANNEL, LaneKind.SIGN_IN])
 def test_the_last_places_are_for_organizations_without_a_running_call(kind: LaneKind) -> None:
-    """Three organizations take what they can, then everybody tries: only others get a place."""
+    """Three organizations take what they can, then all try: only others get a slot."""
     usage = LaneUsage(kind)
     for customer_id in ("a", "b", "c") * 5:
         if usage.has_room(customer_id):
@@ -210,7 +211,7 @@ def test_the_last_places_are_for_organizations_without_a_running_call(kind: Lane
 def test_the_outbox_leaves_the_last_places_to_others(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """Six places are taken, one of them by acme: its next message waits, that of globex goes."""
+    """Six slots are used, one of them by acme: its next message waits, that of globex is sent."""
     for actor in (actors.ada, actors.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
         publish(db, actor, "x fails")
@@ -222,7 +223,7 @@ def test_the_outbox_leaves_the_last_places_to_others(
 async def test_sign_in_does_not_wait_for_notifications(
     db: Database, keys: Keyring, actors: Actors
 ) -> None:
-    """Both organizations use up their places for channels; their own sign-in goes on, too."""
+    """Both organizations use up their slots for channels; their own sign-in continues to work."""
     with holding_sink() as slow, http_sink() as provider:
         for actor in (actors.ada, actors.eve):
             channels(db, keys, actor, slow.url, 4)
@@ -237,7 +238,8 @@ async def test_sign_in_does_not_wait_for_notifications(
 
 
 async def test_test_messages_delay_no_notification(world: World) -> None:
-    """Both organizations test slow channels again and again; a notification goes out meanwhile."""
+    """Both organizations test slow channels again and again; a notification is sent in the
+    meantime."""
     runtime, actors = world.runtime, world.actors
     db, keys = runtime.db, runtime.keyring
     with holding_sink() as slow, http_sink() as quick:
@@ -316,7 +318,7 @@ async def test_a_lane_lets_only_so_many_wait(monkeypatch: pytest.MonkeyPatch) ->
         await asyncio.sleep(0)
         with pytest.raises(LaneFull):
             await _pass(lane, "a")
-        # Another organization passes.
+        # Another organization is not delayed.
         await _pass(lane, "b")
         tasks.pop().cancel()
     await asyncio.gather(*tasks)
@@ -328,7 +330,7 @@ async def test_a_place_that_a_canceled_call_waited_for_is_not_lost() -> None:
     async with lane.place("a"):
         waiting = [asyncio.create_task(_pass(lane, "a")) for _ in range(3)]
         await asyncio.sleep(0)
-        # The clients of the first two hang up in the moment in which the place becomes free.
+        # The clients of the first two disconnect at the moment at which the slot becomes free.
         for task in waiting[:2]:
             task.cancel()
     ends = await asyncio.gather(*waiting, return_exceptions=True)
@@ -352,7 +354,7 @@ def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, actors: Act
     assert sorted(customer_ids) == sorted([actors.acme.id] * 2 + [actors.globex.id])
     for customer_id in customer_ids:
         room.begin(customer_id)
-    # acme has its share: it gets nothing more while those two are under way.
+    # acme has its share: it gets nothing more while those two are in progress.
     assert db.write_blocking(outbox.claim_fairly, [room]) == [[]]
     room.end(actors.acme.id)
     assert [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]] == [
@@ -396,7 +398,7 @@ def test_the_queued_mails_of_an_organization_are_limited(
     for _ in range(5):
         db.write_blocking(dispatcher.write_mail, keys, actors.acme.id, "uma@acme.test", letter)
     assert db.write_blocking(outbox.waiting_mails, actors.acme.id) == 3
-    # A new password is not among those that are dropped, and globex may still write.
+    # A new password is never dropped, and globex may still send mails.
     write_account_mail = partial(dispatcher.write_mail, is_account=True)
     db.write_blocking(write_account_mail, keys, actors.acme.id, "uma@acme.test", letter)
     db.write_blocking(dispatcher.write_mail, keys, actors.globex.id, "eve@globex.test", letter)
@@ -414,7 +416,7 @@ def test_the_queued_messages_of_a_rule_are_limited(
     assert [more for (more,) in rows] == [0, 0, 7]
 
 
-# Large answers
+# Large responses
 
 
 async def logged_jobs(world: World, count: int, size: int) -> list[str]:
@@ -435,7 +437,7 @@ async def follow_links(client: Client, target: str) -> list[Response]:
     return responses
 
 
-async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
+async def test_a_page_with_logs_ends_at_its_size_limit_and_link_continues(
     world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (100_000,))

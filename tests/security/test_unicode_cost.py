@@ -15,7 +15,7 @@ from belvedere.access.crypto import password_hash
 from belvedere.access.people import naming
 from belvedere.base.errors import Invalid
 from belvedere.egress import http_calls
-from belvedere.monitors.config import kinds as monitors
+from belvedere.monitors.config import kinds
 from belvedere.monitors.config.kinds import ScraperConfig
 from belvedere.providers import model as providers
 from belvedere.rest import text_fields
@@ -31,7 +31,7 @@ MOST = 4_096**2
 
 @pytest.fixture
 def cost(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Steps that the calls of `normalize` take; none is really made for a long text."""
+    """Steps that the calls of `normalize` take; none is really executed for a long text."""
     steps = 0
     real = unicodedata.normalize
 
@@ -56,7 +56,7 @@ CALLS: list[Callable[[str], Any]] = [
     lambda text: password_hash.check(f"a long password{text}"),
     lambda text: password_hash.matches(None, text),
     lambda text: validation._is_address(f"http://a{text}/"),
-    lambda text: list(monitors._scraper(ScraperConfig(url=f"http://a{text}/"))),
+    lambda text: list(kinds._scraper(ScraperConfig(url=f"http://a{text}/"))),
     lambda text: http_calls.check(f"http://a{text}/"),
     lambda text: providers.check_issuer(f"http://a{text}/"),
 ]

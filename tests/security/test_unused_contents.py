@@ -31,14 +31,14 @@ def digests(tx: Tx) -> set[str]:
 
 
 def age(tx: Tx) -> None:
-    """A day later. The clock itself stays: sessions of the test would end."""
+    """A day later. The clock itself is not moved: sessions of the test would end."""
     tx.execute("update blob_uses set used_at = used_at - ?", LONG)
     tx.execute("update files set deleted_at = deleted_at - ? where deleted_at is not null", LONG)
     tx.execute("update blob_sweep set ended_at = ended_at - ?", LONG)
 
 
 async def sweep(world: World) -> set[str]:
-    """A day later, all of it; the contents that are left."""
+    """A day later, everything is deleted that may be; the remaining contents."""
     # The first sweep only notes contents that have no time yet.
     for _ in range(2):
         await world.runtime.db.write(age)
@@ -168,7 +168,8 @@ async def _both(world: World, first: Any, second: Any) -> None:
     def holding(tx: Tx) -> None:
         first(tx)
         begun.set()
-        # Where the engine lets two write at once, the second now waits for a row of the first.
+        # If the engine lets two operations write at once, the second now waits for a row of the
+        # first.
         over.wait(0.3)
 
     async def following() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from belvedere.access.request import AnyRequest
 from belvedere.rest.route import Route
-from belvedere.server import loop_watchdog as watching
-from belvedere.server import operator_socket
+from belvedere.server import loop_watchdog, operator_socket
 from belvedere.server.doctor import environment
 from belvedere.server.doctor.model import Finding, Installation
 from belvedere.server.http.app import App
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 async def block(request: AnyRequest) -> str:
     await asyncio.sleep(0)
-    time.sleep(watching.SLOW_S * 2)  # noqa: ASYNC251 (this is the fault that is to be found)
+    time.sleep(loop_watchdog.SLOW_S * 2)  # noqa: ASYNC251 (this is the fault that is to be found)
     return "ok"
 
 
@@ -54,10 +53,10 @@ async def test_a_blocked_loop_is_reported_with_its_route(
             await client.get("/other")
             await blocking
             while watchdog.last is None or watchdog.last.route != "/block/{name}":
-                await asyncio.sleep(watching.INTERVAL_S)
+                await asyncio.sleep(loop_watchdog.INTERVAL_S)
     finally:
         watchdog.stop()
-    assert watchdog.slow >= 1 and watchdog.longest_ms >= watching.SLOW_S * 1_000
+    assert watchdog.slow >= 1 and watchdog.longest_ms >= loop_watchdog.SLOW_S * 1_000
     assert "route=/block/{name}" in caplog.text
     response = (await world.client().get("/-/ready")).json["event_loop"]
     assert response["slow"] == watchdog.slow and response["last_route"] == "/block/{name}"
@@ -86,5 +85,5 @@ async def test_the_doctor_shows_blocked_iterations_and_their_route(world: World)
         watchdog._report(300)
         [finding] = await findings_of(world)
     assert finding.verdict == "notice" and finding.advice
-    for part in ("blocked 2 times", "at most 400 ms", "for 300 ms by /job/{id} (-)"):
+    for part in ("blocked 2 times", "at most 400 ms", "for 300 ms, by /job/{id} (-)"):
         assert part in finding.message

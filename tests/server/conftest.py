@@ -3,6 +3,7 @@
 from contract.serving import (
     ada,
     anonymous,
+    create_initial_objects,
     eve,
     http_transport,
     quick_passwords,
@@ -15,6 +16,7 @@ from contract.serving import (
 )
 
 __all__ = [
+    "create_initial_objects",
     "http_transport",
     "ada",
     "eve",

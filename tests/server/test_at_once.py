@@ -22,13 +22,14 @@ from contract.client import Client
 from contract.fakeagent import hello
 from contract.running import create, show
 from contract.world import World
+from security.rawagent import until
 from server.listening import PATIENCE_S, run_uvicorn
 from server.test_socket import BAD, GARBAGE
 
 
 @asynccontextmanager
 async def agent(world: World) -> AsyncIterator[ClientConnection]:
-    """An agent over a real socket; it said hello and nothing else."""
+    """An agent over a real socket that has only sent its hello."""
     token = world.things.hosts["web-1"].token
     async with (
         run_uvicorn(world.app, ws=AgentWebSocket) as (port, _),
@@ -57,7 +58,7 @@ async def read_frame(socket: ClientConnection) -> list[dict[str, Any]]:
 async def test_an_acknowledgement_and_the_next_order_share_a_frame(
     world: World, ada: Client
 ) -> None:
-    """The acknowledgement of an end leaves in the frame of the next order."""
+    """The acknowledgement of an end is sent in the frame of the next order."""
     task = await world.task()
     async with agent(world) as socket:
         first = await create(ada, task)
@@ -70,7 +71,7 @@ async def test_an_acknowledgement_and_the_next_order_share_a_frame(
         second = await create(ada, task)
         items = await read_frame(socket)
         if [item["kind"] for item in items] == ["ack"]:
-            # So slow a machine that the acknowledgement did not wait for it.
+            # On such a slow machine the acknowledgement did not wait for it.
             items += await read_frame(socket)
     assert {item["kind"] for item in items} == {"ack", "order"}
     assert [item["job_id"] for item in items if item["kind"] == "order"] == [second["id"]]
@@ -107,7 +108,7 @@ async def test_messages_before_an_invalid_one_count(world: World, ada: Client) -
 
 
 class Pipe:
-    """The sending half of a wire; it takes at once what it is told to take."""
+    """The sending half of a connection; it accepts at once as much as the test says."""
 
     def __init__(self) -> None:
         self.is_free = True
@@ -158,7 +159,7 @@ async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
 
 
 async def test_no_order_overtakes_earlier_messages(world: World) -> None:
-    """The agent takes nothing for a while: what comes meanwhile waits in its order."""
+    """The agent reads nothing for a while: messages wait in their order."""
     pipe = Pipe()
     async with connect_agent(world, pipe) as link:
         await turns()
@@ -182,7 +183,7 @@ async def test_a_closing_connection_sends_queued_messages_then_its_reason(world:
         link.close(4409, "another took over")
         link.send_orders([order(1)])
         assert not pipe.said
-        await link.ended
+        await until(lambda: link.is_ended)
         assert pipe.said == [[1]] and isinstance(link.fault, CloseConnection)
 
 
@@ -193,5 +194,5 @@ async def test_an_order_that_cannot_be_written_ends_its_link_alone(world: World)
         broken = order(1)
         broken.filename = "\ud800"
         link.send_orders([broken])
-        await link.ended
+        await until(lambda: link.is_ended)
         assert isinstance(link.fault, UnicodeEncodeError) and not pipe.said

@@ -1,4 +1,5 @@
-"""The server's clock is set: nothing stops, ends or starts because of it."""
+"""The server's clock is set: no schedule, deadline or connection stops, ends or starts because of
+it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -42,7 +43,7 @@ class Server:
             await loops._fire(self.runtime, schedule_id)
 
     async def run(self, seconds: int, every: int = 10) -> None:
-        """Time passes, with a pass of the loops now and then."""
+        """Time passes; the loops run from time to time."""
         for _ in range(0, seconds, every):
             self.source.move(every)
             await self.follow()
@@ -83,7 +84,7 @@ def times(items: list[Any]) -> list[str]:
 
 
 async def test_an_interval_continues_over_clock_steps(world: World, server: Server) -> None:
-    """An interval goes on every ten seconds, an hour forward and back again."""
+    """An interval continues every ten seconds, an hour forward and back again."""
     await server.follow()
     new_schedule = await schedule(world, repeatEvery="every 10 seconds")
     await server.run(60)
@@ -121,7 +122,7 @@ async def test_an_interval_with_a_date_continues_after_its_first_run(
     )
     await server.run(60)
     assert len(await runs(world, new_schedule)) == 4
-    # The date lies ahead again.
+    # The date is in the future again.
     await server.set_clock(-3_600)
     await server.run(60)
     actual_runs = await runs(world, new_schedule)
@@ -258,7 +259,7 @@ async def test_one_of_two_servers_moves_the_deadlines(
     server.source.set_by(seconds)
     await server.follow()
     moved = (await read_schedule(world, new_schedule))["nextRunAt"]
-    # The other one has the old time; what it would judge by that is undone.
+    # The other one has the old time; what it would decide by that is undone.
     assert await loops.run_deadline(other_server.runtime, schedules.due_ids, 100) is None
     await other_server.follow()
     await server.follow()
@@ -273,7 +274,7 @@ async def test_one_of_two_servers_moves_the_deadlines(
 async def test_a_clock_step_recorded_by_another_server_is_applied(
     world: World, server: Server, other_server: Server
 ) -> None:
-    """At the limit one server takes for a step what the other takes for drift."""
+    """At the limit one server treats a difference as a step that the other treats as drift."""
     await server.follow()
     await other_server.follow()
     server.source.set_by(1.9)
@@ -287,7 +288,7 @@ async def test_a_clock_step_recorded_by_another_server_is_applied(
     assert server.runtime.clock() == other_server.runtime.clock() == server.source.now
 
 
-# Everything else that waits
+# Other deadlines
 
 
 async def test_a_waiting_job_does_not_expire(world: World, server: Server) -> None:

@@ -58,7 +58,7 @@ def test_the_list_of_hosts_may_be_compressed() -> None:
 
 @only_sqlite
 async def test_values_and_output_of_jobs_are_never_compressed(ada: Client) -> None:
-    """They mix secrets with text from outside: the length would reveal the secrets (BREACH)."""
+    """They combine secrets with text from outside: the length would reveal the secrets (BREACH)."""
     await start_jobs(ada, 8)
     for target in ("/job?include[task_arguments_values]=1", "/job?include[output]=1"):
         assert "content-encoding" not in (await ada.get(target, headers=GZIP)).headers

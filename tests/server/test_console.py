@@ -15,7 +15,7 @@ from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 from contract.client import Client, Response
 
-# Whether files are served does not hang on the database.
+# Whether files are served does not depend on the database.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 PAGE = f"<!doctype html><html><head>{assets.BASE}</head><body></body></html>\n"
@@ -25,7 +25,7 @@ SECRET = "do not tell"
 
 @pytest.fixture
 def static(tmp_path: Path) -> Path:
-    """What a build leaves: packed text, plain pictures, notes of its own."""
+    """The result of a build: compressed text, uncompressed images, its own notes."""
     folder = tmp_path / "built" / "static"
     (folder / "assets").mkdir(parents=True)
     (folder / ".vite").mkdir()
@@ -47,7 +47,7 @@ def browser(runtime: ServerRuntime, static: Path) -> Client:
 
 
 def base_of(page: Response, address: str) -> str:
-    """Where the browser looks for what the page names."""
+    """The address at which the browser requests what the page names."""
     match = re.search(r'<base href="([^"]*)" />', page.text)
     assert match is not None
     base: str = match[1]

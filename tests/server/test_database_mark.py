@@ -17,7 +17,7 @@ DATABASE = "belvedere.db"
 
 
 async def start(folder: Path, *, is_killed_after: int | None = None) -> bool:
-    """As a server does; whether it took the database for a restored one."""
+    """As a server does; whether it treated the database as a restored one."""
     location = Location(str(folder / DATABASE), folder)
     db = open_database(location.database)
     migrate(db)

@@ -16,7 +16,8 @@ HEAD = {b"content-type": b"text/plain", b"x-own": b"\xfc and 1", b"content-lengt
 
 
 class App:
-    """Answers `/whole` in our way and everything else in uvicorn's; with what it is told to."""
+    """Responds to `/whole` in our way and to everything else in uvicorn's, with the given
+    content."""
 
     def __init__(self) -> None:
         self.status, self.head, self.body = 200, dict(HEAD), b"hello"
@@ -43,7 +44,7 @@ async def serving(app: Any) -> AsyncIterator[int]:
 
 
 async def read_until_closed(port: int, request: bytes) -> bytes:
-    """Everything that comes back until the server hangs up."""
+    """All bytes that are received until the server closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
     async with asyncio.timeout(PATIENCE_S):

@@ -1,27 +1,42 @@
 """`doctor` finds problems, says what to do, and changes nothing."""
 
 import asyncio
+import resource
+import shutil
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from belvedere.access.crypto.keyring import Keyring
-from belvedere.base.clock import DAY, wall
+from belvedere.base.clock import DAY, SECOND, wall
+from belvedere.base.errors import Unavailable
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.bench.measure.history_data import skip_events
 from belvedere.db import Database, Tx, installation
+from belvedere.db.backup import restore_marker
+from belvedere.db.backup.restore_marker import RestoreSource
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.readonly import peek
+from belvedere.db.transfer import marks
+from belvedere.db.transfer.marks import Mark
 from belvedere.events import Event, cursors
 from belvedere.hosts import journal_warnings
 from belvedere.hosts.journal_warnings import JournalProblem
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
+from belvedere.jobs.recovery import restore
+from belvedere.server import doctor, operator_socket
 from belvedere.server.backup import create
 from belvedere.server.doctor import backups, consumers, data, environment, examine, examine_quickly
+from belvedere.server.doctor.api import Examination
 from belvedere.server.doctor.backups import LastBackup
-from belvedere.server.doctor.model import MAX_FAULTS, Finding
+from belvedere.server.doctor.model import MAX_FAULTS, Finding, Installation
 from belvedere.server.runtime import ServerRuntime
+from belvedere.server.transport.proxies import Proxies
+from belvedere.server.upgrade import check_upgrade
 from belvedere.settings import Settings
 from contract.world import World
 
@@ -67,7 +82,7 @@ def test_a_sound_database_has_no_problem(
         db.write_blocking(run_one, bench_fixture)
     db.write_blocking(fixture.create, bench_fixture)
     findings = examine(settings)
-    # The PostgreSQL of the tests is careless on purpose.
+    # The PostgreSQL of the tests works without fsync on purpose.
     bad = [
         finding
         for finding in findings
@@ -122,8 +137,8 @@ def test_an_attempt_without_its_job_is_a_problem(
 
 
 def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database) -> None:
-    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", 0, 0, b"one\n")])
-    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", 4, 1, b"two\n")])
+    logs.write_blocking(log_store.append, [log_store.LogPiece(7, "j", 0, 0, b"one\n")])
+    logs.write_blocking(log_store.append, [log_store.LogPiece(7, "j", 4, 1, b"two\n")])
     assert problems_of("logs", settings) == []
     logs.write_blocking(lambda tx: tx.execute("delete from log_chunks where at_byte = 0"))
     assert problems_of("logs", settings) == ["Log 7: 8 bytes were recorded, 4 are stored."]
@@ -132,22 +147,22 @@ def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database
 def test_a_log_that_lacks_output_is_reported_with_its_job(
     settings: Settings, logs: Database
 ) -> None:
-    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "whole", 0, 0, b"one\n")])
-    logs.write_blocking(joblog.close, joblog.LogEnd(7, "whole", 4, 1, "ab" * 32))
-    # Long logs are cut in the middle, which is as it should be.
-    logs.write_blocking(joblog.close, joblog.LogEnd(8, "long", 99 << 20, 1, "ab" * 32))
-    number = joblog.MAX_KEPT_BYTES - 1000
+    logs.write_blocking(log_store.append, [log_store.LogPiece(7, "whole", 0, 0, b"one\n")])
+    logs.write_blocking(log_store.close, log_store.LogEnd(7, "whole", 4, 1, "ab" * 32))
+    # Long logs are cut in the middle, which is correct.
+    logs.write_blocking(log_store.close, log_store.LogEnd(8, "long", 99 << 20, 1, "ab" * 32))
+    number = log_store.MAX_KEPT_BYTES - 1000
     logs.write_blocking(
         lambda tx: tx.execute("update logs set bytes_kept = ? where fence = 8", number)
     )
     assert found_by("gaps", settings) == []
-    logs.write_blocking(joblog.close, joblog.LogEnd(9, "empty", 12, 1, "ab" * 32))
+    logs.write_blocking(log_store.close, log_store.LogEnd(9, "empty", 12, 1, "ab" * 32))
     [finding] = found_by("gaps", settings)
     assert (finding.verdict, "Latest jobs: empty." in finding.message) == ("notice", True)
 
 
 def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -> None:
-    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", 0, 0, b"one\n")])
+    logs.write_blocking(log_store.append, [log_store.LogPiece(7, "j", 0, 0, b"one\n")])
     logs.write_blocking(lambda tx: tx.execute("delete from logs"))
     assert problems_of("logs", settings) == ["Attempt 7 has output, but no log."]
 
@@ -156,19 +171,19 @@ def test_a_log_is_no_stray_while_its_job_is_there(
     settings: Settings, db: Database, logs: Database, bench_fixture: Fixture
 ) -> None:
     job_id = db.write_blocking(run_one, bench_fixture)
-    logs.write_blocking(joblog.append, [joblog.LogPiece(7, job_id, 0, 0, b"one\n")])
+    logs.write_blocking(log_store.append, [log_store.LogPiece(7, job_id, 0, 0, b"one\n")])
     assert found_by("purging", settings) == []
 
 
 def test_an_orphaned_log_is_reported_after_a_moment(
     settings: Settings, database_url: str, tmp_path: Path, engine: str, logs: Database
 ) -> None:
-    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "gone", 0, 0, b"one\n")])
+    logs.write_blocking(log_store.append, [log_store.LogPiece(7, "gone", 0, 0, b"one\n")])
     waited: list[float] = []
     where = database_url if engine == "postgres" else str(tmp_path / "logs.db")
     with peek(database_url) as main, peek(where) as store:
         assert len(data.find_orphaned_logs(main, store, waited.append)) == 1
-        forget = lambda _: logs.write_blocking(joblog.delete, ["gone"])  # noqa: E731
+        forget = lambda _: logs.write_blocking(log_store.delete, ["gone"])  # noqa: E731
         assert data.find_orphaned_logs(main, store, forget) == []
     assert waited == [data.PURGE_DELAY_S]
 
@@ -220,6 +235,18 @@ def test_a_refused_and_a_rolled_back_journal_are_reported(
     assert "belvedere job list --host bench --state lost" in rolled_back.advice
 
 
+def test_a_restore_that_only_an_agent_has_shown_is_reported(
+    settings: Settings, db: Database, bench_fixture: Fixture
+) -> None:
+    """Also if it holds no job."""
+    assert [finding.verdict for finding in found_by("restore", settings)] == ["ok"]
+    newest = db.write_blocking(installation.newest_fence)
+    db.write_blocking(restore.hold_for_host, bench_fixture.host_id, newest + 5)
+    [finding] = found_by("restore", settings)
+    assert finding.verdict == "notice"
+    assert "`belvedere mark-restored`" in finding.message and "No job is held." in finding.message
+
+
 def test_many_hosts_with_the_same_fault_are_counted(
     settings: Settings, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +269,45 @@ def test_an_event_of_tomorrow_is_a_problem(
     db.write_blocking(lambda tx: tx.execute("update events set at = ?", tx.now + DAY))
     [problem] = problems_of("clock", settings)
     assert "in the future" in problem
+
+
+@pytest.mark.parametrize("seconds", [-60, 60])
+def test_a_clock_that_differs_from_postgresql_is_a_problem(
+    settings: Settings, engine: str, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    assert problems_of("clock", settings) == []
+    monkeypatch.setattr(doctor, "wall", lambda: wall() + seconds * SECOND)
+    problems = [text for text in problems_of("clock", settings) if "PostgreSQL" in text]
+    # SQLite has no clock of its own.
+    assert len(problems) == (engine == "postgres")
+    assert all("differ by 60 s" in text or "differ by 59 s" in text for text in problems)
+
+
+@pytest.mark.parametrize(("free", "verdict"), [(1 << 30, "ok"), ((1 << 30) - 1, "problem")])
+def test_a_full_disk_is_a_problem(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int, verdict: str
+) -> None:
+    paths: list[Path] = []
+
+    def measure(path: Path) -> SimpleNamespace:
+        paths.append(path)
+        return SimpleNamespace(free=free)
+
+    monkeypatch.setattr(shutil, "disk_usage", measure)
+    assert verdicts_of("disk", settings) == [verdict]
+    assert paths == [settings.folder]
+
+
+def test_an_undeclared_proxy_is_a_notice(settings: Settings, db: Database) -> None:
+    assert verdicts_of("proxies", settings) == ["ok"]
+    proxies = Proxies("", wall)
+    for peer in ("203.0.113.1", "203.0.113.2"):
+        proxies.record(peer)
+    db.write_blocking(proxies.save)
+    assert verdicts_of("proxies", settings) == ["notice", "notice"]
+    settings.proxies = "203.0.113.1"
+    [finding] = found_by("proxies", settings)
+    assert "203.0.113.2" in finding.message and "203.0.113.2" in finding.advice
 
 
 def test_another_key_is_a_problem(settings: Settings) -> None:
@@ -279,6 +345,34 @@ def test_a_schema_of_another_version_ends_it(settings: Settings, db: Database) -
     # On SQLite the log store has a list of its own.
     expected = ["Migrations not applied"] + (["Unknown migrations"] if settings.database else [])
     assert [item.message.partition(":")[0] for item in findings] == expected
+
+
+def test_a_database_that_was_moved_has_no_other_finding(settings: Settings, db: Database) -> None:
+    db.write_blocking(lambda tx: tx.execute("delete from migrations where name like '%0007%'"))
+    db.write_blocking(marks.write, Mark("m", marks.MOVED, "elsewhere", wall()))
+    [finding] = examine(settings)
+    assert (finding.check, finding.verdict) == ("schema", "problem")
+    assert "moved to elsewhere" in finding.message
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_restore_that_is_running_is_the_only_finding(settings: Settings, db: Database) -> None:
+    """It has locked every other table."""
+
+    def begin_restore(tx: Tx) -> None:
+        restore_marker.create_table(tx)
+        restore_marker.write_source(tx, RestoreSource(None, "", [], []))
+
+    db.write_blocking(begin_restore)
+    with closing(db.connect()) as restoring:  # type: ignore[attr-defined]
+        restoring.execute("lock table migrations, meta, jobs, hosts in access exclusive mode")
+        [finding] = examine(settings)
+        assert "restore" in finding.message
+        report = check_upgrade(settings)
+        assert (report.findings, report.ready) == (
+            [Finding("database", "problem", finding.message, finding.advice)],
+            False,
+        )
 
 
 def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
@@ -367,6 +461,34 @@ def test_descriptors_of_the_server(
     assert verdicts_of("descriptors", settings) == [verdict]
 
 
+async def test_a_running_server_reports_its_descriptors(runtime: ServerRuntime) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+    nothing: Any = None
+    installation = Installation(runtime.settings, nothing, nothing, 0, lambda *_: None)
+
+    def examine_descriptors() -> list[Finding]:
+        return list(environment.descriptors(installation))
+
+    assert await asyncio.to_thread(examine_descriptors) == []
+    async with await operator_socket.listen(runtime):
+        [finding] = await asyncio.to_thread(examine_descriptors)
+    assert f" of {limit} file descriptors" in finding.message
+
+
+async def test_a_server_runs_in_a_folder_with_a_long_path(
+    runtime: ServerRuntime, tmp_path: Path
+) -> None:
+    """The address of a Unix socket has at most 107 bytes."""
+    runtime.settings.data = str(tmp_path / ("x" * 120))
+    runtime.settings.folder.mkdir()
+    nothing: Any = None
+    installation = Installation(runtime.settings, nothing, nothing, 0, lambda *_: None)
+    async with await operator_socket.listen(runtime):
+        assert environment.is_running(installation)
+    assert not environment.is_running(installation)
+
+
 # On SQLite the counter of fences is the newest attempt itself.
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_an_attempt_of_a_later_epoch_is_a_problem(
@@ -391,10 +513,24 @@ async def test_owners_see_the_quick_checks(
     assert (await world.client().get("/api/doctor")).status == 401
     report = (await world.client("olga").get("/api/doctor")).json
     checks = {finding["check"] for finding in report["findings"]}
-    # There are two organizations: nothing that names one of them.
+    # There are two organizations: no check that names one of them.
     assert not report["complete"]
     assert {"schema", "clock", "epoch"} <= checks
     assert not checks & {"hosts", "permissions", "backup", "jobs", "logs"}
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_owners_do_not_see_the_address_of_the_database(
+    runtime: ServerRuntime, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(settings: Settings) -> None:
+        raise Unavailable("PostgreSQL reports: no route to db1")
+
+    monkeypatch.setattr(doctor, "examine_quickly", fail)
+    with pytest.raises(Unavailable) as refusal:
+        await runtime.of(Examination).report()
+    assert "db1" not in refusal.value.message
+    assert "error=PostgreSQL reports: no route to db1" in caplog.text
 
 
 def test_the_only_organization_sees_all_quick_checks(

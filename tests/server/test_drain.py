@@ -1,4 +1,5 @@
-"""A server that stops says so to load balancers, moves its agents, and answers what has arrived."""
+"""A server that stops reports it to load balancers, moves its agents, and answers what has
+arrived."""
 
 import asyncio
 import signal
@@ -208,7 +209,7 @@ async def test_a_second_signal_ends_it_at_once(
 ) -> None:
     async with running(runtime) as (server, _):
         server.shutdown.on_signal(signal.SIGTERM)
-        # A terminal and make send the same one twice.
+        # A terminal and make send the same signal twice.
         server.shutdown.on_signal(signal.SIGINT)
         assert server.exits == []
         monkeypatch.setattr(steps, "REPEATED_S", -1.0)
@@ -293,7 +294,7 @@ async def test_agents_are_asked_to_connect_elsewhere(world: World) -> None:
 
 
 async def test_a_server_that_stops_gives_no_orders(world: World, ada: Client) -> None:
-    """Agents of earlier versions hear nothing; their work waits for the next connection."""
+    """Agents of earlier versions get no message; their work waits for the next connection."""
     shutdown, task = shutdown_of(world), await world.task()
     async with world.agent():
         shutdown.on_signal(signal.SIGTERM)

@@ -86,7 +86,7 @@ async def test_a_message_is_received_immediately() -> None:
     async with open_pair() as (agent, server):
         down: list[Any] = []
         up: list[Any] = []
-        # Said before anybody listens: heard first.
+        # Sent before the other end listens: received first.
         await server.send({"type": "websocket.send", "text": "early"})
         async with listening(agent, down.append):
             assert server.wire.send_now([Ack([7])])

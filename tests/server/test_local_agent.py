@@ -1,4 +1,5 @@
-"""The agent inside the server: how its failures are handled. tests/e2e/test_up.py has the rest."""
+"""The agent inside the server: how its failures are handled. tests/e2e/test_up.py has the other
+tests."""
 
 import asyncio
 from typing import Any

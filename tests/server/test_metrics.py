@@ -9,9 +9,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from belvedere.base.clock import MINUTE
 from belvedere.base.counters import Histogram
 from belvedere.base.errors import Refused, Unavailable
+from belvedere.cli.framework.words import ORIGINS
 from belvedere.db import Tx
 from belvedere.db.search_lane import search_timeout
-from belvedere.server.metrics import queues
+from belvedere.jobs.tallies import JobTallies
+from belvedere.protocol import Sample, Samples, SamplesAck
+from belvedere.server.metrics import activity, queues
 from belvedere.server.metrics.api import check_settings
 from belvedere.server.metrics.collect import Metrics
 from belvedere.server.metrics.listener import MetricsListener
@@ -97,6 +100,51 @@ async def test_a_job_is_counted(world: World, ada: Client, anonymous: Client) ->
     assert after.of("belvedere_database_scrape_complete") == 1
     assert after.of("belvedere_disk_free_bytes") > 0
     assert after.of("process_open_fds") > 0
+
+
+async def test_lost_jobs_are_counted_from_zero(
+    world: World, anonymous: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tallies = JobTallies()
+    monkeypatch.setattr(activity, "TALLIES", tallies)
+    figures = await read_figures(world, anonymous)
+    series = {key for key in figures if key[0] == "belvedere_jobs_ended_total"}
+    labels = [(("origin", origin), ("state", "lost")) for origin in ORIGINS]
+    assert series == {("belvedere_jobs_ended_total", pair) for pair in labels}
+    tallies.ended["lost", "user"] = 1
+    figures = await read_figures(world, anonymous)
+    assert figures.of("belvedere_jobs_ended_total", state="lost", origin="user") == 1
+
+
+async def test_results_of_monitors_are_counted(
+    world: World, ada: Client, anonymous: Client
+) -> None:
+    fields = {"name": "shop", "type": "scraper", "url": "http://shop.test/", "looptime": 30_000}
+    host_id = world.things.hosts["web-1"].host_id
+    monitor = (await ada.post("/acme/monitor", {**fields, "host_id": host_id})).json
+    before = await read_figures(world, anonymous)
+    async with world.agent() as agent:
+        samples = [
+            Sample(monitor["id"], 1, 40_000, "failure"),
+            Sample(monitor["id"], 1, 2_000, "normal"),
+            Sample(monitor["id"], 1, 2_000, "normal"),
+            # Of an older configuration.
+            Sample(monitor["id"], 0, 2_000, "normal"),
+        ]
+        for _ in range(2):
+            await agent.send_messages(Samples("s", 1, samples))
+            await agent.hear(SamplesAck)
+    after = await read_figures(world, anonymous)
+
+    def grown(name: str, **labels: str) -> float:
+        return after.of(name, **labels) - before.of(name, **labels)
+
+    # A batch that was sent twice counts once.
+    assert grown("belvedere_monitor_results_total", state="normal") == 2
+    assert grown("belvedere_monitor_results_total", state="failure") == 1
+    lag = "belvedere_monitor_result_lag_seconds"
+    assert (grown(f"{lag}_count"), grown(f"{lag}_sum")) == (3, 44)
+    assert [grown(f"{lag}_bucket", le=le) for le in ("1.0", "2.5", "30.0", "60.0")] == [0, 2, 2, 3]
 
 
 async def test_waiting_jobs_have_an_age_and_a_reason(

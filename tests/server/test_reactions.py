@@ -12,7 +12,7 @@ from belvedere import events
 from belvedere.base.errors import StatementTimeout, Unavailable
 from belvedere.db import Tx
 from belvedere.db.signals import event_recorded
-from belvedere.events import Event
+from belvedere.events import Event, cursors
 from belvedere.server.background import consumers
 from belvedere.server.background.consumers import MAX_TRIES, EventConsumer
 from contract.world import World
@@ -21,8 +21,8 @@ KIND = "host.changed"
 
 
 class Outage:
-    """The database of a world that fails a number of calls, and is back whenever a consumer
-    would set an event aside."""
+    """A database that fails a number of calls, and works again whenever a consumer would set an
+    event aside."""
 
     def __init__(self, db: Any, calls: int, fault: Exception | None = None) -> None:
         self._db = db
@@ -48,7 +48,7 @@ async def _run(world: World, verb: Callable[[Tx, Any, Event], object], until: An
     running = asyncio.create_task(consumers.run(reaction, world.runtime))
     async with asyncio.timeout(30):
         while not await until():
-            # Each ring is one more attempt, without waiting for the poll.
+            # Each signal causes one more attempt, without waiting for the poll.
             world.runtime.signals.emit((event_recorded(KIND),))
             await asyncio.sleep(0)
     running.cancel()
@@ -99,10 +99,14 @@ async def test_an_event_that_fails_every_time_is_set_aside(world: World) -> None
         ("sqlite", apsw.BusyError("database is locked")),
         ("postgres", psycopg.OperationalError("the connection was lost")),
         ("postgres", psycopg.errors.DeadlockDetected("deadlock detected")),
+        ("postgres", psycopg.errors.LockNotAvailable("canceling statement due to lock timeout")),
     ],
     indirect=["engine"],
 )
-async def test_a_fault_of_the_database_is_no_failed_attempt(world: World, fault: Exception) -> None:
+async def test_a_fault_of_the_database_is_no_failed_attempt(
+    world: World, fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "MAX_TIMEOUTS", MAX_TRIES)
     db = world.runtime.db
     await db.write(events.append, world.actors.acme.id, KIND, "h1", {"hostname": "h1"})
     # Each attempt runs four times on PostgreSQL, for the batch and for the event alone.
@@ -149,6 +153,8 @@ async def test_an_event_that_always_takes_too_long_is_set_aside(
     await _run(world, consume, is_done)
     assert len(await db.read(_list_parked)) == 1
     assert len(attempts) == 2 * 7
+    copy = await db.read(lambda tx: tx.rows("select kind, object_id, data from parked"))
+    assert copy == [(KIND, "h1", '{"hostname":"h1"}')]
 
 
 async def test_a_timeout_of_a_database_that_does_not_work_is_no_failed_attempt(
@@ -166,3 +172,61 @@ async def test_a_timeout_of_a_database_that_does_not_work_is_no_failed_attempt(
 
     await _run(world, lambda tx, runtime, event: processed.append(event.object_id), is_done)
     assert (processed, outage.left) == (["h1"], 0)
+
+
+class SlowToSetAside:
+    """A database in which several consumers have failed before the first sets an event aside."""
+
+    def __init__(self, db: Any, consumers_count: int) -> None:
+        self._db = db
+        self._barrier = asyncio.Barrier(consumers_count)
+        self.read = db.read
+
+    async def write(self, verb: Any, *args: Any) -> Any:
+        if verb is consumers.set_aside_first:
+            await self._barrier.wait()
+        return await self._db.write(verb, *args)
+
+
+async def test_two_servers_set_one_failing_event_aside(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have counted five failures of the first event; the second one is valid."""
+    db = world.runtime.db
+    for host in ("h1", "h2"):
+        await db.write(events.append, world.actors.acme.id, KIND, host, {"hostname": host})
+    monkeypatch.setattr(world.runtime, "db", SlowToSetAside(db, 2))
+    processed: list[str] = []
+
+    def consume(tx: Tx, runtime: Any, event: Event) -> None:
+        if event.object_id == "h1":
+            raise ValueError("cannot be processed")
+        processed.append(event.object_id)
+
+    async def is_done() -> bool:
+        return bool(processed) or len(await db.read(_list_parked)) == 2
+
+    await asyncio.gather(*(_run(world, consume, is_done) for _ in range(2)))
+    assert await db.read(lambda tx: tx.rows("select object_id from parked")) == [("h1",)]
+    assert "h2" in processed
+
+
+async def test_failures_of_one_event_do_not_count_for_the_next(world: World) -> None:
+    db = world.runtime.db
+    for host in ("h1", "h2"):
+        await db.write(events.append, world.actors.acme.id, KIND, host, {"hostname": host})
+    # An attempt is the batch, then the event alone. The first event fails once less than allowed;
+    # the second one fails in the batch with the first, in its own batch, and alone.
+    failures_left = {"h1": 2 * (MAX_TRIES - 1), "h2": 3}
+
+    def fail_at_first(tx: Tx, runtime: Any, event: Event) -> None:
+        if failures_left[event.object_id]:
+            failures_left[event.object_id] -= 1
+            raise ValueError("cannot be processed yet")
+
+    async def is_done() -> bool:
+        backlog = await db.read(cursors.backlog, "consumer of this test", frozenset({KIND}))
+        return not backlog[0]
+
+    await _run(world, fail_at_first, is_done)
+    assert await db.read(_list_parked) == []

@@ -1,4 +1,4 @@
-"""Rotation of the installation's key: nothing is lost, whenever it is interrupted."""
+"""Rotation of the installation's key: nothing is lost, at whatever point it is interrupted."""
 
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def fill(place: ServerFolder, actors: Actors) -> str:
 
 
 def read(place: ServerFolder, actors: Actors, task_id: str) -> tuple[str | None, str]:
-    """What is sealed, as this server opens it."""
+    """The sealed values, as this server decrypts them."""
     keys, db = place.runtime.keyring, place.runtime.db
     rows = db.write_blocking(secrets.list_page, keys, actors.ada, listing.read({}, store.SECRETS))
     return rows[0].value, db.write_blocking(tasks.reveal, keys, actors.ada, task_id)
@@ -93,7 +93,7 @@ def test_all_values_are_sealed_with_the_new_key(
         "unreadable": 0,
     }
     assert len(server_folder.names) == 1 and read(server_folder, actors, task_id) == before
-    # What was sealed and what is looked up is still so for the next process.
+    # Sealed values and hashes are still valid for the next process.
     again = ServerFolder(server_folder.runtime.db, server_folder.folder)
     assert read(again, actors, task_id) == before
     assert again.runtime.keyring.digest("x") == server_folder.runtime.keyring.digest("x")
@@ -119,7 +119,7 @@ def test_an_old_key_stays_while_anything_is_sealed_with_it(
     server_folder.do(key_rotation.add)
     stale = server_folder.runtime.keyring
     server_folder.rotate_all()
-    # A server that has not looked yet.
+    # A server that has not checked the key file yet.
     stale.use_key("")
     server_folder.runtime.db.write_blocking(
         secrets.put, stale, actors.ada, "B", SecretBody(value=VALUE)
@@ -154,7 +154,7 @@ def test_an_old_key_stays_until_the_new_seals_are_durable(
 def test_a_key_that_is_added_while_others_are_dropped_stays(
     server_folder: ServerFolder, actors: Actors
 ) -> None:
-    """Two operators at once, whose verbs share a transaction."""
+    """Two operators at once, whose operations share a transaction."""
     task_id = fill(server_folder, actors)
     before = read(server_folder, actors, task_id)
     server_folder.do(key_rotation.add)
@@ -286,7 +286,7 @@ def test_values_that_a_key_opens_are_never_skipped(
 def test_unreadable_values_do_not_hide_others(
     server_folder: ServerFolder, actors: Actors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each turn of a rotation used to read the same first rows, which no key opens."""
+    """Each step of a rotation used to read the same first rows, which no key decrypts."""
     monkeypatch.setattr(key_rotation, "BATCH", 2)
     monkeypatch.setattr(unreadable, "PAGE", 2)
     db, keys = server_folder.runtime.db, server_folder.runtime.keyring
@@ -326,7 +326,7 @@ def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(
 
 
 def test_every_sealed_column_is_known(server_folder: ServerFolder) -> None:
-    """A table that seals something and is not named here would lose it."""
+    """A table with sealed values that is not named here would lose them."""
     names = {(item.table, item.name) for item in key_rotation.SEALED}
     sql = {
         "sqlite": "select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c"

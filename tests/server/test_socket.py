@@ -13,6 +13,7 @@ from belvedere.protocol import (
     Ack,
     AttemptEnded,
     BlobRequest,
+    Hello,
     JournaledAttempt,
     Order,
     OutputAck,
@@ -21,6 +22,7 @@ from belvedere.protocol import (
     Welcome,
     pack_output,
 )
+from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.background import loops
 from contract.client import Client
 from contract.fakeagent import FakeAgent, hello
@@ -29,7 +31,7 @@ from contract.world import World
 
 
 async def close_code(agent: FakeAgent, *frames: str | bytes) -> int:
-    """The code with which the server hangs up on somebody who says this."""
+    """The code with which the server closes the connection of a client that sends this."""
     await agent.connect()
     for frame in frames:
         await (agent.text(frame) if isinstance(frame, str) else agent.binary(frame))
@@ -208,12 +210,60 @@ async def test_the_newest_connection_of_a_host_wins(world: World, ada: Client) -
         assert not old.has_heard(Order)
 
 
+async def test_a_session_that_was_opened_earlier_does_not_replace_a_later_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent has given up the first connection and opened another one, while the server was
+    still reading the logs of the first."""
+    is_open, continues = asyncio.Event(), asyncio.Event()
+    open_session = AgentConnection.open_session
+
+    async def open_slowly(connection: AgentConnection, first: Hello) -> None:
+        await open_session(connection, first)
+        if first.greeting == 1:
+            is_open.set()
+            await continues.wait()
+
+    monkeypatch.setattr(AgentConnection, "open_session", open_slowly)
+    old = world.agent(greeting=1)
+    await old.connect()
+    await old.send_messages(hello(greeting=1))
+    await is_open.wait()
+    async with world.agent(greeting=2) as new:
+        continues.set()
+        assert await old.hangs_up() == 4409
+        assert new.welcome is not None and new.closed is None
+        link = world.runtime.agents.for_host(new.welcome.host_id)
+        assert link is not None and link.session == new.welcome.session
+        assert not link.is_closing
+        await old.leave()
+
+
+async def test_a_session_from_before_a_failover_does_not_keep_the_host(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database lost the last sessions, so the next one has a lower number."""
+    monkeypatch.setattr(
+        AgentConnection, "close", lambda link, *_: setattr(link, "is_closing", True)
+    )
+    async with world.agent(greeting=1) as old:
+        assert old.welcome is not None
+        older = world.runtime.agents.for_host(old.welcome.host_id)
+        assert older is not None
+        older.session += 1_000
+        older.close(4503, "a failover")
+        async with world.agent(greeting=2) as new:
+            assert new.welcome is not None
+            link = world.runtime.agents.for_host(new.welcome.host_id)
+            assert link is not None and link.session == new.welcome.session
+
+
 async def test_a_heartbeat_of_the_old_connection_does_not_close_the_new_one(world: World) -> None:
     async with world.agent() as old:
         await old.beat()
         async with world.agent() as new:
             assert await old.hangs_up() == 4409
-            # Only the old session has been heard since the last look.
+            # Only the old session has sent a message since the last check.
             assert old.welcome is not None and new.welcome is not None
             world.runtime.agents.take_contact_times()
             world.runtime.agents.record(

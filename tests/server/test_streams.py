@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from belvedere.base.errors import NotFound
+from belvedere.base.errors import NotFound, Unavailable
+from belvedere.events import Event
 from belvedere.server.api import event_stream
-from belvedere.server.api.event_backlog import Backlog
+from belvedere.server.api.event_backlog import MAX_CHARACTERS, Backlog
 from belvedere.server.http import responses
 
 Parts = AsyncGenerator[bytes, None]
@@ -17,7 +18,8 @@ only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 class Socket:
-    """What the server below offers: it takes everything and tells when the reader is gone."""
+    """The interface of the server below: it accepts everything and reports when the reader has
+    disconnected."""
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
@@ -68,6 +70,17 @@ async def test_an_endless_stream_ends_when_the_reader_hangs_up() -> None:
     assert is_closed and not socket.is_ended
 
 
+async def test_a_part_that_the_database_does_not_return_is_no_end() -> None:
+    async def parts() -> Parts:
+        yield b"one"
+        raise Unavailable("The database does not respond; try again shortly.")
+
+    socket = Socket()
+    with pytest.raises(Unavailable):
+        await responses.stream(parts(), socket.receive, socket.send)
+    assert (socket.sent, socket.is_ended) == ([b"one"], False)
+
+
 async def test_a_deleted_middle_part_ends_the_stream() -> None:
     async def parts() -> Parts:
         yield b"one"
@@ -88,3 +101,13 @@ async def test_a_cancellation_at_the_time_of_an_event_is_not_lost() -> None:
     waits.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waits
+
+
+def test_large_events_are_limited_by_their_size() -> None:
+    backlog = Backlog()
+    event = Event(1, 1, 0, "c1", "host.created", "host", "0" * 24, "x" * (1 << 20))
+    for _ in range(MAX_CHARACTERS >> 20):
+        backlog.put([event])
+    assert not backlog.is_over
+    backlog.put([event])
+    assert backlog.is_over and len(backlog) == 0

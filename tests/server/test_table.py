@@ -58,13 +58,13 @@ def fits(word: str, part: str) -> bool:
 
 def reaches(parts: list[str], expected: list[str]) -> bool:
     if expected[-1] == "{...}":
-        # Something must be left, were it nothing: /ui/ but not /ui.
+        # A segment must remain, even if it is empty: /ui/ but not /ui.
         return len(parts) >= len(expected) and all(map(fits, parts, expected[:-1]))
     return len(parts) == len(expected) and all(map(fits, parts, expected))
 
 
 def meet(text: str, other: str) -> bool:
-    """Whether some segment fits both."""
+    """Whether some segment matches both."""
     if text.startswith("{") and other.startswith("{"):
         return True
     return fits(other, text) if text.startswith("{") else fits(text, other)
@@ -119,7 +119,7 @@ def test_a_path_without_escapes_is_read_as_one_with(raw: bytes) -> None:
 
 
 def test_segments_are_read_after_they_are_cut() -> None:
-    """A secret or a title may hold a slash, written as %2F; a path may not hide one."""
+    """A secret or a title may contain a slash, written as %2F; a path may not hide one."""
     match = TABLE.match("POST", b"/job/secret/a%2Fb")
     assert match.path == {"secret": "a/b"}
     with pytest.raises(NotFound):

@@ -1,15 +1,11 @@
 """Spans of ended jobs, as an OpenTelemetry collector receives them."""
 
 import asyncio
-import base64
 import contextlib
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from google.protobuf.json_format import ParseDict
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from belvedere.jobs.tallies import TALLIES
 from belvedere.server.traces import exporter as exporting
@@ -17,14 +13,14 @@ from belvedere.server.traces.exporter import TraceExporter
 from contract.client import Client
 from contract.running import run
 from contract.world import World
+from server.otlp import decode_spans
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 CALLER = "00f067aa0ba902b7"
 
 
 class Collector:
-    """The receiving side of OTLP/HTTP. It decodes requests with OpenTelemetry's own definitions and
-    refuses unknown fields."""
+    """The receiving side of OTLP/HTTP."""
 
     def __init__(self, answer: str = "HTTP/1.1 200 OK\r\n") -> None:
         self.start_of_answer = answer
@@ -42,28 +38,7 @@ class Collector:
 
     @property
     def spans(self) -> list[Any]:
-        return [
-            span
-            for _, body in self.requests
-            for resource in _decode(body).resource_spans
-            for scope in resource.scope_spans
-            for span in scope.spans
-        ]
-
-
-def _decode(body: bytes) -> Any:
-    members = json.loads(body, object_hook=_with_base64_ids)
-    return ParseDict(members, ExportTraceServiceRequest())
-
-
-def _with_base64_ids(members: dict[str, Any]) -> dict[str, Any]:
-    """OTLP writes ids in hexadecimal; the JSON of protobuf has base64 for all bytes."""
-    return {
-        name: base64.b64encode(bytes.fromhex(value)).decode()
-        if name in ("traceId", "spanId", "parentSpanId")
-        else value
-        for name, value in members.items()
-    }
+        return [span for _, body in self.requests for span in decode_spans(body)]
 
 
 @contextlib.asynccontextmanager

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 
+import apsw
 import psycopg
 import pytest
 
@@ -16,6 +18,7 @@ from belvedere.base.errors import Conflict, Invalid, Refused, Unavailable
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Database, Tx, installation
+from belvedere.db.backup import postgres_tables
 from belvedere.db.backup.copy import Location
 from belvedere.db.interface import Row
 from belvedere.db.postgres import connection
@@ -26,6 +29,7 @@ from belvedere.db.transfer import marks, postgres_ends
 from belvedere.db.transfer.marks import Mark
 from belvedere.db.transfer.run import TransferRecord, source_of
 from belvedere.db.transfer.side import FullDisk
+from belvedere.db.transfer.sqlite_side import report_errors
 from belvedere.events import cursors
 from belvedere.events import log as events
 from belvedere.jobs.output import log_store
@@ -324,7 +328,7 @@ def test_a_transfer_continues_after_every_kill(
                 open_databases(site.settings)
     assert site.move().is_complete
     check_moved(site)
-    with pytest.raises(Conflict, match="has no copy of it|closed by an earlier"):
+    with pytest.raises(Conflict, match="no unfinished copy.*If that move is complete, start"):
         site.move()
 
 
@@ -405,6 +409,13 @@ def test_a_full_disk_is_reported(site: Installation, monkeypatch: pytest.MonkeyP
         with pytest.raises(Conflict, match="disk of the new database is full.*continues"):
             site.move()
     assert site.move().is_complete
+
+
+def test_the_disks_of_both_files_of_sqlite_are_named(tmp_path: Path) -> None:
+    location = Location(str(tmp_path / "fast" / "x.db"), tmp_path)
+    text = f"disk of {tmp_path}/fast or {tmp_path} is full"
+    with pytest.raises(FullDisk, match=text), report_errors(location):
+        raise apsw.FullError
 
 
 def test_a_target_with_data_is_refused(site: Installation) -> None:
@@ -561,7 +572,13 @@ def test_a_server_that_has_just_stopped_does_not_prevent_a_change(
     with pytest.raises(Conflict, match="A server is running"):
         source.change(marks.clear)
     assert len(waits) == postgres_ends.LOOKS
-    monkeypatch.setattr(postgres_ends, "sleep", lambda _: site.stop())
+
+    def stop(pause_s: float) -> None:
+        """The processes of PostgreSQL end a moment later."""
+        site.stop()
+        sleep(pause_s)
+
+    monkeypatch.setattr(postgres_ends, "sleep", stop)
     source.change(marks.clear)
 
 
@@ -591,7 +608,7 @@ def test_a_server_that_connects_does_not_open_a_closed_source(
 ) -> None:
     if before is not None:
         site.db.write_blocking(marks.write, before)
-    monkeypatch.setattr(postgres_ends, "SERVERS", CONNECTS)
+    monkeypatch.setattr(postgres_tables, "SERVERS", CONNECTS)
     source = source_of(Location(site.settings.database_url, site.settings.folder))
     assert not source.try_stop(source_mark("a", marks.CLOSED))
     assert site.db.write_blocking(marks.read) == before

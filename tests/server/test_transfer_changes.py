@@ -13,6 +13,7 @@ from belvedere.db import Tx
 from belvedere.db.backup.copy import Location
 from belvedere.db.migrate import table_exists
 from belvedere.db.transfer import changes
+from belvedere.db.transfer.change_copy import ChangeCopy
 from belvedere.db.transfer.changes import ChangeLog
 from belvedere.db.transfer.comparison import Comparison
 from belvedere.db.transfer.postgres_side import PostgresSide
@@ -67,7 +68,7 @@ def test_changes_after_the_comparison_are_moved(site: Installation) -> None:
     record = site.move(steps, before_stop=lambda: use_server(site))
     assert record.is_complete and record.changed > 0
     # The whole tables are not read again.
-    assert {"update"} == steps_of(steps) - {"copy", "create", "compare", "count"}
+    assert {"update"} == steps_of(steps) - {"copy", "create", "compare", "checksum"}
     assert {name for name in steps if name.startswith("compare")} == {"compare changes"}
     check_schema(site)
     check_moved(site)
@@ -235,7 +236,7 @@ def check_usable(site: Installation) -> None:
 
 
 def test_a_row_of_somebody_else_in_the_target_is_deleted(site: Installation) -> None:
-    """A write of another process is detected, and every table is counted during the stop."""
+    """A write of another process is detected, and every row is compared during the stop."""
 
     def add_elsewhere() -> None:
         execute(
@@ -246,6 +247,34 @@ def test_a_row_of_somebody_else_in_the_target_is_deleted(site: Installation) -> 
         )
 
     assert site.move(before_stop=add_elsewhere).is_complete
+    check_moved(site)
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_row_that_somebody_else_changes_in_the_target_is_copied_again(
+    site: Installation, monkeypatch: pytest.MonkeyPatch, is_late: bool
+) -> None:
+    """After it was compared: the checksum of its table differs. After the checksums were compared:
+    the write is detected."""
+    compare = ChangeCopy.compare
+    calls: list[None] = []
+
+    def change_once() -> None:
+        if not calls:
+            calls.append(None)
+            execute(site, "update tasks set name = 'tampered'")
+
+    def change_and_compare(self: ChangeCopy, changes: ChangeLog) -> bool:
+        if not is_late:
+            change_once()
+        is_equal = compare(self, changes)
+        assert is_equal is is_late
+        return is_equal
+
+    monkeypatch.setattr(ChangeCopy, "compare", change_and_compare)
+    record = site.move(before_stop=change_once)
+    assert (record.is_complete, record.changed) == (True, 1)
+    check_schema(site)
     check_moved(site)
 
 

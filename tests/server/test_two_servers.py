@@ -1,4 +1,4 @@
-"""Two servers on one PostgreSQL: work, waiting and revocation cross from one to the other."""
+"""Two servers on one PostgreSQL: work, waiting and revocation pass from one to the other."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -10,14 +10,17 @@ import engines
 from belvedere.access import Keyring
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
+from belvedere.db.postgres.notify import PostgresNotifier
 from belvedere.db.signals import (
     ACCESS_CHANGED,
     ANY_EVENT,
+    Topic,
     event_recorded,
     host_ready,
     log_written,
 )
 from belvedere.jobs.api import wait
+from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import Cancel
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
@@ -139,6 +142,50 @@ async def test_waiting_for_a_result_crosses_servers(
     assert (done.status, done.json["result"]["code"]) == (200, 4)
 
 
+async def test_ends_are_requested_from_other_servers_only_if_they_report_them(
+    world: World, other_world: World
+) -> None:
+    ada, task = world.client("ada"), await world.task()
+    target = "/acme/job?wait_result=true&wait_timeout=60"
+    for agent_world, topics in ((world, []), (other_world, [Topic.JOB])):
+        async with agent_world.agent() as agent, polling(agent_world.runtime):
+            waits = asyncio.create_task(ada.post(target, {"task": task}))
+            order = await agent.order()
+            assert world.runtime.signals.requested_topics() == topics
+            await agent.end(order)
+            assert (await waits).status == 200
+        assert world.runtime.signals.requested_topics() == []
+    assert other_world.runtime.signals.requested_topics() == []
+
+
+async def test_a_new_job_for_an_agent_requests_ends_from_its_server(
+    world: World, other_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request itself may arrive after the end. Other signals of hosts request nothing."""
+    requests: list[tuple[PostgresNotifier, Topic]] = []
+    monkeypatch.setattr(
+        PostgresNotifier,
+        "note_requests",
+        lambda notifier, topics: requests.extend((notifier, topic) for topic in topics),
+    )
+    ada, task = world.client("ada"), await world.task()
+    async with notifiers(world.runtime, other_world.runtime), other_world.agent() as agent:
+        await world.runtime.db.write_batched(claim.signal_hosts, "unknown")
+        assert requests == []
+        await create(ada, task)
+        await agent.order()
+    assert [topic for _, topic in requests] == [Topic.JOB]
+
+
+async def test_events_are_requested_while_a_stream_is_open(world: World) -> None:
+    signals = world.runtime.signals
+    assert signals.requested_topics() == []
+    async with Stream(world.client("ada"), "/-/events") as stream:
+        await create(world.client("ada"), await world.task())
+        await stream.until("job.created")
+        assert signals.requested_topics() == [Topic.EVENTS]
+
+
 @pytest.mark.parametrize("notifies", [True, False], ids=["notify", "polling"])
 async def test_a_cancel_crosses_servers(world: World, other_world: World, notifies: bool) -> None:
     ada, task = world.client("ada"), await world.task()
@@ -220,13 +267,13 @@ async def test_an_agent_that_moves_leaves_its_old_server_without_orders(
     ada, task = world.client("ada"), await world.task()
     async with world.agent() as old, other_world.agent() as new:
         job = await create(ada, task)
-        # The old server may not hand it out: the session there is no longer the host's.
+        # The old server may not assign it: the session there is no longer the host's.
         assert (await show(ada, job["id"]))["lifecycle"] == "ready"
         async with polling(other_world.runtime):
             order = await new.order()
         assert order.job_id == job["id"] and new.welcome is not None
         assert order.session == new.welcome.session
-        # An answer means that it was heard.
+        # A response means that it was received.
         assert await old.fetch("0" * 64) is None
         await loops.record_seen(world.runtime)
         assert await old.hangs_up() == 4409

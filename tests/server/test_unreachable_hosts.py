@@ -1,4 +1,5 @@
-"""When hosts count as unreachable and jobs as lost: two clocks must agree, and one cannot jump."""
+"""When hosts count as unreachable and jobs as lost: two clocks must agree, and one of them cannot
+be set."""
 
 import asyncio
 
@@ -14,7 +15,7 @@ from manual_clock import ManualClock
 
 
 class ManualMonotonic:
-    """The clock that cannot jump, in a test's hand; the loops look whenever it moves."""
+    """The clock that cannot be set, controlled by a test; the loops run whenever it moves."""
 
     def __init__(self, world: World) -> None:
         self.runtime, self.seconds = world.runtime, 0.0
@@ -27,7 +28,7 @@ class ManualMonotonic:
         return self.seconds
 
     async def move(self, seconds: float) -> None:
-        """So much time, with a look of the loops every five seconds."""
+        """So much time passes, with a run of the loops every five seconds."""
         for _ in range(round(seconds / 5)):
             self.seconds += 5
             await loops.record_seen(self.runtime)
@@ -53,7 +54,7 @@ async def state(world: World) -> str:
 
 
 async def send_heartbeat(agent: FakeAgent, world: World) -> None:
-    """A beat that the server has heard."""
+    """A heartbeat that the server has received."""
     await agent.beat()
     async with asyncio.timeout(30):
         while not any(agent.is_heard for agent in world.runtime.agents.connections()):
@@ -63,7 +64,8 @@ async def send_heartbeat(agent: FakeAgent, world: World) -> None:
 async def test_the_job_of_a_silent_host_is_lost(
     world: World, clock: ManualClock, watch: ManualMonotonic
 ) -> None:
-    """A host that falls silent is gone after half a minute, its job lost a minute after its end."""
+    """A silent host is unreachable after half a minute, its job lost a minute after its
+    deadline."""
     ada, task = world.client("ada"), await world.task(timeout=60_000)
     async with world.agent() as agent:
         job = await create(ada, task)

@@ -21,7 +21,7 @@ LONGEST = 1 << 20
 
 
 class Echo:
-    """Says everything twice; `close` and a number closes with it."""
+    """Sends everything back twice; `close` and a number closes with it."""
 
     def __init__(self) -> None:
         self.scopes: list[Any] = []
@@ -191,7 +191,7 @@ async def test_broken_frames_end_the_connection(ws: Any, frame: bytes, code: int
         socket.transport.write(frame)
         with pytest.raises(ConnectionClosed) as closed:
             await socket.recv()
-        # A socket that is shut while bytes still come may take the reason along.
+        # A socket that is closed while bytes still arrive may lose the reason.
         assert closed.value.rcvd is None or closed.value.rcvd.code == code
         assert (await app.left.get())["type"] == "websocket.disconnect"
 
@@ -266,7 +266,7 @@ async def test_frames_go_directly_to_the_receiver() -> None:
             wire.deliver_to(app.take)
             for frame in ("one", b"two", "fault"):
                 await socket.send(frame)
-            # The fault comes where the frame would have come, and nothing is taken any more.
+            # The error comes where the frame would have come, and nothing more is accepted.
             assert isinstance(await app.received.get(), ValueError)
             await socket.send("three")
             assert await app.received.get() == {"type": "websocket.receive", "text": "three"}
@@ -297,6 +297,91 @@ async def test_no_frame_overtakes_one_that_waits() -> None:
         assert app.taken == ["three"]
 
 
+class KeepingApp:
+    """Returns once it has accepted; its connection stays open."""
+
+    def __init__(self, waits_for: int = 0, fault: str = "") -> None:
+        self.waits_for, self.fault = waits_for, fault
+        self.taken: list[str | bytes] = []
+        self.wire: AgentWebSocket | None = None
+        self.has_returned = False
+        self.ends: asyncio.Queue[Exception | None] = asyncio.Queue()
+
+    def take(self, frame: str | bytes) -> None:
+        if frame == self.fault:
+            raise ValueError("asked for")
+        self.taken.append(frame)
+
+    async def on_end(self, fault: Exception | None) -> None:
+        await self.ends.put(fault)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        wire = self.wire = scope["extensions"]["agent_socket"]
+        while len(wire._inbox) < self.waits_for:
+            await asyncio.sleep(0)
+        wire.deliver_to(self.take)
+        assert wire.keep(self.on_end)
+        self.has_returned = True
+
+
+@asynccontextmanager
+async def keeping(app: KeepingApp) -> AsyncIterator[ClientConnection]:
+    async with (
+        serving(app) as (url, _),
+        asyncio.timeout(PATIENCE_S),
+        connect(url, compression=None) as socket,
+    ):
+        yield socket
+
+
+async def test_a_connection_is_kept_without_a_task() -> None:
+    app = KeepingApp(waits_for=2)
+    async with serving(app) as (url, server), asyncio.timeout(PATIENCE_S):
+        async with connect(url, compression=None) as socket:
+            # These wait when the application returns; none is lost or overtaken.
+            for frame in ("one", b"two"):
+                await socket.send(frame)
+            while len(app.taken) < 2:
+                await asyncio.sleep(0)
+            assert app.has_returned and not server.server_state.tasks
+            await socket.send("three")
+            await socket.ping()
+            while len(app.taken) < 3:
+                await asyncio.sleep(0)
+            assert app.taken == ["one", b"two", "three"] and app.ends.empty()
+        assert await app.ends.get() is None
+        assert app.wire is not None
+        app.wire.end(ValueError("too late"))
+        assert app.ends.empty()
+
+
+async def test_a_failed_handler_ends_a_connection_that_is_kept() -> None:
+    app = KeepingApp(fault="fault")
+    async with keeping(app) as socket:
+        for frame in ("one", "fault", "two"):
+            await socket.send(frame)
+        assert isinstance(await app.ends.get(), ValueError)
+        with pytest.raises(ConnectionClosed):
+            await socket.recv()
+    assert app.taken == ["one"] and app.ends.empty()
+
+
+async def test_the_application_ends_a_connection_that_it_keeps() -> None:
+    app = KeepingApp()
+    async with keeping(app) as socket:
+        while not app.has_returned:
+            await asyncio.sleep(0)
+        assert app.wire is not None
+        app.wire.end(TimeoutError())
+        app.wire.end(ValueError("again"))
+        assert isinstance(await app.ends.get(), TimeoutError)
+        with pytest.raises(ConnectionClosed):
+            await socket.recv()
+    assert app.ends.empty()
+
+
 async def test_sending_waits_for_a_slow_receiver() -> None:
     app = RecordingApp()
     async with (
@@ -320,7 +405,7 @@ async def test_sending_waits_for_a_slow_receiver() -> None:
 
 
 def test_the_library_path_needs_none_of_our_own_classes() -> None:
-    """A uvicorn without the inner parts that our own classes use must not stop a server."""
+    """A uvicorn without the internals that our own classes use must not stop a server."""
     program = (
         "import sys\n"
         "sys.modules['uvicorn.protocols.http.httptools_impl'] = None\n"

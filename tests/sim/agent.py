@@ -8,12 +8,11 @@ from typing import Any
 from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK
 from websockets.frames import Close
 
-from belvedere.agent import messages as speech
+from belvedere.agent import messages as agent_messages
 from belvedere.agent.connection.server_link import ServerLink, network_dialer
 from belvedere.agent.keeper_client import KeeperClient, KeeperFailed
 from belvedere.agent.setup.enrolment import Credential
-from sim import current_actor as stage
-from sim import upgrades
+from sim import current_actor, upgrades
 from sim.host import STATE, Host, KeeperProcess, ProcessDeath
 from sim.loop import VirtualLoop
 from sim.network import Connection, ConnectionEnd
@@ -55,7 +54,7 @@ class AgentProcess(Process):
 
 
 class Transport(asyncio.Transport):
-    """Agent and keeper, over a socket that cannot break while both live."""
+    """Agent and keeper, over a socket that cannot break while both run."""
 
     def __init__(self, process: AgentProcess, keeper: KeeperProcess) -> None:
         super().__init__()
@@ -63,7 +62,7 @@ class Transport(asyncio.Transport):
         self.keeper = keeper
         self.protocol = KeeperClient()
         self._is_lost = False
-        # When the last bytes of each direction arrive: the next ones come behind them.
+        # When the last bytes of each direction arrive: the next ones arrive after them.
         self._there_at = self._back_at = 0
         self.protocol.connection_made(self)
 
@@ -86,7 +85,7 @@ class Transport(asyncio.Transport):
         return self._is_lost
 
     def lose(self) -> None:
-        """The keeper hung up, or died."""
+        """The keeper closed the connection, or was killed."""
         if not self._is_lost:
             self._is_lost = True
             at = max(self._back_at, self.process.world.now)
@@ -98,8 +97,8 @@ class Transport(asyncio.Transport):
 
 
 async def connect_keeper(_: Any) -> KeeperClient:
-    """In the place of agent/keeper_client.py: the running keeper, or a new one."""
-    host = stage.agent_host()
+    """Replaces agent/keeper_client.py: the running keeper, or a new one."""
+    host = current_actor.agent_host()
     process: Any = host.agent
     await asyncio.sleep(host.world.random.random() * 0.06)
     keeper = host.keeper
@@ -120,7 +119,7 @@ async def connect_keeper(_: Any) -> KeeperClient:
 
 
 class SimSocket:
-    """In the place of a websockets client connection, keep-alive included."""
+    """Replaces a websockets client connection, including keep-alive."""
 
     local_address = ("192.0.2.8", 40_000)
 
@@ -174,7 +173,7 @@ class SimSocket:
             raise self._closed
 
     def send_messages(self, messages: Any) -> None:
-        frame = speech.frame(messages)
+        frame = agent_messages.frame(messages)
         self._end.send(upgrades.as_old_agent(frame) if self._is_old else frame)
 
     def send(self, frame: bytes) -> None:
@@ -215,14 +214,14 @@ class SimSocket:
 
 
 class connect:  # noqa: N801  (it stands for websockets' own)
-    """In the place of websockets.connect."""
+    """Replaces websockets.connect."""
 
     def __init__(self, _: str, **options: Any) -> None:
         self._options = options
         self._socket: SimSocket | None = None
 
     async def __aenter__(self) -> SimSocket:
-        host = stage.agent_host()
+        host = current_actor.agent_host()
         world = host.world
         await asyncio.sleep(world.long_tail(400, 40 * MS) / SECOND)
         server = host.find_server()
@@ -248,10 +247,10 @@ class connect:  # noqa: N801  (it stands for websockets' own)
 
 
 class SimCache:
-    """In the place of agent/file_cache.py: what lies on the host's disk."""
+    """Replaces agent/file_cache.py: the files on the host's disk."""
 
     def __init__(self, _: str) -> None:
-        self._host = stage.agent_host()
+        self._host = current_actor.agent_host()
         self._coming: dict[str, bytes] = {}
 
     def path(self, digest: str, filename: str) -> str | None:

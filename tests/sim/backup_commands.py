@@ -8,7 +8,7 @@ from belvedere.server.backup.create import back_up
 from belvedere.server.backup.load import restore_backup
 from belvedere.settings import Settings
 
-# In memory where that is possible: the commands wait for the disk.
+# In memory if that is possible: the commands wait for the disk.
 FOLDER = "/dev/shm" if Path("/dev/shm").is_dir() else None
 KEY = "00" * 32
 # In the header of a SQLite file: whether it has a write-ahead log. A database in memory has none.

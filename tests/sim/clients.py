@@ -29,7 +29,7 @@ class People:
         self.job_ids: list[str] = []
 
     def call(self, work: Work, answered: Callable[[Any], None]) -> None:
-        """One request over a network that may lose it, or its answer."""
+        """One request over a network that may lose it, or its response."""
         world = self.world
         server = self._story.a_server()
         if server is None or world.chance(self._story.swarm.loss):
@@ -73,7 +73,7 @@ class People:
                 self.world.accuse(f"a create was refused: {answer!r}")
 
         def again() -> None:
-            # Only with a key: without one a second request would be a second job.
+            # Only with a key: without one a second request would create a second job.
             if not is_answered and request.key is not None:
                 self._send(request, task_id)
 
@@ -93,7 +93,7 @@ class People:
             self.change(lambda runtime: runtime.db.write(actions.cancel, self._setting.ada, job_id))
 
     def create_to_cancel(self) -> None:
-        """A script that would run for half an hour, and somebody who will not have it."""
+        """A script that would run for half an hour, and a person who cancels it."""
         self.create(LONG)
 
     def _stop(self, job_id: str) -> None:
@@ -122,7 +122,7 @@ class People:
         )
 
     def _repeat(self, work: Work, receive: Callable[[Any], None]) -> None:
-        """Ask until somebody answers."""
+        """Repeat the request until there is a response."""
         is_answered = False
 
         def receive_first(answer: Any) -> None:

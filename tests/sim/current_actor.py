@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sim.host import Host
 
-# The host whose keeper is taking its turn.
+# The host whose keeper is executing.
 acting: "Host | None" = None
 
 

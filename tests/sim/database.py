@@ -27,7 +27,7 @@ class Signals(set[Signal]):
 
 
 class Store:
-    """The file: who writes to it now, and who waits."""
+    """The file: which server writes to it now, and which ones wait."""
 
     def __init__(self, world: World, connection: apsw.Connection) -> None:
         self.world = world
@@ -51,7 +51,7 @@ class Store:
         self._serve()
 
     def lose(self, process: Process) -> None:
-        """A server died: what it had not committed never was."""
+        """A server was killed: what it had not committed never existed."""
         if self.writer is process:
             self.end("rollback")
 
@@ -62,7 +62,7 @@ class Store:
 
 
 class CommitResult:
-    """The end of a commit on its thread, as far as sqlite.py asks for it."""
+    """The end of a commit on its thread, with the methods that sqlite.py uses."""
 
     def __init__(self) -> None:
         self._call: Callable[[Any], None] = lambda _: None
@@ -93,7 +93,7 @@ class VirtualSqlite(Sqlite):
         if self._store.writer is not None:
             self._store.when_free(self._process, lambda: self._run_batch(loop))
             return
-        # Whether the disk is quick enough to commit without a thread.
+        # Whether the disk is fast enough to commit without a thread.
         self._is_quick = self._process.world.chance(0.5)
         super()._run_batch(loop)
 
@@ -140,6 +140,12 @@ class VirtualSqlite(Sqlite):
         return operation(SqliteTx(self._writer, self.clock(), self._version_cache), *a, **k)
 
     read_inline = read
+
+    def check_takeover(self, host_id: str, session: int) -> None:
+        """A connection is closed because another one replaced it: that must be true."""
+        [(newest,)] = self._writer.execute("select session from hosts where id = ?", (host_id,))
+        if newest == session:
+            self._process.world.accuse(f"the newest connection of {host_id} was closed")
 
 
 def _release(waiting: "asyncio.Future[None]") -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class File:
-    """Bytes as processes see them, how many of them are on stable storage, and where the next
-    write goes: ahead of it lie zeros."""
+    """Bytes as processes see them, how many of them are on stable storage, and where the next write
+    begins: the bytes after it are zeros."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -35,7 +35,7 @@ class Disk:
     def __init__(self, world: World) -> None:
         self.world = world
         self.files: dict[str, File] = {}
-        # The names as a power cut would leave them.
+        # The names that would remain after a power cut.
         self._kept_names: dict[str, File] = {}
         self._open: dict[int, File | None] = {}
         self._next = 100
@@ -47,7 +47,7 @@ class Disk:
         # Ranges of it that were dropped because the disk was full.
         self.dropped: dict[int, list[tuple[int, int]]] = {}
 
-    # What the journal calls.
+    # The calls of the journal.
 
     def open(self, path: str, flags: int, mode: int = 0o600) -> int:
         self.before()
@@ -72,7 +72,7 @@ class Disk:
         self._may_write()
         file = self._open[fd]
         assert file is not None
-        # Now and then a write takes only a part, as the system call may.
+        # Sometimes a write stores only a part, as the system call may.
         size = self.world.between(1, len(data)) if self.world.chance(0.02) else len(data)
         file.put(bytes(data[:size]), at)
         return size
@@ -104,10 +104,10 @@ class Disk:
         if self.is_full:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    # What happens to it.
+    # Faults.
 
     def lose_power(self) -> None:
-        """Names and bytes that were not made durable are gone, or just happen to be there."""
+        """Names and bytes that were not made durable are lost, or still there by chance."""
         if self.world.chance(0.5):
             self.files = dict(self._kept_names)
         self._kept_names = dict(self.files)
@@ -115,14 +115,14 @@ class Disk:
             number = self.world.between(file.synced, file.at)
             if number > file.synced and self.world.chance(0.2):
                 number -= 1
-            # The zeros ahead are there or not.
+            # The zeros after the last write are there or not.
             ahead = self.world.between(0, len(file.data) - number)
             file.data = file.data[:number] + bytes(ahead)
             file.synced = file.at = number
         self._open.clear()
 
     def snapshot(self) -> dict[str, bytes]:
-        """What a backup of the machine would hold now."""
+        """What a backup of the machine would contain now."""
         return {name: file.data for name, file in self.files.items()}
 
     def restore(self, snapshot: dict[str, bytes]) -> None:
@@ -135,12 +135,12 @@ class Disk:
         self._open.clear()
 
     def lose(self, path: str) -> None:
-        """Somebody removed it."""
+        """It was deleted."""
         self.files.pop(path, None)
         self._kept_names.pop(path, None)
 
     def damage(self, path: str) -> None:
-        """A bit turned over (not in the last newline: that is what a torn write looks like)."""
+        """A bit flips (not in the last newline: that is what a torn write looks like)."""
         file = self.files.get(path)
         if file is not None and file.at > 1:
             at = self.world.between(0, file.at - 2)

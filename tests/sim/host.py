@@ -10,7 +10,7 @@ from belvedere.agent.keeper import recovery
 from belvedere.agent.keeper.program import Keeper
 from belvedere.agent.processes.script import NEVER
 from belvedere.agent.state_folder import StateFolder
-from sim import current_actor as stage
+from sim import current_actor
 from sim.disk import Disk
 from sim.invariants import Invariants
 from sim.keeper import assemble
@@ -30,7 +30,7 @@ class Snapshot(NamedTuple):
 
 
 class ProcessDeath(BaseException):
-    """The process dies here and now."""
+    """The process is killed at this point."""
 
 
 class Host:
@@ -52,21 +52,21 @@ class Host:
         self.is_cut_off = False
         self.connections: list[Connection] = []
         self.started: list[SimProcess] = []
-        # Scripts in the agent's cache, and whether each is whole.
+        # Scripts in the agent's cache, and whether each is complete.
         self.cache: dict[str, bytes] = {}
         self.behaviours: dict[str, Behaviour] = {}
-        # What befell it, with the time: the reasons for which a job may be lost.
+        # Its faults, with the time: the reasons for which a job may be lost.
         self.mishaps: list[tuple[Micros, str]] = []
-        # Chance of a crash: keeper at each step on its disk, agent at each named point.
+        # Probability of a crash: keeper at each step on its disk, agent at each named point.
         self.crash_chance = 0.0
         self.agent_crash_chance = 0.0
-        # How often a connection of it is a slow one.
+        # How often one of its connections is slow.
         self.lag = 0.0
         self.find_server: Callable[[], Any] = lambda: None
         self.snapshot: Snapshot | None = None
         # Its agent is of an earlier version than the server.
         self.has_old_agent = False
-        # The keeper that takes its turn now, or is being started.
+        # The keeper that is executing now, or is being started.
         self.starting_or_running: KeeperProcess
 
     def clock_ns(self) -> int:
@@ -96,7 +96,7 @@ class Host:
     def alive(self) -> list[SimProcess]:
         return [running for running in self.started if running.is_alive]
 
-    # Mishaps
+    # Faults
 
     def kill_agent(self) -> None:
         if self.agent is not None and self.agent.is_alive:
@@ -112,7 +112,7 @@ class Host:
             self.keeper.die()
 
     def reboot(self) -> None:
-        """The power goes: no goodbye reaches anybody."""
+        """The power fails: no connection is closed properly."""
         self.befell("rebooted")
         if self.agent is not None:
             self.agent.kill()
@@ -128,7 +128,7 @@ class Host:
             self.snapshot = Snapshot(self.world.now, self.keeper.greetings, self.disk.snapshot())
 
     def roll_back(self) -> None:
-        """The machine is restored from its snapshot: as a reboot, with an older disk."""
+        """The machine is restored from its snapshot: like a reboot, with an older disk."""
         assert self.snapshot is not None
         self.reboot()
         self.befell("rolled_back")
@@ -146,7 +146,7 @@ class Host:
 
 
 class KeeperProcess(Process):
-    """Started by an agent, outlives it."""
+    """Started by an agent, survives it."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.world, f"keeper of {host.name}")
@@ -157,8 +157,8 @@ class KeeperProcess(Process):
         self._keeper: Keeper | None = None
 
     def start(self) -> None:
-        """OSError when the journal cannot be written; the caller sees it as one that would not
-        start."""
+        """OSError if the journal cannot be written; to the caller it looks like a keeper that does
+        not start."""
         with self._acting():
             journal = Journal(STATE.journal)
             journal_state, _ = recovery.recover(STATE, journal)
@@ -167,13 +167,13 @@ class KeeperProcess(Process):
 
     @contextmanager
     def _acting(self) -> Iterator[None]:
-        stage.acting = self.host
+        current_actor.acting = self.host
         self.host.starting_or_running = self
         self.host.disk.before = self.may_die
         try:
             yield
         finally:
-            stage.acting = None
+            current_actor.acting = None
             self.host.disk.before = lambda: None
 
     def may_die(self) -> None:
@@ -190,7 +190,7 @@ class KeeperProcess(Process):
         self.turn()
 
     def turn(self) -> None:
-        """One round of its poll: hear, decide, write, act."""
+        """One iteration of its poll: receive, decide, write, act."""
         assert self._keeper is not None
         try:
             with self._acting():
@@ -240,7 +240,7 @@ class KeeperProcess(Process):
 
 
 class SimControlSocket:
-    """In the place of agent/keeper/control_socket.py: one agent at a time, the newest wins."""
+    """Replaces agent/keeper/control_socket.py: one agent at a time, the newest one."""
 
     def __init__(self, keeper: KeeperProcess) -> None:
         self._keeper = keeper
@@ -258,7 +258,7 @@ class SimControlSocket:
     def drop(self) -> None:
         agent, self.agent = self.agent, None
         self._out.clear()
-        # What the former agent sent and nobody read is dropped unread.
+        # Messages of the former agent that were not read are dropped.
         self._keeper._heard.clear()
         if agent is not None:
             agent.lose()

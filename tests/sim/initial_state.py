@@ -20,7 +20,7 @@ from belvedere.tasks.store import TaskRow
 from people import assemble
 from sim.world import EPOCH_MS
 
-# Drawn for ordinary requests; those of the other tasks are made to be cancelled.
+# Drawn for ordinary requests; jobs of the other tasks are created in order to be canceled.
 LONG = "long"
 HOSTS = ("north", "south")
 SCRIPT = b"#!/bin/sh\n"
@@ -42,13 +42,13 @@ SPECS: dict[str, TaskSpec] = {
 
 @dataclass(frozen=True)
 class InitialState:
-    """The first moment, as bytes that any number of worlds can begin with."""
+    """The initial state as bytes, with which any number of worlds can begin."""
 
     jobs: bytes
     logs: bytes
     ada: Actor
     hosts: dict[str, str]
-    # By host and temper.
+    # By host and kind of script.
     tasks: dict[tuple[str, str], str]
 
     def open(self) -> tuple[apsw.Connection, apsw.Connection]:

@@ -9,7 +9,7 @@ from belvedere.db import columns
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.jobs.history import consistency
 from belvedere.jobs.model import FINAL, JobRow
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_stream import LogSource
 from sim.scripts import SimProcess, true_state
 from sim.shown_logs import is_shown_as_complete, mark_gaps, read_shown_text
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from sim.host import Host
     from sim.initial_state import InitialState
 
-# An agent must hear of a cancel within this time, whatever doorbells do, and end the script.
+# An agent must get a cancel within this time, even if signals are lost, and end the script.
 STOP_WITHIN: Micros = 150 * SECOND
 # How long a job of the task "brief" may wait, in milliseconds.
 EXPIRY = 45_000
-# Times are seen to the second, and a server takes a jump of less than two for drift.
+# Times are compared to the second, and a server treats a jump of less than two as drift.
 OBSERVATION_ERROR: Micros = 15 * SECOND
-# Why an attempt's end can be unknown for good, and what must have befallen its host then.
+# Why an attempt's end can be unknown permanently, and which fault its host must have had then.
 CAUSES = {
-    # A damaged journal does not know its boot, nor that there was another.
+    # A damaged journal contains neither its boot nor that there was another one.
     "keeper_lost": {"keeper_killed", "journal_lost"},
     "host_rebooted": {"rebooted"},
     # A hello whose number could not be written counts as one of an older journal after a reboot.
@@ -39,7 +39,7 @@ CAUSES = {
 
 @dataclass
 class Request:
-    """A job that somebody asked for."""
+    """A requested job."""
 
     token: str
     temper: str
@@ -55,28 +55,29 @@ class Invariants:
         self.requests: list[Request] = []
         self.cancelled: set[str] = set()
         self.resolved: set[str] = set()
-        # Cancelled by somebody who got an answer, and when.
+        # Canceled by a client that got a response, and when.
         self.stopped: dict[str, Micros] = {}
         self.healed_at: Micros = 0
-        # From each backup to its restore: what happened then, the database does not know.
+        # From each backup to its restore: the database does not contain what happened then.
         self.gaps: list[tuple[Micros, Micros]] = []
         # Those of restores without `belvedere mark-restored`.
         self.unannounced: list[tuple[Micros, Micros]] = []
         # Jobs that a restored backup does not have.
         self.forgotten: set[str] = set()
-        # A server's clock showed times that were not.
+        # A server's clock showed wrong times.
         self.clock_jumped = False
-        # A server ran at all times: it noticed each jump, and no deadline may follow one.
+        # A server was running at all times: it noticed each jump, and no deadline may follow one.
         self.is_clock_followed = False
-        # When jobs were first seen, and seen as expired, to the second by the true time.
+        # When jobs were first seen, and seen as expired, to the second by the real time.
         self.seen_at: dict[str, Micros] = {}
         self.expired_at: dict[str, Micros] = {}
         self._tempers = {task_id: temper for (_, temper), task_id in setting.tasks.items()}
         self._retries = {"patient": 2, "stubborn": 2}
-        # After a restore that nobody announced, two hosts may get the same fence.
+        # After a restore without `mark-restored`, two hosts may get the same fence.
         self._by_fence: dict[tuple[str, int], SimProcess] = {}
         self._by_job: dict[str, list[SimProcess]] = {}
-        # How the script of each job behaves, as its task says; filled when the job is first seen.
+        # How the script of each job behaves, according to its task; filled when the job is first
+        # seen.
         self.temper_of: dict[str, str] = {}
 
     # At every start
@@ -94,7 +95,7 @@ class Invariants:
     def has_run(self, job_id: str) -> bool:
         return bool(self._by_job.get(job_id))
 
-    # While the story goes on
+    # During the story
 
     def observe(self, rows: Iterable[tuple[str, str]]) -> None:
         """(job, lifecycle) of all jobs."""
@@ -106,7 +107,7 @@ class Invariants:
     # At the end
 
     def judge(self, tx: SqliteTx, logs: SqliteTx) -> None:
-        """Everything that must hold when all faults are over and the dust has settled."""
+        """Everything that must be true when all faults have ended and everything has recovered."""
         jobs = tx.all(JobRow, f"select {columns(JobRow)} from jobs order by id")
         for sentence in consistency.check(tx, "", 10_000):
             self.world.accuse(sentence)
@@ -135,7 +136,7 @@ class Invariants:
         runs = self._by_job.get(job.id, [])
         temper = self._tempers[job.task_id or ""]
         most = 1 + self._retries.get(temper, 0)
-        # A restored database does not know how often a job was retried after the backup.
+        # A restored database does not contain how often a job was retried after the backup.
         if temper in self._retries:
             most += sum(made_at < run.started_at < at for run in runs for made_at, at in self.gaps)
         if len(runs) > most:
@@ -150,11 +151,11 @@ class Invariants:
         self._judge_verdict(tx, job)
 
     def _is_unknowable(self, run: SimProcess) -> bool:
-        """Its host was the only one to know, and its job ended before that host connected."""
+        """Only its host knew of it, and its job ended before that host connected."""
         return any(made_at < run.started_at < at for made_at, at in self.unannounced)
 
     def _judge_stop(self, job_id: str) -> None:
-        """Stop means stop: soon after the answer, or after everything healed."""
+        """A canceled script ends soon after the response, or after all faults have ended."""
         asked_at = max(self.stopped[job_id], self.healed_at)
         for run in self._by_job.get(job_id, []):
             if run.ended_at is None or run.ended_at > asked_at + STOP_WITHIN:
@@ -216,19 +217,21 @@ class Invariants:
             )
 
     def _judge_loss(self, job: JobRow) -> None:
-        """Lost for good only when its host lost the truth; anything else must be reconciled."""
+        """Permanently lost only if its host has lost the result; otherwise it must be
+        reconciled."""
         run = self._by_fence.get((job.host_id or "", job.fence))
-        # An attempt that only the agent knew is recorded when its host reconnects.
+        # An attempt that only the agent knew of is recorded when its host reconnects.
         claimed_at = run.started_at // MS if run else (job.assigned_at or 0) - EPOCH_MS
-        # Not so when it was given to a connection that was dead already, and then its host came
-        # back with another journal, which cannot say what the old one held.
+        # Except if it was sent over a connection that was already dead, and its host then returned
+        # with another journal, which cannot say what the old one contained.
         is_excused = self.clock_jumped or job.reason == "journal_lost"
         if claimed_at * MS > self.healed_at and not is_excused:
             self.world.accuse(f"job {job.id} was lost after everything had healed")
         if job.reason == "agent_unreachable" and run is None:
             # The order never arrived, but its agent could not say so in time.
             return
-        # A server may assign under a journal that is gone and has not said so yet.
+        # A server may still assign to a host whose journal is lost and that has not reported it
+        # yet.
         since = 0 if run is None or job.reason == "journal_lost" else run.started_at
         befell = self._mishaps(job, since)
         if not befell & CAUSES.get(job.reason or "", set()):
@@ -258,7 +261,7 @@ class Invariants:
             self.world.accuse(
                 f"the log of job {job.id} has {len(value)} bytes of {len(run.output_so_far())}"
             )
-        elif joblog.find(logs, job.fence) is None or is_shown_as_complete(logs, source):
+        elif log_store.find(logs, job.fence) is None or is_shown_as_complete(logs, source):
             self.world.accuse(f"the log of job {job.id} is shown as complete, but it is not")
         elif dropped and not is_excused:
             self._judge_marks(job, run, read_shown_text(logs, source), dropped)
@@ -279,10 +282,11 @@ class Invariants:
 
 
 def _is_forgotten(running: SimProcess) -> bool:
-    """A report names what not even KILL ends, unless the journal or the report is gone."""
+    """A report names processes that not even KILL ends, unless the journal or the report is
+    lost."""
     lost = any(text in ("journal_lost", "server_restored") for _, text in running.host.mishaps)
     return running.behaviour.cannot_die and lost
 
 
 def _stored_output(logs: SqliteTx, fence: int) -> bytes:
-    return b"".join(chunk.data for chunk in joblog.chunks(logs, fence, 0, 10_000))
+    return b"".join(chunk.data for chunk in log_store.chunks(logs, fence, 0, 10_000))

@@ -48,7 +48,7 @@ class SimScript:
 
 
 class SimScripts:
-    """In the place of agent/keeper/script_runner.py."""
+    """Replaces agent/keeper/script_runner.py."""
 
     def __init__(self, host: "Host", journal_state: JournalState) -> None:
         self._host = host
@@ -162,7 +162,7 @@ class SimScripts:
         """The spool of a simulated host is large enough to keep everything."""
 
     def tidy(self) -> None:
-        """A simulated script leaves nothing to tidy up."""
+        """A simulated script leaves nothing to clean up."""
 
     def clear(self, fences: list[int]) -> None:
         for fence in fences:

@@ -92,11 +92,11 @@ class VirtualLoop(asyncio.AbstractEventLoop):
 
 
 class DiscardTask(BaseException):
-    """Thrown into what never ran to its end."""
+    """Raised in tasks that never ended."""
 
 
 def discard_tasks(world: World) -> None:
-    """End what still waits, so that nothing of it runs when memory is collected."""
+    """End tasks that still wait, so that none of them runs when memory is collected."""
     logging.disable(logging.CRITICAL)
     for task in world.tasks:
         if not task.done():
@@ -107,7 +107,7 @@ def discard_tasks(world: World) -> None:
 
 
 def _end(coro: Any) -> None:
-    # A `finally` may wait once more, and is thrown out of that too.
+    # A `finally` may wait once more, and gets the exception again.
     for _ in range(10):
         try:
             coro.throw(DiscardTask())

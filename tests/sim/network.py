@@ -12,7 +12,7 @@ from sim.world import MS, SECOND, Micros, Process, World
 if TYPE_CHECKING:
     from sim.host import Host
 
-# What an end hears when its connection is over: a close code, or none when it just broke.
+# What an end gets when its connection has ended: a close code, or none if it just broke.
 Closed = Callable[[int | None, str], None]
 
 
@@ -27,7 +27,7 @@ class ConnectionEnd:
         self.other: ConnectionEnd
         self.connection: Connection
         self._arrives_at: Micros = 0
-        # Sent, but held back by a partition.
+        # Sent, but delayed by a partition.
         self.delayed: list[tuple[str, Any]] = []
 
     def send(self, message: Any) -> None:
@@ -35,7 +35,7 @@ class ConnectionEnd:
             self._put("message", message)
 
     def close(self, code: int | None = None, reason: str = "") -> None:
-        """Everything sent so far arrives first."""
+        """Everything that was sent before arrives first."""
         if self.is_open:
             self.is_open = False
             self._put("close", (code, reason))
@@ -48,7 +48,7 @@ class ConnectionEnd:
         if self is self.connection.agent_end:
             delay += self.connection.lag
         self._arrives_at = max(self._arrives_at, world.now + delay)
-        # In nobody's name: what is on the wire does not die with its sender.
+        # It belongs to no process: bytes on the network survive their sender.
         world.push(self._arrives_at, None, (self._arrive, (kind, item)))
 
     def _arrive(self, kind: str, item: Any) -> None:
@@ -57,7 +57,7 @@ class ConnectionEnd:
         if self.connection.host.is_cut_off or self.delayed:
             self.delayed.append((kind, item))
             return
-        # In the receiver's name: a stopped process finds it when it goes on, a dead one never.
+        # It belongs to the receiver: a stopped process gets it when it continues, a dead one never.
         world = self.process.world
         world.push(world.now, self.other.process, (self.other._receive, (kind, item)))
 
@@ -73,8 +73,8 @@ class ConnectionEnd:
             self.hear_close(code, reason)
 
     def release(self) -> None:
-        """The partition is over: what it held back comes through now, or a while later (a sender
-        that was not heard for long tries less and less often)."""
+        """The partition has ended: delayed messages arrive now, or a while later (a sender without
+        responses retries less and less often)."""
         if self.delayed:
             world = self.process.world
             world.after(world.long_tail(0, 40 * SECOND), self._flush)
@@ -91,7 +91,7 @@ class Connection:
         self.world = world
         self.host = host
         self.is_cut = False
-        # A path so bad that what the agent says takes seconds.
+        # A network path so bad that messages of the agent take seconds.
         self.lag: Micros = world.long_tail(0, 14 * SECOND) if world.chance(host.lag) else 0
         self.agent_end, self.server_end = ConnectionEnd(agent), ConnectionEnd(server)
         for end, other in (
@@ -111,7 +111,7 @@ class Connection:
 
     def cut(self) -> None:
         """Break it: for both sides at once, which may notice soon, late or never, or for one side
-        only, while what it had sent still arrives at the other."""
+        only, while messages that it had sent still arrive at the other."""
         if self.is_cut:
             return
         self.world.note("cut", self.host.name)
@@ -126,7 +126,8 @@ class Connection:
                 self.world.after(delay, end._break, None, "connection reset", of=end.process)
 
     def lose_owner(self, owner: Process) -> None:
-        """A process died: its kernel says goodbye for it, behind everything that was sent."""
+        """A process was killed: its kernel closes the connection, after everything that was
+        sent."""
         for end in self.ends:
             if end.process is owner:
                 end.close(None, "the other side died")

@@ -15,34 +15,40 @@ from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.output import capture, upload
 from belvedere.db.backup import copy
 from belvedere.jobs.lifecycle import create
-from sim import agent, spools, upgrades
-from sim import current_actor as stage
+from belvedere.server.agents.connection import AgentConnection
+from sim import agent, current_actor, spools, upgrades
 from sim.agent import SimCache
+from sim.database import VirtualSqlite
 from sim.spools import SimSpool
+
+_product_close = AgentConnection.close
+# The close code of a connection that another one of the same host replaces.
+TAKEN_OVER = 4409
 
 
 class SimSpace(DiskSpace):
-    """The simulated disk is full or it is not."""
+    """The simulated disk is either full or not."""
 
     def _shortage(self, factor: float) -> str:
-        return "The simulated disk is full." if stage.agent_host().disk.is_full else ""
+        return "The simulated disk is full." if current_actor.agent_host().disk.is_full else ""
 
     def _can_write(self) -> bool:
-        return not stage.agent_host().disk.is_full
+        return not current_actor.agent_host().disk.is_full
 
 
 async def _at_once(call: Callable[[], None]) -> None:
-    """Without a thread, which no seed decides about."""
+    """Without a thread, whose timing no seed determines."""
     call()
 
 
 class SimDescendants:
-    """In the place of agent/processes/discovery.py: the table of processes."""
+    """Replaces agent/processes/discovery.py: the table of processes."""
 
     @staticmethod
     def find_leftovers(*_: object) -> list[int]:
-        # All of them stand in a working folder, where the real search finds them too.
-        return [run.pid for run in stage.keeper_host().alive()]
+        # All of them have a working folder as their current folder, where the real search finds
+        # them too.
+        return [run.pid for run in current_actor.keeper_host().alive()]
 
     @staticmethod
     def tree(pids: list[int]) -> dict[int, int]:
@@ -50,7 +56,7 @@ class SimDescendants:
 
     @staticmethod
     def send(pid: int, _: int, number: int) -> None:
-        for run in stage.keeper_host().alive():
+        for run in current_actor.keeper_host().alive():
             if run.pid == pid:
                 run.send(number, "leftover")
 
@@ -60,12 +66,12 @@ class SimDescendants:
 
 
 def _cookie(pid: int) -> bytes:
-    run = next(run for run in stage.keeper_host().started if run.pid == pid)
+    run = next(run for run in current_actor.keeper_host().started if run.pid == pid)
     return f"cookie.{run.fence}".encode()
 
 
 class _Stopwatch:
-    """A clock for loops that wait for a second: every look at it takes half of one."""
+    """A clock for loops that wait for a second: each reading of it takes half a second."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -79,30 +85,36 @@ class _Stopwatch:
 
 
 class _Disk:
-    """`os` for the journal: the disk of whichever keeper acts."""
+    """`os` for the journal: the disk of the keeper that is executing."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(stage.keeper_host().disk, name)
+        return getattr(current_actor.keeper_host().disk, name)
 
 
 def _random_bytes(count: int) -> bytes:
-    return stage.keeper_host().world.random.randbytes(count)
+    return current_actor.keeper_host().world.random.randbytes(count)
 
 
 def _reach_keeper(name: str) -> None:
-    process = stage.keeper_host().starting_or_running
+    process = current_actor.keeper_host().starting_or_running
     process.may_die()
 
 
 def _reach_agent(name: str) -> None:
-    host = stage.agent_host()
+    host = current_actor.agent_host()
     if host.world.chance(host.agent_crash_chance):
         host.world.note("agent_died_at", name)
         host.kill_agent()
 
 
+def _close(self: AgentConnection, code: int, reason: str) -> None:
+    if code == TAKEN_OVER and isinstance(self.runtime.db, VirtualSqlite):
+        self.runtime.db.check_takeover(self.host_id, self.session)
+    _product_close(self, code, reason)
+
+
 def _numbered_id() -> str:
-    return f"{stage.new_number():024x}"
+    return f"{current_actor.new_number():024x}"
 
 
 TABLE: tuple[tuple[Any, str, Any], ...] = (
@@ -118,13 +130,13 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (
         server_link,
         "random",
-        SimpleNamespace(uniform=lambda a, b: stage.agent_host().world.random.uniform(a, b)),
+        SimpleNamespace(uniform=lambda a, b: current_actor.agent_host().world.random.uniform(a, b)),
     ),
     (server_link, "INLINE_LOG", 64),
     (server_link, "DiskSpace", SimSpace),
     (server_link, "run_detached", _at_once),
     (session, "run_detached", _at_once),
-    (disk_space, "monotonic", lambda: stage.agent_host().clock_ns() / 1e9),
+    (disk_space, "monotonic", lambda: current_actor.agent_host().clock_ns() / 1e9),
     (session, "reach", _reach_agent),
     (order_intake, "reach", _reach_agent),
     (upload, "CHUNK", 500),
@@ -135,9 +147,9 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     ),
     (capture, "spool", SimpleNamespace(Spool=SimSpool)),
     (journal, "os", _Disk()),
-    (journal, "open", lambda path, mode: stage.keeper_host().disk.read(path, mode)),
-    (journal, "sync_data", lambda fd: stage.keeper_host().disk.fsync(fd)),
-    (program, "now_ns", lambda: stage.keeper_host().clock_ns()),
+    (journal, "open", lambda path, mode: current_actor.keeper_host().disk.read(path, mode)),
+    (journal, "sync_data", lambda fd: current_actor.keeper_host().disk.fsync(fd)),
+    (program, "now_ns", lambda: current_actor.keeper_host().clock_ns()),
     (program, "reach", _reach_keeper),
     (program, "write_log", lambda *_: None),
     (program, "os", SimpleNamespace(urandom=_random_bytes)),
@@ -146,12 +158,13 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
         "os",
         SimpleNamespace(urandom=_random_bytes, path=SimpleNamespace(isdir=lambda _: True)),
     ),
-    (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
+    (recovery, "boot_id", lambda: f"boot-{current_actor.keeper_host().boots}"),
     (recovery, "cookie", lambda _: "cookie"),
     (recovery, "discovery", SimDescendants),
     (recovery, "spool", SimpleNamespace(**spools.RECOVERY)),
     (recovery, "time", _Stopwatch()),
     (create, "new_id", _numbered_id),
+    (AgentConnection, "close", _close),
     (copy, "migrations", upgrades.list_migrations),
 )
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from belvedere import hosts
 from belvedere.agent.connection.session import ServerSession
 from belvedere.agent.journal import rules
 from belvedere.agent.journal.journal import Journal
@@ -15,7 +16,7 @@ from belvedere.jobs.output import log_store, log_stream
 from belvedere.jobs.recovery import hold, restore, resync
 from belvedere.server import clock as server_clock
 
-# A module or class, the name of its function, and what replaces it.
+# A module or class, the name of its function, and its replacement.
 Patch = tuple[Any, str, Any]
 
 
@@ -24,7 +25,8 @@ def any_journal_is_evidence() -> Patch:
 
 
 def a_missing_fence_was_never_accepted() -> Patch:
-    """As it was: neither a rollback nor the agent's own word counts against the journal."""
+    """As it was earlier: neither a rollback nor the agent's own report counts against the
+    journal."""
     return resync, "_is_proof", lambda attempt, job, journal, _: attempt.journal_id == journal
 
 
@@ -74,7 +76,7 @@ def a_full_disk_fails_the_job() -> Patch:
 
 
 def a_log_without_its_end_is_complete() -> Patch:
-    """As it was: output that a full disk dropped does not count."""
+    """As it was earlier: output that a full disk dropped does not count."""
     return log_store.Log, "is_complete", property(lambda log: bool(log.sha256))
 
 
@@ -83,14 +85,14 @@ def dropped_output_has_no_marker() -> Patch:
 
 
 def a_dropped_end_has_no_marker() -> Patch:
-    async def nothing(*_: object) -> None:
-        return None
+    async def nothing(*_: object) -> bytes:
+        return b""
 
-    return log_stream, "_missing_end", nothing
+    return log_stream, "_mark_end", nothing
 
 
 def dropped_output_closes_up() -> Patch:
-    """What follows a gap is stored in its place, and the gap at the end."""
+    """Output after a gap is stored in its place, and the gap at the end."""
     add = log_store._add
 
     def append(tx: Any, log: Any, piece: Any) -> None:
@@ -109,7 +111,7 @@ def a_restore_holds_nothing() -> Patch:
 
 
 def a_restored_database_is_not_noticed() -> Patch:
-    return restore, "check_hello", lambda tx, host_id, hello, before: 0
+    return restore, "check_hello", lambda tx, host_id, hello, before, attempts: 0
 
 
 def any_journal_releases_held_jobs() -> Patch:
@@ -120,11 +122,11 @@ def any_journal_releases_held_jobs() -> Patch:
 
 
 def a_lost_end_is_not_noticed() -> Patch:
-    return restore, "_has_lost_end", lambda tx, host_id, fence, hello: False
+    return restore, "_has_lost_end", lambda attempts, hello: False
 
 
 def deadlines_follow_the_wall_clock() -> Patch:
-    """As it was: what waits for a duration waits for a time of day."""
+    """As it was earlier: waits for a duration are waits for a time of day."""
     moves = tuple(move for move in server_clock.MOVES if move is not timeouts.move_clock)
     return server_clock, "MOVES", moves
 
@@ -134,12 +136,27 @@ def a_restore_does_not_raise_the_epoch() -> Patch:
     return restore, "raise_epoch", lambda tx, above=0: installation.newest_fence(tx)
 
 
+def a_rolled_back_journal_is_kept() -> Patch:
+    """As it was earlier: each retry raises the number of the hello until the server accepts it."""
+    return rules, "renew", lambda state, new_id: []
+
+
+def an_old_heartbeat_closes_the_new_connection() -> Patch:
+    record = hosts.record_heartbeats
+
+    def close_newest(tx: Any, beats: Any) -> Any:
+        query = "select session from hosts where id = ?"
+        return [(host_id, tx.value(query, host_id)) for host_id, _ in record(tx, beats)]
+
+    return hosts, "record_heartbeats", close_newest
+
+
 def retries_have_no_limit() -> Patch:
     return finish, "_may_repeat", lambda job, report, spec: spec.retry is not None
 
 
 def only_signals_start_jobs() -> Patch:
-    """Nobody looks for jobs whose signal was missed, or whose pause before a retry is over."""
+    """No loop searches for jobs whose signal was missed, or whose pause before a retry is over."""
     return claim, "hosts_with_ready_jobs", lambda tx: []
 
 
@@ -166,7 +183,7 @@ def exit_codes_are_ignored() -> Patch:
 
 
 def a_missing_fence_proves_nothing() -> Patch:
-    """An order that never arrived is lost instead of sent again."""
+    """An order that never arrived becomes lost instead of being sent again."""
     return resync, "_is_proof", lambda *_: False
 
 
@@ -207,9 +224,9 @@ def a_migration_is_only_recorded() -> Patch:
 def agents_of_an_earlier_version_are_refused() -> Patch:
     check_hello = restore.check_hello
 
-    def check(tx: Any, host_id: str, hello: Any, before: Any) -> int:
+    def check(tx: Any, host_id: str, hello: Any, *more: Any) -> int:
         if not hello.keeper_id:
             raise Conflict("This agent is too old.", code="too_old")
-        return check_hello(tx, host_id, hello, before)
+        return check_hello(tx, host_id, hello, *more)
 
     return restore, "check_hello", check

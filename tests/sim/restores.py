@@ -1,4 +1,5 @@
-"""The server's database is restored from a backup, while agents remember what came after it."""
+"""The server's database is restored from a backup, while the agents' journals contain what came
+after it."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ class Restores:
         self._stores = {"belvedere.db": story.jobs, "logs.db": story.logs}
         # Whether it was restored by `belvedere restore`; otherwise the files were copied back.
         self._is_marked = True
-        # What a server does at each start; it remembers the epoch.
+        # What a server does at each start; it stores the epoch.
         restore.hold_after_restore(self._tx())
 
     def _tx(self) -> SqliteTx:
@@ -33,7 +34,7 @@ class Restores:
 
     @property
     def forbid_rollback(self) -> bool:
-        """A host and the server that both went back to before a job leave no trace of it."""
+        """If a host and the server both went back to before a job, nothing shows it."""
         return self._backup is not None
 
     @property
@@ -78,7 +79,7 @@ class Restores:
         return {job_id for (job_id,) in self._tx().rows("select id from jobs")}
 
     def _forget(self, made_at: Micros, job_ids: set[str]) -> None:
-        """What people did after the backup is gone, as they would expect."""
+        """What people did after the backup is lost, as they would expect."""
         truth = self._story.truth
         truth.forgotten |= job_ids
         truth.gaps.append((made_at, self._world.now))
@@ -95,7 +96,7 @@ class Restores:
     # The end
 
     def decide(self) -> None:
-        """An admin who looks at the hosts: what ran there is resolved, the rest is released."""
+        """An admin checks the hosts: jobs that ran there are resolved, the others are released."""
         tx = self._tx()
         if self._story.jobs.writer is None:
             for job_id, host_id in tx.rows(HELD):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from zlib import crc32
 
 from belvedere.db.sqlite.transaction import SqliteTx
-from sim import current_actor as stage
+from sim import current_actor
 from sim.agent import AgentProcess
 from sim.clients import People
 from sim.database import Store
@@ -21,7 +21,7 @@ from sim.swarm import FaultRates, draw
 from sim.upgrades import Upgrades
 from sim.world import EPOCH_MS, MINUTE, MS, SECOND, Micros, Process, World
 
-# After healing everything must be over within this time.
+# After the faults have ended, everything must have ended within this time.
 PATIENCE: Micros = 45 * MINUTE
 OPEN = "select 1 from jobs where lifecycle in ('ready','onhold','syncing','assigned','started')"
 
@@ -37,7 +37,7 @@ class Scenario:
         self.jobs, self.logs = Store(world, jobs), Store(world, logs)
         self.is_quiet = False
         self.slots = random.choice((1, 2, 4, 16))
-        # Loops of the server turn more slowly in some stories: nothing may rest on their speed.
+        # Loops of the server run less often in some stories: nothing may depend on their speed.
         self.slow = random.choice((2, 4, 8))
         self.servers: list[ServerProcess] = []
         self.server_count = 2 if random.random() < self.swarm.second_server else 1
@@ -71,7 +71,7 @@ class Scenario:
         world.run_until(ends_at)
         self._heal()
         world.run_until(world.now + PATIENCE, self._is_settled)
-        # What a slow client or a woken server still asks for must come to its end too.
+        # Late requests of a slow client or a woken server must end too.
         world.run_until(world.now + 30 * SECOND)
         world.run_until(world.now + PATIENCE, self._is_settled)
         self._judge()
@@ -81,7 +81,7 @@ class Scenario:
             self.truth.observe(self.jobs.connection.execute("select id, lifecycle from jobs"))
         self.world.after(SECOND, self._observe)
 
-    # Who is there
+    # Participants
 
     def a_server(self) -> ServerProcess | None:
         alive = [server for server in self.servers if server.is_alive]
@@ -100,7 +100,7 @@ class Scenario:
         if host.agent is None or not host.agent.is_alive:
             AgentProcess(host, self.slots)
 
-    # What happens to them
+    # Faults
 
     def _plan(self, ends_at: Micros) -> None:
         swarm_ = self.swarm
@@ -128,7 +128,7 @@ class Scenario:
             (swarm_.restarts, self.people.restart),
         ):
             self._often(count, ends_at, mishap)
-        # Not in the table: stories without upgrades stay as they were, with the same seeds.
+        # Not in the table: stories without upgrades do not change, with the same seeds.
         if swarm_.upgrades:
             self._often(swarm_.upgrades, ends_at, self.upgrades.upgrade)
         self._revive()
@@ -139,7 +139,7 @@ class Scenario:
             self.world.push(self.world.between(0, ends_at), None, (mishap, ()))
 
     def _revive(self) -> None:
-        """What supervisors do: look now and then whether everybody is up."""
+        """What supervisors do: check from time to time whether everything is running."""
         for number in range(self.server_count):
             up = [server for server in self.servers if server.number == number and server.is_alive]
             if not up and (self.is_quiet or self.world.chance(0.3)):
@@ -192,13 +192,13 @@ class Scenario:
         host.disk.damage(STATE.journal)
 
     def _snapshot(self, host: Host) -> None:
-        """Taken now, restored somewhat later, while scripts that it knows nothing of run."""
+        """Taken now, restored a little later, while scripts run that it does not contain."""
         host.take_snapshot()
         self.world.after(self.world.between(SECOND, 40 * SECOND), self._roll_back, host)
 
     def _roll_back(self, host: Host) -> None:
-        """Only where the server can know: a script that nobody has heard of yet, on a machine whose
-        next hello looks like that of a reboot, leaves no trace anywhere."""
+        """Only where the server can know: a script that was never reported, on a machine whose next
+        hello looks like that of a reboot, leaves no trace anywhere."""
         snapshot = host.snapshot
         if snapshot is None or self.is_quiet or self.restores.forbid_rollback:
             return
@@ -224,7 +224,7 @@ class Scenario:
         self.world.off_ms += self.world.between(-900_000, 900_000)
         self.world.note("clock_jump", self.world.off_ms)
 
-    # The end
+    # End
 
     def _heal(self) -> None:
         self.world.note("healed")
@@ -269,7 +269,7 @@ class Scenario:
 
 
 class ErrorLog(logging.Handler):
-    """A fault that the product met, logged and survived is a broken promise here."""
+    """An error that the product caught and logged is a broken promise here."""
 
     def __init__(self, world: World) -> None:
         super().__init__(logging.ERROR)
@@ -285,7 +285,7 @@ def run_seed(seed: int, faults: FaultRates | None = None, *, verbose: bool = Fal
 
     `faults` stand in for those that the seed would draw.
     """
-    stage.begin()
+    current_actor.begin()
     story = Scenario(seed, None if faults is None else replace(faults), verbose)
     log = logging.getLogger("belvedere")
     complaints = ErrorLog(story.world)

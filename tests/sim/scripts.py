@@ -26,7 +26,7 @@ class Behaviour:
 
 
 class SimProcess:
-    """One started process, from its first to its last moment."""
+    """One started process, from start to end."""
 
     def __init__(self, host: "Host", fence: int, job_id: str, behaviour: Behaviour) -> None:
         self.host = host
@@ -38,13 +38,13 @@ class SimProcess:
         self.started_at = self.world.now
         self.ended_at: Micros | None = None
         self.is_alive = True
-        # The wait status, as the kernel would tell it.
+        # The wait status that the kernel would report.
         self.status = 0
-        # Why it was told to end, if it was.
+        # Why it was stopped, if it was.
         self.asked = ""
         self.output = self._text()
         self._read = 0
-        # Whoever reaps it.
+        # The process that reaps it.
         self.on_end: Callable[[], None] = lambda: None
         if not behaviour.cannot_die:
             self.world.after(behaviour.lasts, self._end, behaviour.code << 8)
@@ -55,12 +55,12 @@ class SimProcess:
         return lines + (last.encode() + b"\n" if last else b"")
 
     def output_so_far(self) -> bytes:
-        """Its output so far: half of it early, the rest as its last act."""
+        """Its output so far: half of it early, the rest at its end."""
         ended_itself = self.ended_at is not None and not self.asked
         return self.output if ended_itself else self.output[: len(self.output) // 2]
 
     def read(self) -> bytes:
-        """What its pipe holds since the last look."""
+        """The content of its pipe since the last read."""
         data = self.output_so_far()[self._read :]
         self._read += len(data)
         return data
@@ -111,7 +111,7 @@ LINES = (
 
 
 def draw(random: Any) -> Behaviour:
-    """Mostly short and simple scripts, some that are neither."""
+    """Mostly short and simple scripts, some of them long or unusual."""
     lasts = int(random.choice((0.01, 0.2, 2, 20, 90)) * SECOND * random.random()) + 1
     return Behaviour(
         lasts=lasts,
@@ -125,7 +125,8 @@ def draw(random: Any) -> Behaviour:
 
 
 def true_state(running: SimProcess) -> str:
-    """What the record must say of a script that ended by itself; written apart from the product."""
+    """What the record must say of a script that ended by itself; written independently of the
+    product."""
     if running.status != 0:
         return "failure"
     return dict(LINES).get(running.behaviour.last_line) or "normal"

@@ -18,6 +18,7 @@ from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.background import history, loops
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.transport.agent_websocket import encode
+from belvedere.server.transport.interface import OnEnd
 from belvedere.settings import Settings
 from sim.agent import PING, PONG
 from sim.database import Store, VirtualSqlite
@@ -25,7 +26,7 @@ from sim.loop import VirtualLoop
 from sim.network import Connection, ConnectionEnd
 from sim.world import EPOCH_MS, MS, Process, World
 
-# The loops that jobs and hosts meet; those of other rooms would only cost time.
+# The loops that affect jobs and hosts; others would only cost time.
 LOOPS = [
     loop
     for loop in loops.LOOPS
@@ -45,7 +46,7 @@ LOOPS = [
 
 
 class Credentials:
-    """In the place of server/http/authentication.py: an agent's token is its host's id."""
+    """Replaces server/http/authentication.py: an agent's token is its host's id."""
 
     async def actor(self, token: str, _: int) -> Actor:
         return Actor("", "", Level.AGENT, "agent", host_id=token)
@@ -103,7 +104,7 @@ class ServerProcess(Process):
         for connection in self._connections:
             connection.lose_owner(self)
 
-    # The doorbell
+    # Signals
 
     def _emit(self, signals: set[Signal]) -> None:
         if not self.is_alive:
@@ -136,14 +137,15 @@ class ServerProcess(Process):
         # The web server logs these and closes the connection.
         with contextlib.suppress(OSError):
             await endpoint.serve(app, scope, wire.receive, wire.send)
-        end.close(1011, "")
+        if not wire.is_kept:
+            end.close(1011, "")
 
     # People
 
     def request(
         self, work: Callable[[ServerRuntime], Awaitable[Any]], answered: Callable[[Any], None]
     ) -> None:
-        """Run a request; the answer is a result or the exception that refused it."""
+        """Run a request; the result, or the exception that refused it."""
         self.loop.create_task(self._answer(work, answered))
 
     async def _answer(
@@ -157,13 +159,17 @@ class ServerProcess(Process):
 
 
 class ServerWire:
-    """The two calls of an ASGI websocket, and the two that spare a turn of the loop."""
+    """The two calls of an ASGI websocket, and the two that save an iteration of the loop."""
 
     def __init__(self, end: ConnectionEnd) -> None:
         self._end = end
         self._waiting: list[dict[str, Any] | Exception] = [{"type": "websocket.connect"}]
         self._take: Callable[[str | bytes], None] | None = None
         self._wake = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        # What runs at the end of a connection that the server keeps without a task.
+        self._on_end: OnEnd | None = None
+        self.is_kept = False
         end.hear, end.hear_close = self._hear, self._hear_close
 
     def _hear(self, frame: Any) -> None:
@@ -183,6 +189,35 @@ class ServerWire:
     def _put(self, message: dict[str, Any] | Exception) -> None:
         self._waiting.append(message)
         self._wake.set()
+        if self._on_end is not None:
+            self._loop.call_soon(self._handle_waiting)
+
+    def keep(self, on_end: OnEnd) -> bool:
+        self.is_kept, self._on_end = True, on_end
+        self._loop.call_soon(self._handle_waiting)
+        return True
+
+    def end(self, fault: Exception | None) -> None:
+        on_end, self._on_end, self._take = self._on_end, None, None
+        if on_end is not None:
+            self._loop.create_task(self._finish(on_end, fault))
+
+    async def _finish(self, on_end: OnEnd, fault: Exception | None) -> None:
+        # The web server logs these and closes the connection.
+        with contextlib.suppress(OSError):
+            await on_end(fault)
+        self._end.close(1011, "")
+
+    def _handle_waiting(self) -> None:
+        while self._waiting and self._on_end is not None:
+            message = self._waiting.pop(0)
+            if isinstance(message, Exception) or message["type"] == "websocket.disconnect":
+                self.end(message if isinstance(message, Exception) else None)
+            elif self._take is not None:
+                try:
+                    self._take(message.get("text") or message["bytes"])
+                except Exception as fault:
+                    self.end(fault)
 
     def _hear_close(self, *_: Any) -> None:
         self._put({"type": "websocket.disconnect", "code": 1006})
@@ -196,12 +231,20 @@ class ServerWire:
             raise message
         return message
 
+    @property
+    def is_gone(self) -> bool:
+        return not self._end.is_open
+
     def send_now(self, messages: Any) -> bool:
         if self._end.is_open:
             self._end.send(encode(messages).decode())
         return self._end.is_open
 
-    def deliver_to(self, take: Callable[[str | bytes], None] | None) -> None:
+    def deliver_to(
+        self,
+        take: Callable[[str | bytes], None] | None,
+        _: Callable[[bytes], bool] | None = None,
+    ) -> None:
         self._take = take
 
     async def send(self, message: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class _Logs:
-    """In the place of the server's log store."""
+    """Replaces the server's log store."""
 
     def __init__(self, tx: SqliteTx) -> None:
         self._tx = tx
@@ -27,7 +27,8 @@ def read_shown_text(logs: SqliteTx, source: LogSource) -> bytes:
     services: Any = SimpleNamespace(logs=_Logs(logs))
 
     async def collect() -> bytes:
-        parts = log_stream.read_text(services, source, 0, None)
+        end = await log_stream.find_end(services, source)
+        parts = log_stream.read_text(services, source, 0, end)
         return b"".join([part async for part in parts])
 
     return _result(collect())
@@ -42,7 +43,7 @@ def is_shown_as_complete(logs: SqliteTx, source: LogSource) -> bool:
 
 
 def _result(work: Coroutine[Any, Any, T]) -> T:
-    """Nothing in it waits."""
+    """No call in it waits."""
     try:
         work.send(None)
     except StopIteration as end:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from belvedere.agent.output import spool
-from sim import current_actor as stage
+from sim import current_actor
 
 
 @dataclass
@@ -30,7 +30,7 @@ class SimSpool:
 
     def __init__(self, _: str, fence: int, **__: Any) -> None:
         self._fence = fence
-        self._disk = stage.keeper_host().disk
+        self._disk = current_actor.keeper_host().disk
         self._output = self._disk.spooled[fence] = SpooledOutput()
 
     def write(self, data: bytes, line: int) -> None:
@@ -39,7 +39,7 @@ class SimSpool:
         if not self._disk.is_full:
             self._output.pieces.append((at, line, data))
         elif data:
-            stage.keeper_host().world.note("output_dropped", self._fence, len(data))
+            current_actor.keeper_host().world.note("output_dropped", self._fence, len(data))
             self._disk.dropped.setdefault(self._fence, []).append((at, at + len(data)))
 
     def close(self) -> None:
@@ -47,8 +47,8 @@ class SimSpool:
 
 
 def read(_: str, fence: int, position: Any, end: int, size: int, *__: Any) -> bytes:
-    """The next bytes, with the position moved to where they begin, over what was dropped."""
-    output = stage.agent_host().disk.spooled.get(fence, SpooledOutput())
+    """The next bytes; the position skips what was dropped."""
+    output = current_actor.agent_host().disk.spooled.get(fence, SpooledOutput())
     for at, line, data in output.pieces:
         if at + len(data) > position.offset and at < end:
             position.offset = max(at, position.offset)
@@ -60,14 +60,14 @@ def read(_: str, fence: int, position: Any, end: int, size: int, *__: Any) -> by
 
 
 def list_ends(_: str) -> dict[int, int]:
-    spooled = stage.keeper_host().disk.spooled
+    spooled = current_actor.keeper_host().disk.spooled
     return {fence: output.end for fence, output in spooled.items()}
 
 
 def clear(_: str, fence: int) -> None:
-    stage.keeper_host().disk.spooled.pop(fence, None)
+    current_actor.keeper_host().disk.spooled.pop(fence, None)
 
 
-# The two faces of the module: for the agent, which reads, and for the keeper, which recovers.
+# The two interfaces of the module: for the agent, which reads, and for the keeper, which recovers.
 READING = {"SpoolPosition": spool.SpoolPosition, "segment": spool.segment, "read": read}
 RECOVERY = {"list_spools": list_ends, "clear": clear}

@@ -9,7 +9,7 @@ SHARE = 0.45
 
 @dataclass
 class FaultRates:
-    """Mishaps per story, on average; chances where the name says so."""
+    """Faults per story, on average; probabilities where the name says so."""
 
     cuts: float = 0.0
     partitions: float = 0.0
@@ -29,7 +29,7 @@ class FaultRates:
     long_scripts: float = 0.0
     resolves: float = 0.0
     restarts: float = 0.0
-    # Chances.
+    # Probabilities.
     loss: float = 0.0
     dies_after_commit: float = 0.0
     keeper_crash: float = 0.0

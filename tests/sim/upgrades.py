@@ -62,7 +62,7 @@ class Upgrades:
         connection.execute(end)
 
     def _upgrade_agent(self, host: Host) -> None:
-        """Its scripts go on."""
+        """Its scripts continue."""
         host.has_old_agent = False
         self._world.note("agent_upgraded", host.name)
         host.kill_agent()
@@ -75,7 +75,7 @@ class Upgrades:
 
 
 def list_migrations(engine: str, folder: str = "migrations") -> list[tuple[str, str]]:
-    """In the place of db/migrate.py's, for the backups of a newer version."""
+    """Replaces that of db/migrate.py, for the backups of a newer version."""
     simulated = [(NAME.removeprefix("migrations/"), MIGRATION)]
     return migrate.migrations(engine, folder) + (simulated if folder == "migrations" else [])
 

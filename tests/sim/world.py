@@ -17,7 +17,7 @@ Micros = int
 MS: Micros = 1_000
 SECOND: Micros = 1_000_000
 MINUTE: Micros = 60 * SECOND
-# The world's first moment as a time of day, in milliseconds.
+# The start of the world as a time of day, in milliseconds.
 EPOCH_MS = 1_760_000_000_000
 
 
@@ -33,7 +33,7 @@ class Process:
         self._backlog: list[Any] = []
 
     def kill(self) -> None:
-        """As SIGKILL: nothing of it happens any more; no clean-up, no goodbye."""
+        """As SIGKILL: it does nothing any more; no clean-up, no closed connections."""
         if self.is_alive:
             self.is_alive = False
             self._backlog.clear()
@@ -57,7 +57,7 @@ class World:
         self.seed = seed
         self.random = Random(seed)
         self.now: Micros = 0
-        # How far the wall clock is off: servers on one database have one.
+        # How wrong the wall clock is: servers on one database have one.
         self.off_ms = 0
         self.violations: list[str] = []
         self.story: list[str] | None = [] if verbose else None
@@ -78,11 +78,11 @@ class World:
     def after(
         self, delay: Micros, call: Callable[..., object], *args: Any, of: Process | None = None
     ) -> None:
-        """Call it later, in the name of a process: not at all when that is dead by then."""
+        """Call it later, for a process: not at all if that process has been killed by then."""
         self.push(self.now + delay, of, (call, args))
 
     def run_until(self, end: Micros, is_over: Callable[[], bool] | None = None) -> None:
-        """Let everything happen that is due; `is_over` is asked once per virtual second."""
+        """Process all events that are due; `is_over` is called once per virtual second."""
         heap, ask_at = self._heap, self.now
         while heap and heap[0][0] <= end:
             if is_over is not None and heap[0][0] >= ask_at:
@@ -109,7 +109,7 @@ class World:
         finally:
             _set_running_loop(None)
 
-    # Chance
+    # Randomness
 
     def chance(self, probability: float) -> bool:
         return probability > 0 and self.random.random() < probability
@@ -118,13 +118,13 @@ class World:
         return self.random.randint(least, most)
 
     def long_tail(self, least: Micros, most: Micros) -> Micros:
-        """Mostly short, sometimes as long as it gets."""
+        """Mostly short, sometimes as long as possible."""
         return least + int((most - least) * self.random.random() ** 4)
 
-    # Witnesses
+    # Records
 
     def note(self, *words: object) -> None:
-        """Part of the story: it counts for the digest that tells whether two runs were one."""
+        """Part of the story: it counts for the digest that shows whether two runs were the same."""
         text = f"{self.now} {' '.join(map(str, words))}"
         self.digest = crc32(text.encode(), self.digest)
         self.count(str(words[0]))

@@ -141,7 +141,7 @@ async def test_the_feed_exists_as_rss(ada: Client, anonymous: Client) -> None:
     assert feed.findtext("channel/description")
     (item,) = feed.findall("channel/item")
     assert item.findtext("title") == "<b>&: investigating"
-    # Readers show it as HTML: what was posted is plain text.
+    # Readers show it as HTML: the posted text is plain text.
     assert item.findtext("description") == "One<br>&lt;script&gt;alert(1)&lt;/script&gt;"
     assert parsedate_to_datetime(item.findtext("pubDate") or "").tzinfo is not None
     assert (await anonymous.get("/-/status/missing/feed.rss")).status == 404

@@ -33,7 +33,7 @@ def host(db: Database, actors: Actors) -> HostRow:
 
 @pytest.fixture
 def make(db: Database, keys: Keyring, actors: Actors, host: HostRow) -> Make:
-    """Make a script task of acme on its host, with whatever else is given."""
+    """Create a script task of acme on its host, with the given fields."""
 
     def create(**fields: Any) -> TaskView:
         sent_body: dict[str, Any] = {

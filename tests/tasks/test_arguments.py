@@ -30,7 +30,7 @@ REQUIRED = Argument(K.INPUT, "name", required=True)
 OPTIONAL = Argument(K.INPUT, "nick", required=False)
 FIXED = Argument(K.FIXED, "mode", value="fast")
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
-# Infinity is no JSON.
+# Infinity is not valid JSON.
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -65,6 +65,11 @@ def test_a_message_counts_arguments_as_the_table_of_the_task_does() -> None:
     assert refusal.message == "Argument 3 (name) is required."
     # Programs count from 0.
     assert refusal.faults[0].field == "task_arguments[2]"
+
+
+def test_the_message_about_too_many_values_is_one_sentence() -> None:
+    expected = "The task takes 1 argument, but 3 were sent."
+    assert refusal_of([INPUT], ["a", "b", "c"]).message == expected
 
 
 def test_too_many_are_refused() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere import events
 from belvedere.access import Actor
 from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
@@ -18,6 +17,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.records import to_record
 from belvedere.tasks.store import TaskView, runnable, task_snapshot
+from event_rows import for_object
 from people import Actors
 
 from .conftest import MISSING, Make, body
@@ -49,7 +49,7 @@ def test_a_task_is_changed_partially(db: Database, actors: Actors, make: Make) -
         1,
     )
     assert stored_task["retry"]["times"] == 2
-    assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.changed"
+    assert db.write_blocking(for_object, task.id)[-1].kind == "task.changed"
 
 
 def test_each_version_is_stored(db: Database, actors: Actors, make: Make) -> None:
@@ -211,7 +211,7 @@ def test_a_deleted_task_is_not_found_and_its_key_is_invalid(
     for verb in (service.show, service.delete):
         with pytest.raises(NotFound):
             db.write_blocking(verb, actors.ada, task.id)
-    assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.deleted"
+    assert db.write_blocking(for_object, task.id)[-1].kind == "task.deleted"
 
 
 def test_only_admins_change_and_only_their_own(

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere import events
 from belvedere.access import Actor, audit
 from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
@@ -17,6 +16,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.records import to_record
 from belvedere.tasks.store import runnable, task_snapshot
+from event_rows import for_object
 from people import Actors
 
 from .conftest import MISSING, SOURCE, Make, body
@@ -67,7 +67,7 @@ def test_everything_is_written_together(
     db: Database, keys: Keyring, actors: Actors, make: Make
 ) -> None:
     task = make(acl=["uma@acme.test"])
-    assert [e.kind for e in db.write_blocking(events.for_object, task.id)] == [
+    assert [e.kind for e in db.write_blocking(for_object, task.id)] == [
         "task.created",
         "task.acl_changed",
     ]
@@ -136,7 +136,7 @@ def test_masked_defaults_are_never_shown(db: Database, actors: Actors, make: Mak
     assert read_task(db, actors.ada, task.id)["task_arguments"][0]["value"] == "***"
     rows = db.write_blocking(audit_of, task.id)
     assert "s3cret" not in str([row.after for row in rows])
-    assert "s3cret" not in str(db.write_blocking(events.for_object, task.id))
+    assert "s3cret" not in str(db.write_blocking(for_object, task.id))
     assert read_task(db, actors.ada, task.id)["env"] == {"PASS": "s3cret"}
     assert read_task(db, actors.max, task.id)["env"] == {}
 

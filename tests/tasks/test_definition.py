@@ -100,6 +100,24 @@ def test_the_invalid_field_is_named(fields: dict[str, Any], field: str) -> None:
     assert faults(**fields) == [field]
 
 
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"timeout": 0}, "Must be 1ms to 30d."),
+        ({"expires": 1}, "Must be 1s to 365d."),
+        ({"retry": {"delay": -1}}, "Must be 0s to 1d."),
+        ({"grace_time": -1}, "Must be 0s to 7d."),
+        ({"concurrency": 0}, "Must be 1 to 10000."),
+    ],
+)
+def test_a_duration_out_of_range_is_reported_with_units(
+    fields: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        validate(spec(**fields))
+    assert [fault.message for fault in refused.value.faults] == [message]
+
+
 def test_all_invalid_fields_are_named() -> None:
     assert faults(name="", timeout=0, env={"1": ""}) == ["name", "timeout", "env.'1'"]
 
@@ -114,7 +132,7 @@ def test_all_invalid_fields_are_named() -> None:
         ({"concurrency": 4}, None, None, 4),
         ({"concurrency": 4}, True, None, 4),
         ({"concurrency": 1}, False, None, 1),
-        # A record sent back with one of the two changed.
+        # A record that is sent back with one of the two changed.
         ({"concurrency": 4}, False, 1, 4),
         ({"concurrency": 1}, True, 1, None),
         ({"concurrency": None}, False, None, 1),

@@ -27,7 +27,7 @@ ONE = [{"type": "input", "label": "a"}]
 
 @pytest.fixture
 def task(db: Database, keys: Keyring, actors: Actors) -> Callable[..., str]:
-    """Make a task of acme that takes one argument."""
+    """Create a task of acme that takes one argument."""
     host = db.write_blocking(hosts.insert, actors.acme.id, "web-1", "machine-1", "")
 
     def make(name: str = "greet", **more: Any) -> str:
@@ -56,10 +56,12 @@ def make(db: Database, keys: Keyring, actors: Actors) -> Make:
 
 @pytest.fixture
 def make_call(keys: Keyring, actors: Actors) -> Dial:
-    """A call of a webhook by Ada's token."""
+    """A call of a webhook with Ada's token."""
 
     def call(hook: WebhookRow, raw: bytes = b'["x"]', key: str | None = None) -> Call:
-        once = None if key is None else IdempotencyKey(ROUTE, key, hashlib.sha256(raw).hexdigest())
+        idempotency_key = (
+            None if key is None else IdempotencyKey(ROUTE, key, hashlib.sha256(raw).hexdigest())
+        )
         return Call(
             actor=actors.ada,
             webhook_id=hook.id,
@@ -70,7 +72,7 @@ def make_call(keys: Keyring, actors: Actors) -> Dial:
             headers={},
             redacted="{}",
             payload=payload.read("application/json", raw),
-            once=once,
+            idempotency_key=idempotency_key,
         )
 
     return call

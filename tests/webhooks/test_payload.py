@@ -17,7 +17,7 @@ JSON = "application/json"
 
 
 class JsonForms(NamedTuple):
-    """A JSON value: as it stands in a body, compact, and as an argument."""
+    """A JSON value: as it is in a body, compact, and as an argument."""
 
     source: str
     compact: str
@@ -57,7 +57,7 @@ def mapping(items: dict[str, JsonForms], gap: str) -> JsonForms:
 NUMBERS = st.from_regex(
     r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?", fullmatch=True
 )
-# No NUL: no program can be given one.
+# No NUL: it cannot be passed to a program.
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 GAPS = st.text(" \t\r\n", max_size=3)
 SIMPLE = st.one_of(
@@ -76,7 +76,7 @@ VALUES = st.recursive(
 
 
 def given_to(count: int, content_type: str, raw: bytes) -> list[object]:
-    """What a script of so many optional arguments is started with."""
+    """The arguments of a script with so many optional arguments."""
     definition = Argument(ArgumentKind.INPUT, "a", required=False)
     elements = payload.elements(content_type, raw)
     return list(argument_values.fit([definition] * count, elements, by_index=True))

@@ -97,7 +97,7 @@ def test_both_live_secrets_are_good() -> None:
         f"t=-{NOW_S},v1={MAC}",
         f"t=,v1={MAC}",
         f"t=1{'0' * 4_000},v1={MAC}",
-        # Sent twice: the parts of both, so two moments.
+        # Sent twice: the parts of both, so two times.
         f"{RIGHT}, {RIGHT}",
         f"t=1,{RIGHT}",
         f"t={NOW_S},{f'v1={OTHER_MAC},' * 16}v1={MAC}",
@@ -140,7 +140,7 @@ def test_nothing_else_is_a_signature_of_slack(mac: str | None, seconds: str | No
 def test_a_timestamp_is_valid_for_five_minutes(late_s: int, fit: SignatureCheck) -> None:
     assert stripe(RIGHT, now_s=NOW_S + late_s) is fit
     assert slack(now_s=SLACK_S + late_s) is fit
-    # That it is late is said only to who holds the secret.
+    # Only a caller that has the secret is told that it is late.
     assert stripe(RIGHT, secrets=("other",), now_s=NOW_S + late_s) is SignatureCheck.INVALID
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from belvedere import events
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Database
 from belvedere.webhooks.deliveries.receive import CallResult, trigger
+from event_rows import for_object
 
 from .conftest import Dial, Make
 
@@ -34,7 +34,7 @@ async def test_concurrent_calls_are_all_counted(
     assert sorted(row[1] for row in text) == sorted([f'["{n}"]' for n in range(100)] * 2)
     assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(100,)]
     assert await db.read(lambda tx: tx.rows("select count(*) from deliveries")) == [(100,)]
-    output = await db.read(events.for_object, hook.id)
+    output = await db.read(for_object, hook.id)
     assert [event.kind for event in output].count("webhook.triggered") == 100
 
 
@@ -56,7 +56,7 @@ async def test_one_delivery_that_comes_sixteen_times_starts_once(
 async def test_concurrent_deliveries_to_several_servers_start_once(
     db: Database, task: MakeTask, make: Make, make_call: Dial
 ) -> None:
-    """Each in its own transaction; who is late finds what the first has made."""
+    """Each in its own transaction; the later one finds what the first has created."""
     hook = make(task())
     calls = [[make_call(hook, key=f"k{n % 4}")] for n in range(32)]
     call_results = await asyncio.gather(*(db.write(trigger, call) for call in calls))

@@ -31,7 +31,7 @@ class Plan:
         return texts
 
     def leads(self, start: str, goal: str, avoiding: str = "") -> bool:
-        """Whether a way of one edge or more leads there."""
+        """Whether a path of one edge or more leads there."""
         fresh, result = [start], set()
         while fresh:
             here = fresh.pop()
@@ -49,7 +49,7 @@ class ReferenceRun:
     # Which visit of each node is the latest.
     visits: Counter[str] = field(default_factory=Counter)
     running: set[str] = field(default_factory=set)
-    # Each visit that began, with those whose output it got, and with all that it descends from.
+    # Each visit that started, with those whose output it got, and with all that it descends from.
     started_visits: dict[Key, list[Key]] = field(default_factory=dict)
     past: dict[Key, set[Key]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Key]] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class ReferenceRun:
         return [record[item] for item in entering] if set(entering) <= record.keys() else []
 
     def _returns(self, source: str, node: str) -> bool:
-        """Whether one comes to the source only through the node."""
+        """Whether the source can be reached only through the node."""
         if source == node or node == self.start:
             return self.plan.leads(self.start, source) or source == self.start
         if source == self.start:

@@ -155,7 +155,7 @@ def test_an_approval_uses_no_slot_and_passes_its_values_on(steps: WorkflowSteps)
     assert steps.status(job.id) == "finished/normal"
 
 
-def test_a_rejection_goes_the_way_of_failure(steps: WorkflowSteps) -> None:
+def test_a_rejection_follows_the_edge_for_failure(steps: WorkflowSteps) -> None:
     tasks = {"b": {"type": "approval", "approvers": ["max@acme.test"]}}
     job = steps.run(steps.flow("a-b b-c b-d:failure", tasks=tasks))
     steps.ends("a")
@@ -188,7 +188,7 @@ def test_an_input_node_proposes_matching_values(steps: WorkflowSteps) -> None:
 
 
 def test_a_first_step_that_ends_at_once_starts_the_next(steps: WorkflowSteps) -> None:
-    """A dummy that a person starts with its arguments is over before anybody looks."""
+    """A dummy that a person starts with its arguments has ended before its end is processed."""
     tasks = {"a": {"type": "dummy", "task_arguments": TWO}, "b": {"task_arguments": TWO}}
     steps.run(steps.flow("a-b", tasks=tasks), ["p", "q"])
     steps.react()

@@ -39,7 +39,7 @@ def edit(steps: WorkflowSteps, name: str, **fields: Any) -> None:
 
 
 def test_an_approval_shows_the_values_of_the_next_step(steps: WorkflowSteps) -> None:
-    """What follows at once has its values, what comes later does not."""
+    """What follows at once has its values; later steps do not have them yet."""
     steps.run(steps.flow("a-b b-c c-d", tasks={"b": ASK, "c": {"task_arguments": TWO}}))
     steps.ends("a", OUTPUT)
     assert planned_arguments(steps, waiting_approval(steps)) == {"c": ["1", "2"], "d": None}
@@ -81,7 +81,7 @@ def test_each_step_starts_as_it_was_approved(steps: WorkflowSteps) -> None:
 
 
 def test_a_restart_needs_the_approved_plan(steps: WorkflowSteps) -> None:
-    """The yes is taken over by the new job, and so is what it was about."""
+    """The new job takes over the approval, and what it covered."""
     job = steps.run(steps.flow("a-b b-c", tasks={"b": ASK}))
     steps.ends("a")
     steps.db.write_blocking(votes.approve, steps.actors.max, waiting_approval(steps).id)

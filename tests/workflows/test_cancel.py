@@ -50,7 +50,7 @@ def test_a_step_that_ends_well_all_the_same_starts_nothing(steps: WorkflowSteps)
 
 
 def test_by_the_route_of_jobs(steps: WorkflowSteps) -> None:
-    """`PUT /job/{id}/cancel` knows nothing of workflows; the event does."""
+    """`PUT /job/{id}/cancel` knows nothing of workflows; the event consumer does."""
     job = steps.run(steps.flow("a-b"))
     steps.db.write_blocking(actions.cancel, steps.actors.ada, job.id)
     assert steps.names("canceled") == ["a"]

@@ -20,7 +20,7 @@ def visits(steps: WorkflowSteps, job_id: str) -> list[tuple[str, int]]:
 
 
 def test_a_cycle_repeats_until_success(steps: WorkflowSteps) -> None:
-    """Test, mend, test again; then on."""
+    """Test, fix, test again; then continue."""
     job = steps.run(
         steps.flow("a-b a-c:failure c-a:success*3", tasks={"a": {"task_arguments": []}})
     )
@@ -36,7 +36,7 @@ def test_a_cycle_repeats_until_success(steps: WorkflowSteps) -> None:
     assert steps.db.write_blocking(consistency.check, "", 1_000) == []
 
 
-def test_the_output_goes_round(steps: WorkflowSteps) -> None:
+def test_the_output_is_passed_around_the_cycle(steps: WorkflowSteps) -> None:
     tasks = {"a": {"task_arguments": ONE}, "b": {"task_arguments": ONE}}
     job = steps.run(steps.flow("a-b b-a:again*2", tasks=tasks), ["1"])
     steps.ends("a", '["2"]')
@@ -57,7 +57,7 @@ def test_at_its_limit_a_cycle_fails_with_the_reason(steps: WorkflowSteps) -> Non
     assert steps.status(job.id) == "finished/failure"
     text = "The edge a → a (failure) reached its limit of 2 visits (max_visits)."
     assert steps.job(job.id).reason == text
-    # `b` had begun by the first end; what came later was no visit of its own.
+    # `b` had started after the first end; what came later was no visit of its own.
     assert visits(steps, job.id) == [("a", 1), ("a", 2), ("a", 3), ("b", 1)]
 
 
@@ -79,7 +79,7 @@ def test_a_join_in_a_cycle_waits_for_both_each_time(steps: WorkflowSteps) -> Non
 
 
 def test_a_join_that_is_led_back_to(steps: WorkflowSteps) -> None:
-    """It waits for what can come first; what comes back starts it by itself."""
+    """It waits for sources that can run before it; a source that leads back starts it by itself."""
     tasks = {"d": {"task_arguments": [{"type": "input", "required": False}]}}
     job = steps.run(steps.flow("a-b a-c b-d c-d d-e:failure e-d:success*2", joins="d", tasks=tasks))
     steps.ends("a")
@@ -108,7 +108,7 @@ def test_a_source_outside_the_cycle_counts_each_time(steps: WorkflowSteps) -> No
 
 
 def test_a_slow_branch_starts_nothing_again(steps: WorkflowSteps) -> None:
-    """`d` began by `b`; the late `c` does not descend from it and is no second visit."""
+    """`d` was started by `b`; the late `c` does not descend from it and causes no second visit."""
     job = steps.run(steps.flow("a-b a-c b-d c-d d-a:again*5"))
     steps.ends("a")
     steps.ends("b")
@@ -130,7 +130,7 @@ def test_each_visit_tries_again_by_itself(steps: WorkflowSteps) -> None:
 
 
 def test_an_approval_is_requested_again_each_time(steps: WorkflowSteps) -> None:
-    """And each yes is about what is there then."""
+    """And each approval covers what would run at that time."""
     job = steps.run(steps.flow("a-b b-c c-a:again*2", tasks={"b": ASK}))
     items = []
     for event in ("again", "success"):
@@ -259,8 +259,8 @@ def test_every_visit_is_listed_with_its_cause(steps: WorkflowSteps) -> None:
     ]
 
 
-def test_a_job_goes_on_over_the_upgrade(steps: WorkflowSteps) -> None:
-    """Its steps stood in a table without visits."""
+def test_a_job_continues_during_the_upgrade(steps: WorkflowSteps) -> None:
+    """Its steps are in a table without visits."""
     job = steps.run(steps.flow("a-b b-c"))
     steps.ends("a")
     before = steps.list_steps(job.id)

@@ -1,4 +1,4 @@
-"""The decision against the reference: random graphs, random ends, in every order."""
+"""The decision compared with the reference: random graphs, random ends, in every order."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from belvedere.workflow_specs import graph_validation as graphs
+from belvedere.workflow_specs import graph_validation
 from belvedere.workflow_specs.model import Edge, Graph, Join, Node
 from belvedere.workflows.execution import decision
 from belvedere.workflows.execution.visits import Visit, VisitEnd, VisitKey
@@ -27,8 +27,8 @@ NAMES = "abcdefgh"
 
 @st.composite
 def plans(draw: st.DrawFn, circles: bool = False) -> Plan:
-    """Any graph; every node is reached from the first by some edge, and what leads back has a
-    bound."""
+    """Any graph; every node is reached from the first by some edge, and edges that lead back have a
+    limit."""
     nodes = list(NAMES[: draw(st.integers(1, 6 if circles else 8))])
     edges: list[tuple[str, str, str]] = []
     events = st.sampled_from((*EVENTS, "always"))
@@ -55,7 +55,7 @@ def graph_of(plan: Plan) -> Graph:
 
 
 class Progress:
-    """What a job has taken, as the rule is told it."""
+    """The rows of a job, as the decision function gets them."""
 
     def __init__(self) -> None:
         self.visits: dict[VisitKey, Visit] = {("a", 1): Visit("a")}
@@ -67,7 +67,7 @@ class Progress:
         self.visits[item.key] = replace(item, end=end)
 
     def request(self, graph: Graph) -> decision.Decision:
-        """And what begins has begun. The order of the rows means nothing."""
+        """A node that starts has started. The order of the rows means nothing."""
         todo = decision.decide(graph, "a", list(self.visits.values())[::-1])
         for start in todo.starts:
             assert (start.node_id, start.visit) not in self.visits
@@ -77,7 +77,7 @@ class Progress:
 
 
 def play(plan: Plan, data: st.DataObject) -> tuple[ReferenceRun, Progress]:
-    """Whatever ends in whatever order: the same visits begin, with the same feeds."""
+    """In whatever order steps end: the same visits start, with the same sources."""
     graph, walk, progress = graph_of(plan), ReferenceRun(plan), Progress()
     walk.begin("a", [])
     while not walk.is_over:
@@ -90,7 +90,7 @@ def play(plan: Plan, data: st.DataObject) -> tuple[ReferenceRun, Progress]:
         fresh = {key: feeds for key, feeds in walk.started_visits.items() if key not in before}
         assert {(start.node_id, start.visit): list(start.causes) for start in todo.starts} == fresh
         assert todo.is_over is walk.is_over
-        # Asked again, it has nothing more to start.
+        # Called again, it has nothing more to start.
         assert progress.request(graph).starts == []
     assert todo.has_failed is walk.has_failed
     assert {(edge.source, edge.target, edge.on) for edge in todo.exhausted} == walk.exhausted
@@ -99,15 +99,15 @@ def play(plan: Plan, data: st.DataObject) -> tuple[ReferenceRun, Progress]:
 
 @given(plans(), st.data())
 def test_no_node_starts_twice(plan: Plan, data: st.DataObject) -> None:
-    """It ends, and no node has begun twice."""
+    """It ends, and no node has started twice."""
     walk, _ = play(plan, data)
     assert {visit for _, visit in walk.started_visits} == {1}
 
 
 @given(plans(circles=True), st.data())
 def test_cycles_end_within_their_limits(plan: Plan, data: st.DataObject) -> None:
-    """Whatever leads round, however it is joined: the bounds hold, and visits never mix."""
-    assert graphs.faults_of(graph_of(plan), "a") == []
+    """Whatever the cycles and joins are: the limits hold, and visits never mix."""
+    assert graph_validation.faults_of(graph_of(plan), "a") == []
     walk, progress = play(plan, data)
     most = 1 + sum(plan.bounds.values())
     assert max(visit for _, visit in walk.started_visits) <= most
@@ -132,7 +132,7 @@ def _goes(visit: Visit, source: str, on: str) -> bool:
 def test_ends_that_are_processed_together_start_the_same_nodes(
     plan: Plan, data: st.DataObject
 ) -> None:
-    """A server that was away finds many ends at once."""
+    """A server that was stopped finds many ends at once."""
     graph = graph_of(plan)
     how = {name: data.draw(st.sampled_from(ENDS)) for name in plan.nodes}
 
@@ -151,7 +151,7 @@ def test_ends_that_are_processed_together_start_the_same_nodes(
 
 @given(st.booleans(), st.data())
 def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.DataObject) -> None:
-    """Kept steps could have begun from kept steps alone, and nothing bad is among them."""
+    """Kept steps could have started from kept steps alone, and no failed step is among them."""
     plan = data.draw(plans(circles=circles))
     graph, (walk, progress) = graph_of(plan), play(plan, data)
     visits = list(progress.visits.values())
@@ -163,9 +163,9 @@ def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.D
     keys = {item.key for item in actual_visits}
     assert not again & keys
     assert decision.supported(graph, "a", actual_visits) == actual_visits
-    # Every visit is there only with those before it.
+    # Every visit exists only together with those before it.
     assert all((node, visit - 1) in keys for node, visit in keys if visit > 1)
-    # From there on, exactly what was dropped or never begun can begin.
+    # From there on, exactly the steps that were dropped or never started can start.
     if keys:
         todo = decision.decide(graph, "a", actual_visits)
         assert not {(item.node_id, item.visit) for item in todo.starts} & keys

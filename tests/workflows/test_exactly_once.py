@@ -31,7 +31,7 @@ def names(steps: WorkflowSteps, job_id: str) -> list[str]:
 
 
 def test_repeated_events_start_nothing_twice(steps: WorkflowSteps) -> None:
-    """The reaction again and again, to every event: nothing is started twice."""
+    """The consumer again and again, for every event: nothing is started twice."""
     job = steps.run(steps.flow(DIAMOND, joins="e"))
     for name in "abcdef":
         steps.ends(name, react=False)
@@ -79,7 +79,7 @@ def test_ends_while_no_server_ran_are_all_processed(steps: WorkflowSteps) -> Non
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_servers_that_advance_at_once_start_each_step_once(steps: WorkflowSteps) -> None:
-    """SQLite has one writer; on PostgreSQL ends, reactions and direct calls meet."""
+    """SQLite has one writer; on PostgreSQL ends, the consumer and direct calls run concurrently."""
     chance = random.Random(7)
     flow = steps.flow(DIAMOND, joins="e")
     jobs = [steps.run(flow) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""Valid graphs, and the error for each fault."""
+"""Valid graphs, and the error for each invalid one."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_a_valid_graph_has_no_faults() -> None:
             "b → c → b.",
         ),
         (
-            # One circle with a bound excuses no other.
+            # A cycle with a limit does not make another one valid.
             make_graph(["a", "b", "c"], ("a", "b"), ("b", "a", "x", 2), ("b", "c"), ("c", "b")),
             "graph.edges",
             "b → c → b.",
@@ -99,7 +99,7 @@ def test_a_long_chain_is_accepted() -> None:
 def test_a_cycle_with_a_limit_is_valid() -> None:
     graph = make_graph(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "a", "failure", 3))
     assert faults_of(graph, "a") == []
-    # What leads back does not hide where it begins.
+    # An edge that leads back does not hide where the graph starts.
     assert start_of(graph, "") == "a"
     assert faults_of(make_graph(["a"], ("a", "a", "again", 100)), "a") == []
 

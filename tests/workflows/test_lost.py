@@ -48,7 +48,7 @@ def test_a_lost_step_fails_after_the_timeout_of_the_workflow(steps: WorkflowStep
     assert steps.db.write_blocking(advance.has_overdue)
     assert steps.db.write_blocking(advance.abandon_lost) == 1
     assert steps.status(job.id) == "finished/failure"
-    # The truth still reaches the job itself, and nothing else.
+    # The result still reaches the job itself, and nothing else.
     steps.end(fence, "exit")
     steps.react()
     assert steps.status(steps.steps()[0].id) == "finished/normal"
@@ -56,7 +56,7 @@ def test_a_lost_step_fails_after_the_timeout_of_the_workflow(steps: WorkflowStep
     assert steps.db.write_blocking(advance.abandon_lost) == 0
 
 
-def test_another_branch_goes_on_meanwhile(steps: WorkflowSteps) -> None:
+def test_another_branch_continues_in_the_meantime(steps: WorkflowSteps) -> None:
     job = steps.run(steps.flow("a-b a-c c-d", expires=DAY))
     steps.ends("a")
     steps.claim()

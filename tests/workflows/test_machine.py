@@ -1,4 +1,4 @@
-"""Whole workflows in the database against the reference: random graphs, ends and orders."""
+"""Whole workflows in the database compared with the reference: random graphs, ends and orders."""
 
 import random
 from typing import Any
@@ -76,7 +76,7 @@ def play(steps: WorkflowSteps, plan: Plan, chance: random.Random) -> tuple[JobRo
         node, event = chance.choice(sorted(walk.running)), chance.choice(list(ENDS))
         lastline, report, good = ENDS[event]
         walk.end(node, event, good)
-        # A server that was away, one that looks twice, one that looks at once.
+        # A server that was stopped, one that processes an end twice, one that processes it at once.
         looks = chance.randint(0, 2) if walk.running else 1
         steps.ends(node, lastline, react=False, **report)
         if not looks and not running_visits(walk) <= stored_visits(steps, job.id):

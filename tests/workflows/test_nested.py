@@ -40,7 +40,7 @@ def change(steps: WorkflowSteps, flow: WorkflowRow, **body: Any) -> None:
 
 
 def test_a_nested_workflow_gets_and_returns_values(steps: WorkflowSteps) -> None:
-    """Values go in and come out, and each knows of the other."""
+    """Arguments are passed in and outputs are passed on, and each job names the other."""
     inner, outer = create_nested(steps)
     job = steps.run(outer)
     steps.ends("a", '["in"]')
@@ -124,7 +124,7 @@ def test_a_restart_continues_with_the_workflow_that_failed(steps: WorkflowSteps)
     new = steps.restart(old)
     (before,), (again,) = inner_of(steps, old), inner_of(steps, new)
     assert again.restarted_from == before.id
-    # What went well in there is not run again either.
+    # Successful steps inside are not run again either.
     assert steps.names() == ["inner", "q"]
     steps.ends("q", '["out"]')
     steps.ends("c")
@@ -245,7 +245,7 @@ def test_the_depth_of_nesting_is_limited(steps: WorkflowSteps) -> None:
     assert "z" in steps.names()
     steps.ends("z")
     assert steps.status(job.id) == "finished/normal"
-    # One that grows deeper later stops there.
+    # If one becomes deeper later, it stops there.
     deeper = steps.flow("x-y", flows={"y": steps.flow("w")})
     change(steps, bottom, graph=decode(deeper.spec).graph)
     job = steps.run(flow)

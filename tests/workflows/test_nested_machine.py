@@ -1,4 +1,5 @@
-"""Workflows within workflows against the reference: random graphs, ends, orders and cancels."""
+"""Workflows within workflows compared with the reference: random graphs, ends, orders and
+cancels."""
 
 import random
 
@@ -12,7 +13,7 @@ from workflows.workflow_steps import WorkflowSteps
 
 
 class NestedReference:
-    """A walk whose nodes may be walks of their own; those tell their end like any node."""
+    """A run whose nodes may be runs of their own; those report their end like any node."""
 
     def __init__(self, plan: Plan, inner: dict[str, Plan]) -> None:
         self.outer, self.plans = ReferenceRun(plan), inner

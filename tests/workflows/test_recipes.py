@@ -14,7 +14,7 @@ DATA = base64.b64encode(SOURCE.encode()).decode()
 
 
 def script(text: str, name: str, **more: Any) -> dict[str, Any]:
-    """A task as a workflow recipe holds it, with what we must not take over."""
+    """A task as a workflow recipe contains it, with fields that must not be imported."""
     return {
         "id": text,
         "name": name,
@@ -130,7 +130,7 @@ def skipped_fields(**more: Any) -> list[tuple[str, str]]:
 def test_fields_without_a_meaning_here_are_listed() -> None:
     assert skipped_fields() == []
     assert skipped_fields(acl=["a@b.test"]) == [("acl", '["a@b.test"]')]
-    # Values that change nothing are no loss, and a secret is not repeated.
+    # Values that change nothing are not listed, and a secret is not repeated.
     assert skipped_fields(public=False, arguments_type="text", ignore_enabled=False) == []
     assert skipped_fields(secret="0" * 64) == [("secret", "")]
     assert skipped_fields(never_heard_of=False) == [("never_heard_of", "")]

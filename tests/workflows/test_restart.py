@@ -47,7 +47,7 @@ def test_branches_that_went_well_are_not_run_again(steps: WorkflowSteps) -> None
 
 
 def test_a_handled_failure_that_keeps_a_join_waiting_is_run_again(steps: WorkflowSteps) -> None:
-    """What only that failure had started is undone with it."""
+    """Steps that only this failure had started are undone with it."""
     old = steps.run(steps.flow("a-b a-c b-d c-d c-e:failure", joins="d"))
     steps.ends("a")
     steps.ends("b")

@@ -4,6 +4,7 @@ import pytest
 
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.jobs.approvals import votes
+from belvedere.workflows.execution.visits import causes_of
 from workflows.workflow_steps import WorkflowSteps
 
 ONE = [{"type": "input", "label": "x"}]
@@ -120,6 +121,47 @@ def test_a_step_runs_again_with_other_values(steps: WorkflowSteps) -> None:
     steps.ends("c")
     assert steps.status(new.id) == "finished/normal"
     assert [step.name for step in steps.steps()] == ["a", "b", "c", "b", "c"]
+
+
+def test_a_step_that_ran_with_other_values_follows_the_steps_before_it(
+    steps: WorkflowSteps,
+) -> None:
+    """It is recorded which visit it follows: if that one runs again, it leads to it again."""
+    old = steps.run(steps.flow("a-b b-c", tasks={"b": {"task_arguments": ONE}}))
+    steps.ends("a", '["kept"]')
+    steps.ends("b")
+    steps.ends("c")
+    second = steps.restart(old, "b", ["other"])
+    steps.ends("b")
+    steps.ends("c")
+    assert [(row.node_id, causes_of(row)) for row in steps.list_steps(second.id)] == [
+        ("a", ()),
+        ("b", (("a", 1),)),
+        ("c", (("b", 1),)),
+    ]
+    third = steps.restart(second, "a")
+    for name, output in (("a", '["newer"]'), ("b", ""), ("c", "")):
+        assert steps.names() == [name]
+        steps.ends(name, output)
+    assert steps.status(third.id) == "finished/normal"
+
+
+def test_in_a_cycle_other_values_are_those_of_the_latest_visit(steps: WorkflowSteps) -> None:
+    flow = steps.flow("a-b b-a:again*3 b-c", tasks={"b": {"task_arguments": ONE}})
+    old = steps.run(flow)
+    steps.ends("a", '["one"]')
+    steps.ends("b", '{"state": "success", "event_name": "again"}')
+    steps.ends("a", '["two"]')
+    steps.ends("b")
+    steps.ends("c")
+    new = steps.restart(old, "b", ["other"])
+    assert (steps.names(), steps.values("b")) == (["b"], ["other"])
+    assert ("b", 2, (("a", 2),)) in [
+        (row.node_id, row.visit, causes_of(row)) for row in steps.list_steps(new.id)
+    ]
+    steps.ends("b")
+    steps.ends("c")
+    assert steps.status(new.id) == "finished/normal"
 
 
 def test_the_first_step_runs_again_with_other_values(steps: WorkflowSteps) -> None:

@@ -38,7 +38,7 @@ def test_a_step_of_a_running_workflow_stays_however_old(steps: WorkflowSteps) ->
     assert steps.status(job.id) == "finished/normal"
     steps.db.write_blocking(limits.start_over)
     purge(steps)
-    # The task keeps nothing; the whole is kept by the workflow's own rule.
+    # The task keeps nothing; the workflow job is kept by the workflow's own rule.
     assert [step.name for step in steps.steps()] == ["b"]
 
 

@@ -12,8 +12,7 @@ from belvedere.workflow_specs import store as specs
 from belvedere.workflow_specs.model import StepRow, WorkflowRow, decode
 from belvedere.workflows import control, rerun, service, start
 from belvedere.workflows.bodies import WorkflowBody
-from belvedere.workflows.execution import advance
-from belvedere.workflows.execution import step_store as steps
+from belvedere.workflows.execution import advance, step_store
 from belvedere.workflows.start import WorkflowJobRequest
 from jobs.job_steps import JobSteps
 
@@ -30,11 +29,11 @@ def react(tx: Any) -> int:
 
 
 class WorkflowSteps(JobSteps):
-    """Every word is one transaction; nodes are called like their tasks."""
+    """Every method is one transaction; nodes have the names of their tasks."""
 
     def flow(self, edges: str = "a-b", joins: str = "", **more: Any) -> WorkflowRow:
-        """`a-b a-c:failure c-a:always*3` are edges, the last with a bound; `joins` the nodes that
-        wait for all of theirs, `flows` those that run another workflow."""
+        """`a-b a-c:failure c-a:always*3` are edges, the last with a limit; `joins` are the nodes
+        that wait for all of their sources, `flows` those that run another workflow."""
         drawn = [edge.partition(":")[0].split("-") for edge in edges.split()]
         names = sorted({name for pair in drawn for name in pair})
         tasks, flows = more.pop("tasks", {}), more.pop("flows", {})
@@ -94,7 +93,7 @@ class WorkflowSteps(JobSteps):
             pass
 
     def ends(self, name: str, lastline: str = "", *, react: bool = True, **report: Any) -> JobRow:
-        """The agent takes the job of this node and tells its end."""
+        """The agent takes the job of this node and reports its end."""
         self.claim()
         (job,) = [job for job in self.steps() if job.name == name and job.lifecycle == "assigned"]
         self.end(job.fence, lastline=lastline, **report)
@@ -111,15 +110,15 @@ class WorkflowSteps(JobSteps):
         return [job.name for job in self.steps() if job.lifecycle == lifecycle]
 
     def waiting_tasks(self) -> list[str]:
-        """Tasks that an agent is to run, taken or not."""
+        """Tasks that an agent has to run, assigned or not."""
         is_open = ("ready", "assigned")
         return [job.name for job in self.steps() if job.task_id and job.lifecycle in is_open]
 
     def list_steps(self, job_id: str) -> list[StepRow]:
-        return self.db.write_blocking(steps.steps_of, job_id)
+        return self.db.write_blocking(step_store.steps_of, job_id)
 
     def values(self, name: str) -> list[Any]:
-        """What the newest job of this node was given."""
+        """The arguments of the newest job of this node."""
         jobs = [job for job in self.steps() if job.name == name]
         decoded: list[Any] = msgspec.json.decode(self.heavy(jobs[-1].id).arguments)
         return decoded
@@ -147,7 +146,7 @@ class WorkflowSteps(JobSteps):
         return self.job(prepared.job.id)
 
     def replace_task(self, job: JobRow, node_id: str, task_id: str) -> None:
-        """The node of this job's workflow runs another task from now on."""
+        """From now on, the node of this job's workflow runs another task."""
         row = self.db.write_blocking(specs.find, job.customer_id, job.workflow_id or "")
         graph = decode(row.spec).graph
         nodes = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from docsite.pages import Page, Site, headings, plain_text
 
-# Levels of headings that are found on their own.
+# Levels of headings that can be found separately.
 DEPTH = 3
 
 

@@ -8,7 +8,7 @@ from docsite.pages import Group, Page, Section, Site, headings
 
 # Levels of the headings in "On this page".
 CONTENTS = (2, 3)
-# More entries are no overview.
+# With more entries it would not be an overview.
 MAX_CONTENTS = 40
 
 

@@ -1,4 +1,4 @@
-"""Every code that a refusal can carry, found in the source itself."""
+"""Every code that a refusal can have, found in the source itself."""
 
 import ast
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Raised(NamedTuple):
-    """A code, the class that carries it, and the sentence that comes with it."""
+    """A code, the class that raises it, and its message."""
 
     code: str
     kind: str
@@ -24,7 +24,7 @@ class Raised(NamedTuple):
 
 @cache
 def raised() -> list[Raised]:
-    """Those given where something is refused, in the order of the source."""
+    """Codes that are passed where something is refused, in the order of the source."""
     trees = [ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))]
     everywhere = [call for tree in trees for call in _calls(tree)]
     return [found for tree in trees for found in _in_tree(tree, everywhere)]
@@ -39,7 +39,7 @@ def _in_tree(tree: ast.Module, everywhere: list[ast.Call]) -> Iterator[Raised]:
         if isinstance(word, ast.Constant):
             yield Raised(str(word.value), _name(call), _text(message, {}))
         elif within is not None:
-            # The code comes from whoever calls the function around this one.
+            # The code comes from the caller of the surrounding function.
             is_private = within.name.startswith("_")
             for outer in _calls(tree) if is_private else everywhere:
                 given = _given(within, outer) if _name(outer) == within.name else {}
@@ -64,7 +64,7 @@ def _with_function(
 
 
 def _given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
-    """What this call passes, by parameter; what it leaves out has its default."""
+    """The arguments of this call, by parameter; parameters that are left out have their default."""
     names = [argument.arg for argument in function.args.args]
     defaults = dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
     by_name = {key.arg: key.value for key in call.keywords if key.arg}
@@ -72,7 +72,7 @@ def _given(function: Function, call: ast.Call) -> dict[str, ast.expr]:
 
 
 def _text(node: ast.expr, given: dict[str, ast.expr]) -> str:
-    """A text as far as the source tells it, with an ellipsis where a value is put in."""
+    """A text as far as the source contains it, with an ellipsis for each inserted value."""
     match node:
         case ast.Constant():
             return str(node.value)

@@ -30,7 +30,7 @@ INTERNAL = ("internal", "500", "Internal error; the server's log has the details
 
 
 def page() -> str:
-    # One row per code and status; where several sentences share them, the longest tells most.
+    # One row per code and status; if several messages share them, the longest one.
     rows = {(one.code, _status(one.kind)): "" for one in raised()}
     for one in raised():
         key = one.code, _status(one.kind)
@@ -41,7 +41,7 @@ def page() -> str:
 
 
 def raised() -> list[Raised]:
-    """Every code there is: the classes' own, and those given where something is refused."""
+    """All codes: those of the classes, and those that are passed where something is refused."""
     given = codes.raised()
     known = {one.code for one in given}
     own = [Raised(kind.code, kind.__name__, _about(kind)) for kind, _ in STATUS]
@@ -49,7 +49,7 @@ def raised() -> list[Raised]:
 
 
 def _about(kind: type[errors.Refused]) -> str:
-    """What the drawing of the tree says of this class."""
+    """The comment about this class in the drawing of the tree."""
     line = rf"^ *{kind.__name__} {{2,}}(.+?) {{2,}}\d+$"
     found = re.search(line, errors.__doc__ or "", re.MULTILINE)
     return f"{found[1][0].upper()}{found[1][1:]}." if found else "Refused."

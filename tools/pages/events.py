@@ -8,9 +8,10 @@ from pages.table import code, heading, table
 ABOUT = """
 Every change writes its event in the same transaction. `GET /-/events` streams them as server-sent
 events: `event` is the kind, `data` is JSON with the object's id and what changed, `id` is the
-cursor. A client that reconnects with `Last-Event-ID` misses nothing; if that is too old, or if its
-permissions changed, it gets `resync` and has to read again. A client that is 10,000 events behind
-is disconnected, with `resync` as its last event. Members get the events of objects that they may
+cursor. A client that reconnects with `Last-Event-ID` misses nothing, or gets `resync` and has to
+read everything again. The `reason` in its `data` is `too_old` (the `Last-Event-ID`), `too_slow`
+(the client was 10,000 events or 64 MB behind), `permissions_changed` or `restored` (the database).
+After the last three the client is disconnected. Members get the events of objects that they may
 see. `topics=job,monitor` limits the stream to events of these objects.
 
 ## How long events are kept

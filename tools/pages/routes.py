@@ -73,7 +73,7 @@ def _details(row: Route, said: Said) -> str:
 
 
 def _once(part: str, what: str, row: Route, said: Said) -> str:
-    """The table where it first occurs, afterwards a word that it is the same."""
+    """The table where it first occurs, afterwards a reference to it."""
     first = said.setdefault(part, f"{row.method} {row.path}")
     here = first == f"{row.method} {row.path}"
     return part if here else f"{what} as for {code(first)}.\n"
@@ -98,7 +98,7 @@ def _body(shape: Any) -> str:
 
 
 def words(kind: Any) -> str:
-    """A type as the reader of a JSON document calls it."""
+    """A type in the words of JSON."""
     if kind in WORDS:
         return WORDS[kind]
     if kind is None or kind is type(None):

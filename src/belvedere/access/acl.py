@@ -106,10 +106,6 @@ def change_acl(
     )
 
 
-def clear_acl(tx: Tx, actor: Actor, object: str, object_id: str) -> list[str]:
-    return replace_acl(tx, actor, object, object_id, [])
-
-
 def delete_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
     """For a record that is being deleted: its own event and audit row say enough."""
     tx.execute(

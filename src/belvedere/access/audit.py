@@ -83,14 +83,6 @@ class AuditFilter(msgspec.Struct):
     until: Millis | None = None
 
 
-def list_entries(
-    tx: Tx, actor: Actor, limit: int = 100, filters: AuditFilter | None = None
-) -> list[AuditRow]:
-    """Newest first; fewer than the limit where more would be too many bytes."""
-    listing = to_listing(filters or AuditFilter(), limit)
-    return read_page(tx, actor, listing, None, None).records
-
-
 def read_page(
     tx: Tx,
     actor: Actor,

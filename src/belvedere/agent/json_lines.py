@@ -21,14 +21,18 @@ if TYPE_CHECKING:
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-def writer(default: Callable[[Any], Any] | None = None) -> Callable[[Any], str]:
+def writer(
+    default: Callable[[Any], Any] | None = None, *, allows_nan: bool = True
+) -> Callable[[Any], str]:
     """json.dumps without spaces; `default` converts types that JSON does not have."""
-    standard = json.JSONEncoder(separators=(",", ":"), default=default)
+    standard = json.JSONEncoder(separators=(",", ":"), default=default, allow_nan=allows_nan)
     if make_encoder is None:
         return standard.encode
     escape = json.encoder.encode_basestring_ascii
     try:
-        pieces = make_encoder(None, standard.default, escape, None, ":", ",", False, False, True)
+        pieces = make_encoder(
+            None, standard.default, escape, None, ":", ",", False, False, allows_nan
+        )
     except TypeError:
         # A Python version whose encoder has other parameters.
         return standard.encode

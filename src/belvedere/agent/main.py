@@ -77,7 +77,7 @@ def run(settings: AgentSettings) -> int:
     except TrialFailed:
         next_program = own_programs.base
     except (CannotEnrol, KeeperFailed, OSError) as fault:
-        log.error("%s", fault)
+        log.error("agent failed error=%s", fault)
         return 1
     finally:
         os.close(lock_fd)

@@ -21,6 +21,20 @@ HOUR: Millis = 60 * MINUTE
 DAY: Millis = 24 * HOUR
 # How often a clock without a source compares itself with the time of the database.
 SYNC_INTERVAL: Millis = 10 * SECOND
+_UNITS = {"d": DAY, "h": HOUR, "m": MINUTE, "s": SECOND, "ms": 1}
+
+
+def duration_text(duration: Millis) -> str:
+    """A duration in its largest exact unit, in the notation of the command line: 1ms, 90s, 30d."""
+    if not duration:
+        return "0s"
+    unit = next(unit for unit, size in _UNITS.items() if duration % size == 0)
+    return f"{duration // _UNITS[unit]}{unit}"
+
+
+def range_text(least: Millis, most: Millis) -> str:
+    """The durations that a field accepts: 1s to 30d."""
+    return f"{duration_text(least)} to {duration_text(most)}"
 
 
 def wall() -> Millis:
@@ -45,11 +59,13 @@ class ClockStep(NamedTuple):
         return self.now - self.delta
 
 
+# On Linux it also counts while the machine is suspended; other systems may have no such clock.
+_MONOTONIC: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 def monotonic() -> Millis:
-    """Milliseconds since an arbitrary start, by a clock that cannot be set. On Linux it also
-    counts while the machine is suspended; other systems may have no such clock."""
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return time.clock_gettime_ns(clock) // 1_000_000
+    """Milliseconds since an arbitrary start, by a clock that cannot be set."""
+    return time.clock_gettime_ns(_MONOTONIC) // 1_000_000
 
 
 class SharedClock:

@@ -126,7 +126,7 @@ def parse_networks(text: str) -> tuple[Network, ...]:
 @lru_cache(maxsize=4_096)
 def client_network(text: str) -> str:
     """The network that limits count for an address: one IPv4 address, or the 64 bits of IPv6 that
-    one customer of an internet provider gets. A text that is no address stays as it is."""
+    one customer of an internet provider gets. Other texts are returned unchanged."""
     address = parse_address(text)
     if address is None:
         return text

@@ -20,10 +20,13 @@ CLOSE: Final = 8
 PING: Final = 9
 PONG: Final = 10
 
-NORMAL, GOING_AWAY, PROTOCOL_ERROR = 1000, 1001, 1002
+NORMAL, PROTOCOL_ERROR = 1000, 1002
 INVALID_TEXT, TOO_BIG, RESTART = 1007, 1009, 1012
 FINAL, RESERVED, MASKED = 0x80, 0x70, 0x80
 MAX_CONTROL_BYTES = 125
+# The beginning of a masked PING without data, the size of such a frame, and its answer.
+_EMPTY_PING, _EMPTY_PING_SIZE = bytes((FINAL | PING, MASKED)), 6
+EMPTY_PONG = bytes((FINAL | PONG, 0))
 # Frames of one message. Empty ones count too, because the limit on bytes does not stop them.
 MAX_FRAGMENTS = 4_096
 
@@ -54,6 +57,24 @@ def pack(opcode: int, data: bytes, *, masked: bool) -> bytes:
     return head + key + apply_mask(data, key)
 
 
+def pong(data: bytes) -> bytes:
+    """The answer of a server to a PING."""
+    return pack(PONG, data, masked=False)
+
+
+def short_text(data: bytes) -> tuple[bytes | None, bool]:
+    """The payload, if these bytes are exactly one short text frame of a client, and whether a PING
+    without data follows. An idle agent sends almost nothing else, so this is one call."""
+    size = len(data)
+    if size < 6 or data[0] != FINAL | TEXT or not MASKED <= data[1] <= MASKED + MAX_CONTROL_BYTES:
+        return None, False
+    end = 6 + data[1] - MASKED
+    has_ping = size == end + _EMPTY_PING_SIZE and data.startswith(_EMPTY_PING, end)
+    if size != end and not has_ping:
+        return None, False
+    return apply_mask(data[6:end], data[2:6]), has_ping
+
+
 def pack_close(code: int, reason: str, *, masked: bool) -> bytes:
     data = struct.pack(">H", code) + reason.encode()[: MAX_CONTROL_BYTES - 2]
     return pack(CLOSE, data, masked=masked)
@@ -81,6 +102,11 @@ class Reader:
         self._opcode = 0
         self._parts: list[bytes] = []
         self._size = 0
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the next byte begins a message."""
+        return not self._buffer and not self._opcode
 
     def feed(self, data: bytes) -> list[FrameMessage]:
         """(opcode, payload) of each message that is complete now; raises FrameError."""

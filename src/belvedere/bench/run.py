@@ -144,7 +144,9 @@ def _measure_private(plan: BenchPlan, database: str, folder: Path, report: Progr
                 result.postgres_bytes = postgres.memory(database)
         if plan.records:
             with _connections(plan, client, plan.callers) as connections:
-                result.rooms = features.measure(target, connections, server, plan.records, report)
+                result.rooms = features.measure(
+                    target, connections, server, plan.records, report, result.idle
+                )
             report("event budget", 0, 0)
             result.rooms.append(event_budget.measure(database, folder))
         return result

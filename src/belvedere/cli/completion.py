@@ -1,13 +1,18 @@
 """`belvedere completion`: shell completion scripts, generated from the commands."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from belvedere.cli.framework.command import Args, Command, CommandError, option
+from belvedere.cli.framework.command import (
+    Args,
+    Command,
+    CommandError,
+    Parser,
+    command_parser,
+    option,
+    parser,
+)
 from belvedere.cli.framework.profile import connect
-
-if TYPE_CHECKING:
-    from belvedere.cli.reference import CommandPage
 
 BASH = """\
 _belvedere() {{
@@ -70,11 +75,38 @@ KINDS = {
 }
 
 
+class CommandPage(NamedTuple):
+    """A command as it is typed, with its help, an example and its parser."""
+
+    path: str
+    help: str
+    example: str
+    parser: Parser
+
+
+def pages() -> Iterator[CommandPage]:
+    """All commands."""
+    from belvedere.cli import main
+
+    for group in main.COMMAND_GROUPS:
+        module = main.module_of(group)
+        if not hasattr(module, "COMMANDS"):
+            path, example = f"belvedere {group.name}", getattr(module, "EXAMPLE", "")
+            built = parser(path, group.help, "")
+            module.register(built)
+            yield CommandPage(path, f"{group.help[0].upper()}{group.help[1:]}.", example, built)
+            continue
+        single = [command for command in module.COMMANDS if command.name == group.name]
+        for command in single or module.COMMANDS:
+            path = f"belvedere {group.name}" if single else f"belvedere {group.name} {command.name}"
+            yield CommandPage(path, command.help, command.example, command_parser(path, command))
+
+
 def script(args: Args) -> str:
     if args.names:
         return names(args)
     if not args.shell:
-        raise CommandError("name the shell: belvedere completion bash", 2)
+        raise CommandError("Name the shell: belvedere completion bash", 2)
     if args.shell == "fish":
         return fish()
     return (ZSH if args.shell == "zsh" else "") + bash()
@@ -86,11 +118,9 @@ def names(args: Args) -> str:
 
 
 def bash() -> str:
-    from belvedere.cli import reference
-
     groups: dict[str, list[str]] = {}
     cases: list[str] = []
-    for page in reference.pages():
+    for page in pages():
         _, group, *names = page.path.split()
         flags = " ".join(_flags(page))
         groups.setdefault(group, []).extend(names or [flags])
@@ -110,13 +140,13 @@ def bash() -> str:
 
 
 def fish() -> str:
-    from belvedere.cli import main, reference
+    from belvedere.cli import main
 
     lines = [
         _fish("__belvedere_word_count 1", f"-a {group.name} -d {_quoted(group.help)}")
         for group in main.COMMAND_GROUPS
     ]
-    for page in reference.pages():
+    for page in pages():
         _, group, *names = page.path.split()
         condition = " ".join(("__belvedere_is", group, *names))
         if names:
@@ -132,7 +162,7 @@ def _fish(condition: str, words: str) -> str:
     return f"complete -c belvedere -n '{condition}' {words}"
 
 
-def _fish_options(page: "CommandPage") -> Iterator[str]:
+def _fish_options(page: CommandPage) -> Iterator[str]:
     for action in page.parser._actions:
         flag = next((flag for flag in action.option_strings if flag.startswith("--")), "")
         name = flag.removeprefix("--")
@@ -150,14 +180,14 @@ def _quoted(text: str) -> str:
     return "'" + sentence.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _kind(page: "CommandPage") -> str:
+def _kind(page: CommandPage) -> str:
     """What the first argument of the command names."""
     positionals = [action for action in page.parser._actions if not action.option_strings]
     metavar = str(positionals[0].metavar).lower() if positionals else ""
     return metavar if metavar in KINDS else ""
 
 
-def _flags(page: "CommandPage") -> Iterator[str]:
+def _flags(page: CommandPage) -> Iterator[str]:
     for action in page.parser._actions:
         yield from (flag for flag in action.option_strings if flag.startswith("--"))
 

@@ -2,7 +2,7 @@
 
 from importlib.resources import files
 
-from belvedere.base.errors import Refused
+from belvedere.base.errors import Refused, Unavailable
 from belvedere.db.interface import Database, Tx, is_postgres
 
 
@@ -29,6 +29,7 @@ def lock_applied(tx: Tx) -> set[str]:
     if tx.dialect.name == "postgres":
         # Creating an index over years of history may take long.
         tx.execute("set local statement_timeout = 0")
+        tx.execute("set local lock_timeout = 0")
         # Two servers that start together: the second waits here and finds nothing to do.
         tx.execute("lock table migrations in access exclusive mode")
     return _names(tx)
@@ -41,6 +42,12 @@ def _names(tx: Tx) -> set[str]:
 def list_applied(tx: Tx) -> set[str]:
     """The migrations of a database that is only read; empty if it is not one of Belvedere."""
     return _names(tx) if table_exists(tx, "migrations") else set()
+
+
+def check_installed(tx: Tx) -> None:
+    # Other programs have tables of this name, too.
+    if "migrations/0001_access" not in list_applied(tx):
+        raise Unavailable("This is not a database of Belvedere: no server has started with it yet.")
 
 
 def pending_names(tx: Tx, folder: str) -> set[str]:

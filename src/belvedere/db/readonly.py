@@ -51,13 +51,13 @@ class _ReadOnlySqlite:
 
 class _ReadOnlyPostgres:
     def __init__(self, url: str) -> None:
-        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+        from psycopg.conninfo import make_conninfo
 
-        from belvedere.db.postgres.connection import CHECK_NAME
+        from belvedere.db.postgres.connection import CHECK_NAME, parse_address
         from belvedere.db.postgres.database import Postgres
 
         # A standby is sufficient for reading.
-        chosen = conninfo_to_dict(url).get("target_session_attrs")
+        chosen = parse_address(url).get("target_session_attrs")
         self.db = Postgres(make_conninfo(url, target_session_attrs=chosen or "any"))
         self.db.application_name = CHECK_NAME
         self.dialect = self.db.dialect
@@ -68,11 +68,12 @@ class _ReadOnlyPostgres:
             return operation(tx, *a, **k)
 
         from belvedere.db.postgres.database import BROKEN
+        from belvedere.db.postgres.faults import describe
 
         try:
             return self.db.write_blocking(read_only)
         except BROKEN as fault:
-            raise Unavailable(f"PostgreSQL reports: {fault}.") from fault
+            raise Unavailable(describe(fault)) from fault
 
     def close(self) -> None:
         asyncio.run(self.db.close())

@@ -4,6 +4,7 @@ A signal carries no data and may be lost. Whatever waits for one also polls.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import NamedTuple
@@ -37,6 +38,9 @@ def decode(text: str) -> Signal | None:
 
 _TOPICS = frozenset(topic.value for topic in Topic)
 
+# A signal for each job or event, of which most servers need none: others send them only while a
+# server requests the topic.
+ON_REQUEST = (Topic.EVENTS, Topic.JOB)
 # Permissions changed: cached credentials are checked again.
 ACCESS_CHANGED = Signal(Topic.ACCESS)
 ANY_EVENT = Signal(Topic.EVENTS)
@@ -74,6 +78,9 @@ Unsubscribe = Callable[[], None]
 class SignalBus:
     def __init__(self) -> None:
         self._listeners: dict[tuple[Topic, str], set[Listener]] = {}
+        # The number of requests by topic, and what to call after the first one.
+        self._requests: Counter[Topic] = Counter()
+        self.on_request: Callable[[], None] | None = None
 
     def subscribe(self, signal: Signal, listener: Listener) -> Unsubscribe:
         """Call the listener for this signal, or for all of its topic if the key is empty."""
@@ -86,6 +93,17 @@ class SignalBus:
                 self._listeners.pop(signal, None)
 
         return unsubscribe
+
+    def request(self, topic: Topic) -> Unsubscribe:
+        """From now on, other servers send their signals of a topic in `ON_REQUEST`."""
+        self._requests[topic] += 1
+        if self._requests[topic] == 1 and self.on_request is not None:
+            self.on_request()
+        return lambda: self._requests.subtract((topic,))
+
+    def requested_topics(self) -> list[Topic]:
+        """Also called in another thread."""
+        return [topic for topic in ON_REQUEST if self._requests[topic]]
 
     def emit(self, signals: Iterable[Signal]) -> None:
         for signal in signals:

@@ -21,11 +21,11 @@ from belvedere.hosts import managed_objects
 from belvedere.hosts.managed_objects import Instance
 from belvedere.monitors import bindings as monitor_bindings
 from belvedere.monitors import service as monitors
-from belvedere.monitors.config import bodies as monitor_given
+from belvedere.monitors.config import bodies as monitor_bodies
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.config.redaction import redact, reject_masks, restore_redacted
 from belvedere.rest.bodies import conversion
-from belvedere.tasks import bodies as task_given
+from belvedere.tasks import bodies as task_bodies
 from belvedere.tasks import service as tasks
 from belvedere.tasks import store as task_store
 from belvedere.tasks.bodies import TaskBody, script_in
@@ -69,7 +69,7 @@ def _reject_host(body: Body) -> None:
     named = [name for name in HOST_FIELDS if body.get(name)]
     if named:
         faults = [
-            Fault(f"definition.{name}", "The tag decides which hosts; leave this out.")
+            Fault(f"definition.{name}", "The tag selects the hosts; omit this field.")
             for name in named
         ]
         raise Invalid("A definition for a tag cannot name a host.", faults=tuple(faults))
@@ -79,8 +79,8 @@ class ManagedTasks:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
         _reject_host(body)
         task = convert(body, TaskBody)
-        fields = task_given.definition_fields(task)
-        task_given.fit_history(fields, History(), history_limits.find(tx, actor.customer_id))
+        fields = task_bodies.definition_fields(task)
+        task_bodies.fit_history(fields, History(), history_limits.find(tx, actor.customer_id))
         faults = [
             Fault(n, "This field is required.") for n in ("name", "type") if not fields.get(n)
         ]
@@ -90,7 +90,7 @@ class ManagedTasks:
             raise invalid_task([Fault("type", "This kind of task does not run on a host.")])
         if "task_arguments" in fields and old is not None:
             old_arguments = convert(old, TaskBody).task_arguments or []
-            fields["task_arguments"] = task_given.restore_masked(
+            fields["task_arguments"] = task_bodies.restore_masked(
                 fields["task_arguments"], old_arguments
             )
             body = {**body, "task_arguments": msgspec.to_builtins(fields["task_arguments"])}
@@ -183,12 +183,12 @@ class ManagedMonitors:
                 {**inner[0], **body}, {**inner[1], **old}, inner[2], raw_body
             )
         monitor = convert(body, MonitorBody)
-        type_ = monitor_given.type_of(monitor)
+        type_ = monitor_bodies.type_of(monitor)
         if not type_.is_run_by_agent:
-            raise invalid_task([Fault("type", "A host does not check this kind of monitor.")])
-        if "name" not in monitor_given.columns_in(monitor):
+            raise invalid_task([Fault("type", "Monitors of this type are not checked by a host.")])
+        if "name" not in monitor_bodies.columns_in(monitor):
             raise invalid_task([Fault("name", "This field is required.")])
-        config = monitor_given.config_in(type_, monitor, {})
+        config = monitor_bodies.config_in(type_, monitor, {})
         reject_masks(config)
         monitor_bindings.check(tx, actor.customer_id, type_, config)
         acl.resolve_entries(tx, actor.customer_id, monitor.acl or ())

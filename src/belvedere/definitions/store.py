@@ -17,7 +17,7 @@ DEFINITIONS = Listable(
         "id": Field("id"),
         "kind": Field("kind"),
         "host_tag": Field("host_tag"),
-        "name": Field("name"),
+        "name": Field("name", is_name=True),
         "version": Field("version", FieldKind.INT),
         "creation_date": Field("created_at", FieldKind.TIME),
         "last_update": Field("updated_at", FieldKind.TIME),

@@ -22,6 +22,8 @@ LOCAL = frozenset({"syslog", "blink1", "dbus", "kde", "qt", "glib", "gio", "gnom
     "windows",
 }
 MAX_FAULT = 300
+# The pages of Apprise about the addresses of each service.
+ADDRESSES = "https://appriseit.com/services/"
 # Shorter parts of a URL are words, not secrets.
 SECRET_LENGTH = 6
 
@@ -122,7 +124,19 @@ def _plugin(request: EgressRequest) -> tuple[Any, str]:
         # Apprise takes an address or a dict of settings, and has no types for either.
         target: Any = _to_person(request) if request.to else request.url
         plugin = Apprise.instantiate(target, asset=asset, suppress_exceptions=True)
-    return plugin, log.fault() if plugin is None else ""
+    return plugin, _reason(request.url, log.fault()) if plugin is None else ""
+
+
+def _reason(url: str, fault: str) -> str:
+    """Why Apprise made nothing of an address; its own message often says only that."""
+    from apprise.manager_plugins import NotificationManager
+
+    scheme = url.partition("://")[0].lower()
+    if scheme not in NotificationManager():  # type: ignore[no-untyped-call]
+        return f"No known service has addresses like this one. See {ADDRESSES}"
+    if not fault or "Unparseable" in fault:
+        return f"The address is incomplete. See {ADDRESSES} for what this service needs."
+    return fault
 
 
 def _to_person(request: EgressRequest) -> Any:  # a dict of settings, or None

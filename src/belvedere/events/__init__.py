@@ -13,7 +13,6 @@ from belvedere.events.log import (
     append_each,
     delete_for,
     delete_old,
-    for_object,
     newest,
 )
 
@@ -27,5 +26,4 @@ __all__ = [
     "delete_for",
     "delete_old",
     "newest",
-    "for_object",
 ]

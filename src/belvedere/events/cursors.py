@@ -120,14 +120,12 @@ def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:
 
 
 def set_aside(tx: Tx, name: str, event: Event, fault: str) -> None:
-    """Set aside an event that its consumer cannot process, and continue after it."""
+    """Set aside an event that its consumer cannot process, and continue after it. Its copy
+    stays when the event itself is deleted."""
     tx.execute(
-        "insert into parked (reaction, event_id, at, fault) values (?, ?, ?, ?)"
-        " on conflict (reaction, event_id) do nothing",
-        name,
-        event.id,
-        tx.now,
-        fault,
+        "insert into parked (reaction, event_id, at, fault, kind, object_id, data)"
+        " values (?, ?, ?, ?, ?, ?, ?) on conflict (reaction, event_id) do nothing",
+        *(name, event.id, tx.now, fault, event.kind, event.object_id, event.data),
     )
     move(tx, name, event)
 
@@ -141,6 +139,7 @@ def renumber(tx: Tx) -> int:
     if last is None or last <= tx.value(f"select {tx.dialect.current_xid}"):
         return 0
     tx.execute("set local statement_timeout = 0")
+    tx.execute("set local lock_timeout = 0")
     tx.execute("update cursors set xid = xid - ?", last + 1)
     tx.execute("update event_counts set deleted_xid = deleted_xid - ?", last + 1)
     return tx.execute("update events set xid = xid - ?", last + 1)

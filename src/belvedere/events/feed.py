@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from belvedere import events
 from belvedere.db import Database
-from belvedere.db.signals import ANY_EVENT, SignalBus
+from belvedere.db.signals import ANY_EVENT, SignalBus, Topic
 from belvedere.events import Event
 
 log = logging.getLogger("belvedere.events")
@@ -49,6 +49,7 @@ class EventFeed:
     async def _follow(self) -> None:
         arrived = asyncio.Event()
         unsubscribe = self._hub.subscribe(ANY_EVENT, lambda _: arrived.set())
+        withdraw = self._hub.request(Topic.EVENTS)
         try:
             while self._listeners:
                 with contextlib.suppress(TimeoutError):
@@ -59,6 +60,7 @@ class EventFeed:
                 await self._catch_up()
         finally:
             unsubscribe()
+            withdraw()
             self._task = None
 
     async def _catch_up(self) -> None:

@@ -100,11 +100,3 @@ def newest(tx: Tx) -> tuple[int, int]:
         f" order by {tx.dialect.newest_first} limit 1"
     )
     return (0, 0) if row is None else (row[0], row[1])
-
-
-def for_object(tx: Tx, object_id: str) -> list[Event]:
-    return tx.all(
-        Event,
-        f"select {columns(Event)} from events where object_id = ? order by id",
-        object_id,
-    )

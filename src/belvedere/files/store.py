@@ -17,7 +17,7 @@ FILES = Listable(
         "id": Field("id"),
         "_id": Field("id"),
         "_type": Field("kind"),
-        "filename": Field("filename"),
+        "filename": Field("filename", is_name=True),
         "mimetype": Field("mimetype"),
         "description": Field("description"),
         "md5": Field("md5"),

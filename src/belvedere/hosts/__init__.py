@@ -8,14 +8,15 @@ definitions created.
 from belvedere.hosts.presence import (
     connect,
     doubt_journal,
-    doubtful_until,
     end_session,
     mark_unreachable,
     note_accepted,
+    open_session,
     record_heartbeats,
     silent_ids,
 )
 from belvedere.hosts.service import change, create_host_enrolment, delete, enrol
+from belvedere.hosts.store import for_agent
 
 __all__ = [
     "change",
@@ -24,10 +25,11 @@ __all__ = [
     "delete",
     "end_session",
     "doubt_journal",
-    "doubtful_until",
     "enrol",
+    "for_agent",
     "mark_unreachable",
     "note_accepted",
+    "open_session",
     "record_heartbeats",
     "silent_ids",
 ]

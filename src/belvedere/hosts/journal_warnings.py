@@ -10,6 +10,7 @@ from belvedere import events
 from belvedere.base.clock import DAY, MINUTE, Millis, iso_or_none
 from belvedere.db import Tx
 from belvedere.hosts.presence import journal_id_of
+from belvedere.hosts.restored import LastHello
 from belvedere.protocol import Hello
 
 log = logging.getLogger("belvedere.agents")
@@ -58,13 +59,10 @@ def note_stale(tx: Tx, host_id: str, hello: Hello) -> None:
     )
 
 
-def is_renewed(tx: Tx, host_id: str, hello: Hello) -> bool:
-    """Whether this new journal replaces one that was rolled back; asked before `connect`."""
-    row = tx.row(
-        "select 1 from hosts where id = ? and stale_hello_at > ? and journal_id <> ?",
-        *(host_id, tx.now - RENEWAL_PERIOD, journal_id_of(hello)),
-    )
-    return row is not None
+def is_renewed(before: LastHello, hello: Hello, now: Millis) -> bool:
+    """Whether this new journal replaces one that was rolled back."""
+    is_stale = (before.stale_hello_at or 0) > now - RENEWAL_PERIOD
+    return is_stale and before.journal_id != journal_id_of(hello)
 
 
 def note_rolled_back(tx: Tx, host_id: str) -> None:

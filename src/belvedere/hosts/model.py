@@ -75,6 +75,22 @@ class HostRow(msgspec.Struct):
         return State.DRAINING if self.draining else State.ONLINE
 
 
+class AgentHostRow(HostRow):
+    """Also what is known of the journal of its agent."""
+
+    journal_id: str = ""
+    greeting: int = 0
+    saved_greeting: int = 0
+    keeper_id: str = ""
+    accepted_fence: int = 0
+    given_fence: int = 0
+    restored_fence: int = 0
+    restored_at: int | None = None
+    compared_at: int | None = None
+    doubted_at: int | None = None
+    stale_hello_at: int | None = None
+
+
 class HostRecord(msgspec.Struct):
     """A host as the interface shows it."""
 

@@ -1,4 +1,4 @@
-"""Connections of agents: sessions, heartbeats and time-outs."""
+"""Connections of agents: sessions, heartbeats and timeouts."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.db.signals import host_ready
 from belvedere.hosts import store
-from belvedere.hosts.model import HostRow
+from belvedere.hosts.model import AgentHostRow, HostRow
 from belvedere.protocol import Hello
 
 MAX_SLOTS = 1_000
@@ -22,10 +22,15 @@ RECENT: Millis = 1 * MINUTE
 
 
 def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
-    """Open a new session of the host's agent; every older session becomes invalid."""
-    host = store.for_agent(tx, host_id)
+    return open_session(tx, store.for_agent(tx, host_id), hello, address)
+
+
+def open_session(tx: Tx, host: AgentHostRow, hello: Hello, address: str) -> int:
+    """Open a new session of the agent of this host, which is locked; every older session becomes
+    invalid."""
+    host_id = host.id
     check_holder(host, hello.fingerprint)
-    _check_order(tx, host_id, hello)
+    _check_order(host, hello)
     session: int = tx.value(
         "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
         " greeting = ?, saved_greeting = ?, accepted_fence = ?, keeper_id = ?, doubted_at = null,"
@@ -36,7 +41,7 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
         _clean_text(hello.journal_id),
         _clean_text(hello.boot_id),
         hello.greeting,
-        *_evidence(tx, host_id, hello),
+        *_evidence(host, hello),
         _clean_text(hello.keeper_id),
         max(0, min(hello.slots, MAX_SLOTS)),
         _clean_text(hello.ip or address),
@@ -51,7 +56,8 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     version = _clean_text(hello.agent_version)
     data = {"hostname": host.hostname, "session": session, "agent_version": version}
     events.append(tx, host.customer_id, "host.connected", host_id, data)
-    note_disk(tx, host_id, session, hello.disk)
+    if host.disk_message != _clean_text(hello.disk):
+        note_disk(tx, host_id, session, hello.disk)
     _note_update(tx, host, _clean_text(hello.update_error))
     tx.signals.add(host_ready(host_id))
     return session
@@ -90,45 +96,27 @@ def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
     tx.signals.add(host_ready(host_id))
 
 
-def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:
+def _evidence(host: AgentHostRow, hello: Hello) -> tuple[int, int]:
     """The number of the last durable hello, and the highest fence that is certainly in the journal:
-    data
-    of a hello that is not durable may be lost in the next reboot."""
+    data of a hello that is not durable may be lost in the next reboot."""
     if hello.is_saved:
         return hello.greeting, highest_fence(hello)
-    row = tx.row(
-        "select saved_greeting, accepted_fence from hosts where id = ? and journal_id = ?",
-        host_id,
-        _clean_text(hello.journal_id),
-    )
-    return (0, 0) if row is None else (row[0], row[1])
+    if host.journal_id != _clean_text(hello.journal_id):
+        return 0, 0
+    return host.saved_greeting, host.accepted_fence
 
 
-def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:
+def _check_order(host: AgentHostRow, hello: Hello) -> None:
     """A Hello that arrives after a later one lacks what its agent has accepted since; using it
     would run those scripts again. (Zero: the agent does not number them.) A durable number above
     the last durable one is newer: the numbers in between were used while a disk was full, when
     nothing was accepted, and lost in a reboot."""
-    last = "saved_greeting" if hello.is_saved else "greeting"
-    overtaken = tx.value(
-        f"select 1 from hosts where id = ? and journal_id = ? and {last} >= ?",
-        host_id,
-        _clean_text(hello.journal_id),
-        hello.greeting,
-    )
-    if overtaken and hello.greeting:
+    last = host.saved_greeting if hello.is_saved else host.greeting
+    is_overtaken = host.journal_id == _clean_text(hello.journal_id) and last >= hello.greeting
+    if is_overtaken and hello.greeting:
         raise Conflict(
             "A later connection of this agent has already been accepted.", code="stale_hello"
         )
-
-
-def doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
-    """Attempts claimed up to this time may have been accepted although this journal lacks them,
-    because it was rolled back (the disk restored from a snapshot); 0 for a consistent journal."""
-    row = tx.row("select journal_id, accepted_fence, doubted_at from hosts where id = ?", host_id)
-    if row is None or row[0] != _clean_text(hello.journal_id):
-        return 0
-    return tx.now if highest_fence(hello) < row[1] else row[2] or 0
 
 
 def doubt_journal(tx: Tx, host_id: str, journal_id: str) -> None:

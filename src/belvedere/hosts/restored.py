@@ -8,7 +8,8 @@ import msgspec
 from belvedere import events
 from belvedere.base.clock import Millis
 from belvedere.db import Tx, columns
-from belvedere.hosts.presence import highest_fence
+from belvedere.hosts.model import AgentHostRow
+from belvedere.hosts.presence import highest_fence, journal_id_of
 from belvedere.protocol import Hello
 
 # The lost commits may have opened sessions; their numbers must not be used again.
@@ -26,6 +27,8 @@ class LastHello(msgspec.Struct):
     restored_fence: int = 0
     restored_at: Millis | None = None
     compared_at: Millis | None = None
+    doubted_at: Millis | None = None
+    stale_hello_at: Millis | None = None
 
     @property
     def is_due(self) -> bool:
@@ -39,9 +42,17 @@ class LastHello(msgspec.Struct):
 
 
 def last_hello(tx: Tx, host_id: str) -> LastHello:
-    """The record before the current hello is written."""
-    row = tx.row(f"select {columns(LastHello)} from hosts where id = ?", host_id)
+    """The record before the current hello is written, locked: a restore that is noticed meanwhile
+    must not be missed."""
+    row = tx.row(
+        f"select {columns(LastHello)} from hosts where id = ?{tx.dialect.lock_rows}", host_id
+    )
     return LastHello() if row is None else LastHello(*row)
+
+
+def last_hello_of(host: AgentHostRow) -> LastHello:
+    """The same record, of a host that was read with it."""
+    return LastHello(*[getattr(host, name) for name in LastHello.__struct_fields__])
 
 
 def is_continuous(before: LastHello, hello: Hello) -> bool:
@@ -49,6 +60,14 @@ def is_continuous(before: LastHello, hello: Hello) -> bool:
     nothing that it has accepted since can be missing."""
     is_same = before.keeper_id != "" and before.keeper_id == hello.keeper_id
     return is_same and before.journal_id == hello.journal_id and hello.greeting > before.greeting
+
+
+def doubtful_until(before: LastHello, hello: Hello, now: Millis) -> Millis:
+    """Attempts claimed up to this time may have been accepted although this journal lacks them,
+    because it was rolled back (the disk restored from a snapshot); 0 for a consistent journal."""
+    if before.journal_id != journal_id_of(hello):
+        return 0
+    return now if highest_fence(hello) < before.accepted_fence else before.doubted_at or 0
 
 
 def forgotten_up_to(before: LastHello, restored_fence: int, hello: Hello) -> int:
@@ -62,13 +81,14 @@ def forgotten_up_to(before: LastHello, restored_fence: int, hello: Hello) -> int
 
 def mark(tx: Tx, fence: int, host_id: str | None = None) -> int:
     """The database was restored: an attempt below the fence may have run even if it is not in the
-    journal. Marks all hosts, or one."""
+    journal. Marks one host, whose session has just been opened, or all; then every session becomes
+    invalid, also those of another server that still runs."""
     condition, params = ("", ()) if host_id is None else (" and id = ?", (host_id,))
     rows = tx.rows(
-        "update hosts set restored_at = ?, restored_fence = ?, compared_at = null,"
-        f" restore_evidence = '' where deleted_at is null{condition}"
+        "update hosts set restored_at = ?, restored_fence = ?, session = session + ?,"
+        f" compared_at = null, restore_evidence = '' where deleted_at is null{condition}"
         " returning customer_id, id, hostname",
-        *(tx.now, fence, *params),
+        *(tx.now, fence, SESSION_GAP if host_id is None else 0, *params),
     )
     events.append_all(
         tx, "host.restored", [(customer, host, {"hostname": name}) for customer, host, name in rows]

@@ -9,7 +9,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.db.interface import Dialect
 from belvedere.db.ports import Port
-from belvedere.hosts.model import HostRow
+from belvedere.hosts.model import AgentHostRow, HostRow
 from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
@@ -21,7 +21,7 @@ STATE = (
 _FIELDS = {
     "id": Field("id"),
     "_id": Field("id"),
-    "hostname": Field("hostname"),
+    "hostname": Field("hostname", is_name=True),
     "ip": Field("ip"),
     "os_name": Field("os_name"),
     "os_version": Field("os_version"),
@@ -46,7 +46,7 @@ def listable(dialect: Dialect) -> Listable:
     return Listable(fields={**_FIELDS, "tags": Field(has_tag)})
 
 
-_HOST = columns(HostRow)
+_HOST, _AGENT_HOST = columns(HostRow), columns(AgentHostRow)
 # (host): the registration of a TheEye agent is no longer valid.
 delete_registration: Port[[Tx, str], None] = Port("hosts.delete_registration")
 
@@ -80,11 +80,12 @@ def find_by_name(tx: Tx, customer_id: str, hostname: str, *, lock: bool = False)
     )
 
 
-def for_agent(tx: Tx, host_id: str) -> HostRow:
+def for_agent(tx: Tx, host_id: str) -> AgentHostRow:
     """The host that the credential of an agent belongs to, locked."""
     row = tx.one(
-        HostRow,
-        f"select {_HOST} from hosts where id = ? and deleted_at is null{tx.dialect.lock_rows}",
+        AgentHostRow,
+        f"select {_AGENT_HOST} from hosts where id = ? and deleted_at is null"
+        f"{tx.dialect.lock_rows}",
         host_id,
     )
     if row is None:

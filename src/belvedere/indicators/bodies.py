@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from belvedere.base.clock import Millis
+from belvedere.base.clock import Millis, range_text
 from belvedere.base.errors import Fault, Invalid
 from belvedere.indicators import model
 from belvedere.indicators.model import (
@@ -67,7 +67,10 @@ def _within(field: str, number: int, least: int, most: int) -> int:
 
 
 def _ttl(ttl: Millis | None) -> Millis | None:
-    return None if ttl is None else _within("ttl", ttl, model.MIN_TTL, model.MAX_TTL)
+    if ttl is not None and not model.MIN_TTL <= ttl <= model.MAX_TTL:
+        bounds = range_text(model.MIN_TTL, model.MAX_TTL)
+        raise text_fields.invalid_field("ttl", f"Must be {bounds}.")
+    return ttl
 
 
 def _tags(tags: list[str]) -> str:

@@ -18,8 +18,8 @@ _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.ite
 INDICATORS = Listable(
     fields={
         "id": Field("id"),
-        "title": Field("title"),
-        "name": Field("title"),
+        "title": Field("title", is_name=True),
+        "name": Field("title", is_name=True),
         "type": Field("type"),
         "_type": Field(f"case type {_KIND} end"),
         "state": Field("state"),

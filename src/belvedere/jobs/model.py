@@ -38,7 +38,6 @@ OPEN = tuple(sorted(set(Lifecycle) - FINAL))
 # literally, and reads the whole history otherwise. A job has ended_at exactly if its lifecycle is
 # final.
 IS_OPEN = "ended_at is null"
-WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
 # The reason of a job on hold that may have run after the backup from which the database was
 # restored: it runs only after an admin releases it, or after its host proves that it did not run.

@@ -16,7 +16,7 @@ from belvedere.jobs.lifecycle.legacy_orders import LegacyJob, LegacyJobs
 from belvedere.legacy_agents import claims, host_stats, monitor_configs, registration
 from belvedere.legacy_agents.host_stats import StatsRecord
 from belvedere.legacy_agents.monitor_configs import LegacyConfig
-from belvedere.legacy_agents.polling import LongPoll
+from belvedere.legacy_agents.polling import LongPoll, if_admitted
 from belvedere.legacy_agents.registration import AgentSession, LegacyServices, Registration
 from belvedere.monitors import housekeeping, watch_changes
 from belvedere.monitors import store as monitor_store
@@ -137,10 +137,8 @@ async def poll_task(request: Request[None]) -> list[LegacyJob]:
     session = await _authenticate(request, request.first("hostname"))
     limit = query.integer("limit", request.first("limit") or str(MAX_JOBS_OF_TASK))
     most = max(0, min(limit, MAX_JOBS_OF_TASK))
-    if not request.services.of(LegacyServices).admits_agents():
-        return []
     jobs: list[LegacyJob] = await request.services.db.write(
-        claims.claim_jobs_of_task,
+        if_admitted(request.services, claims.claim_jobs_of_task),
         request.actor,
         session.host_id,
         request.services.of(LegacyServices).base_url(),
@@ -236,7 +234,7 @@ ROUTES: tuple[Route, ...] = (
         summary="Claim jobs of one task for a TheEye agent",
         answer=list[LegacyJob],
         codes=("not_registered",),
-        query=(("hostname", "of the agent"), ("limit", "maximum number of jobs")),
+        query=(("hostname", "the host name of the agent"), ("limit", "maximum number of jobs")),
     ),
     _agents(
         method="POST",

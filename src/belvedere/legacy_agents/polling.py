@@ -6,6 +6,7 @@ work starts at once.
 
 import asyncio
 from collections.abc import Callable
+from typing import Concatenate, ParamSpec
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.services import Services
@@ -21,6 +22,18 @@ MAX_WAIT_S = 12.0
 RECHECK_S = 1.5
 
 Claim = Callable[[Tx, str, str, Keyring], list[LegacyJob]]
+P = ParamSpec("P")
+
+
+def if_admitted(
+    services: Services, claim: Callable[Concatenate[Tx, P], list[LegacyJob]]
+) -> Callable[Concatenate[Tx, P], list[LegacyJob]]:
+    """Checked in the transaction: a failover may be noticed while it waits for its turn."""
+
+    def claim_if_admitted(tx: Tx, /, *a: P.args, **k: P.kwargs) -> list[LegacyJob]:
+        return claim(tx, *a, **k) if services.of(LegacyServices).admits_agents() else []
+
+    return claim_if_admitted
 
 
 class LongPoll:
@@ -85,7 +98,10 @@ class LongPoll:
         if not await db.read(claims.has_work, host_id):
             return []
         jobs = await db.write(
-            claim, host_id, self._services.of(LegacyServices).base_url(), self._services.keyring
+            if_admitted(self._services, claim),
+            host_id,
+            self._services.of(LegacyServices).base_url(),
+            self._services.keyring,
         )
         if self._is_disconnected and jobs:
             await db.write(claims.return_unsent, host_id, [job.id for job in jobs])

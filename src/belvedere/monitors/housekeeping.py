@@ -1,6 +1,10 @@
 """Host monitors, which are created and deleted with their host; the purge of deleted monitors; due
 times after a clock change."""
 
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
 from belvedere import events
 from belvedere.access import delete_acl
 from belvedere.base.clock import DAY, ClockStep, Millis
@@ -8,31 +12,73 @@ from belvedere.db import Tx
 from belvedere.monitors import service, store, trial_store, watch_changes
 from belvedere.monitors.config import new_rows
 from belvedere.monitors.evaluation import rollups, samples
+from belvedere.monitors.evaluation.host_samples import IS_STEADY
 from belvedere.monitors.evaluation.observations import Observation
 from belvedere.monitors.model import MonitorRow, MonitorSeverity, MonitorType
 
 # Until then the ACL decides who may see the event of the deletion.
 DELETED_RETENTION: Millis = 30 * DAY
 BATCH_SIZE = 10
+# Not a parameter: the condition of the index.
+_OWN = f"type = '{MonitorType.HOST.value}'"
 
 
 def on_host_connected(tx: Tx, customer_id: str, host_id: str) -> None:
-    """Create the host's own monitor if it is missing, and record that the host is up."""
-    host = tx.row(
-        "select hostname, connected_at, gone_at from hosts"
-        " where id = ? and customer_id = ? and deleted_at is null",
-        host_id,
-        customer_id,
+    on_hosts_connected(tx, [(customer_id, host_id)])
+
+
+def on_hosts_connected(tx: Tx, hosts: Sequence[tuple[str, str]]) -> None:
+    """(organization, host): create the host's own monitor if it is missing, and record that the
+    host is up again. After a restart of the server thousands of hosts connect, and almost all
+    of them were up before: these get their next sample when it is due."""
+    steady = _steady_hosts(tx, [host_id for _, host_id in hosts])
+    others = [host for host in _connected(tx, hosts) if host[0] not in steady]
+    monitors = _host_monitors(tx, [host[0] for host in others]) if others else {}
+    observations = []
+    for host_id, customer_id, hostname, is_up in others:
+        rows = monitors.get(host_id) or [_create_host_monitor(tx, customer_id, host_id, hostname)]
+        # The host may have disconnected again in the meantime.
+        observations += [
+            (row, Observation(tx.now, "normal", "host:up")) for row in rows if is_up and row.enabled
+        ]
+    if observations:
+        samples.record_observations(tx, observations)
+
+
+def _connected(tx: Tx, hosts: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str, bool]]:
+    """(host, organization, name, whether it is up) of those that exist."""
+    rows = tx.rows(
+        "select id, customer_id, hostname, connected_at, gone_at from hosts"
+        f" where deleted_at is null and id in {tx.dialect.in_texts} order by id",
+        msgspec.json.encode([host_id for _, host_id in hosts]).decode(),
     )
-    if host is None:
-        return
-    rows = [row for row in store.for_host(tx, host_id, lock=True) if row.type == MonitorType.HOST]
-    if not rows:
-        rows = [_create_host_monitor(tx, customer_id, host_id, host[0])]
-    # The host may have disconnected again in the meantime.
-    if host[1] is not None and host[2] is None:
-        observation = Observation(tx.now, "normal", "host:up")
-        samples.record_observations(tx, [(row, observation) for row in rows if row.enabled])
+    pairs = set(hosts)
+    for host_id, customer_id, hostname, connected_at, gone_at in rows:
+        if (customer_id, host_id) in pairs:
+            yield host_id, customer_id, hostname, connected_at is not None and gone_at is None
+
+
+def _steady_hosts(tx: Tx, host_ids: Sequence[str]) -> set[str]:
+    """Hosts whose own monitor one more sample would not change."""
+    rows = tx.rows(
+        f"select host_id from monitors where {_OWN} and host_id in {tx.dialect.in_texts}"
+        f" and deleted_at is null and (enabled = 0 or {IS_STEADY})",
+        msgspec.json.encode(host_ids).decode(),
+    )
+    return {host_id for (host_id,) in rows}
+
+
+def _host_monitors(tx: Tx, host_ids: Sequence[str]) -> dict[str, list[MonitorRow]]:
+    """The own monitors of these hosts, locked."""
+    rows = store.select_locked(
+        tx,
+        f"{_OWN} and host_id in {tx.dialect.in_texts}",
+        msgspec.json.encode(host_ids).decode(),
+    )
+    monitors: dict[str, list[MonitorRow]] = {}
+    for row in rows:
+        monitors.setdefault(row.host_id or "", []).append(row)
+    return monitors
 
 
 def _create_host_monitor(tx: Tx, customer_id: str, host_id: str, hostname: str) -> MonitorRow:

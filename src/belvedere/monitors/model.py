@@ -58,6 +58,32 @@ class MonitorSeverity(StrEnum):
     CRITICAL = "CRITICAL"
 
 
+# In lists on the command line. The console has the same in ui/monitoring/text.ts.
+TYPE_TITLES = {
+    MonitorType.SCRAPER: "Web page",
+    MonitorType.DSTAT: "Statistics",
+    MonitorType.HOST: "Host",
+    MonitorType.PROCESS: "Process",
+    MonitorType.FILE: "File",
+    MonitorType.PSAUX: "List of processes",
+    MonitorType.SCRIPT: "Script",
+    MonitorType.NESTED: "Group",
+    MonitorType.TCP: "TCP port",
+    MonitorType.PING: "Ping",
+    MonitorType.DNS: "DNS",
+    MonitorType.TLS: "Certificate",
+    MonitorType.PUSH: "Push",
+}
+# A service that does not respond is down, which is shown in red unless its creator says otherwise.
+SERVICE_TYPES = frozenset(
+    {
+        MonitorType.SCRAPER,
+        MonitorType.TCP,
+        MonitorType.PING,
+        MonitorType.DNS,
+        MonitorType.TLS,
+    }
+)
 # The names that TheEye gives the types: ScraperMonitor.
 KIND_NAMES = {type_: f"{type_.value.capitalize()}Monitor" for type_ in MonitorType}
 
@@ -103,13 +129,23 @@ class MonitorRow(msgspec.Struct):
         return settings
 
 
+class _Waits(msgspec.Struct):
+    """The members of a configuration that say how long a check may take. It is read for every
+    result, and the others may be long."""
+
+    timeout: float | None = None
+    grace: float = 0
+
+
+_waits = msgspec.json.Decoder(_Waits).decode
+
+
 def silence_limit(row: MonitorRow) -> Millis:
     """How long a check may report nothing before the monitor goes to `updates_stopped`."""
-    settings = row.settings
-    timeout = settings.get("timeout") or 0
+    waits = _waits(row.config)
     loops = 1 if row.type == MonitorType.PUSH else MISSED_LOOPS
-    grace = settings.get("grace", 0)
-    return int(max(loops * row.looptime, MIN_SILENCE_LIMIT if loops > 1 else 0) + timeout + grace)
+    least = MIN_SILENCE_LIMIT if loops > 1 else 0
+    return int(max(loops * row.looptime, least) + (waits.timeout or 0) + waits.grace)
 
 
 def set_due(row: MonitorRow, since: Millis) -> None:

@@ -1,6 +1,7 @@
 """The rows of monitors."""
 
 from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,11 +23,11 @@ MONITORS = Listable(
     fields={
         "id": Field("m.id"),
         "_id": Field("m.id"),
-        "name": Field("m.name"),
+        "name": Field("m.name", is_name=True),
         "type": Field("m.type"),
         "_type": Field(f"case m.type {_KIND} end"),
         "host_id": Field("m.host_id"),
-        "hostname": Field("h.hostname"),
+        "hostname": Field("h.hostname", is_name=True),
         "state": Field("m.state"),
         "enable": Field("m.enabled", FieldKind.BOOL),
         "alerts": Field("m.alerts", FieldKind.BOOL),
@@ -72,6 +73,7 @@ STATUS_COLUMNS = (
     "due_at",
 )
 _SET_STATUS = ", ".join(f"{name} = ?" for name in STATUS_COLUMNS)
+_status_values = attrgetter(*STATUS_COLUMNS, "id", "customer_id")
 
 
 def seal_context(monitor_id: str) -> str:
@@ -196,10 +198,7 @@ def save_status(tx: Tx, rows: Iterable[MonitorRow]) -> None:
     """Save the columns that check results change; definitions stay as they are."""
     tx.update_many(
         f"update monitors set {_SET_STATUS} where id = ? and customer_id = ?",
-        [
-            (*(getattr(row, name) for name in STATUS_COLUMNS), row.id, row.customer_id)
-            for row in rows
-        ],
+        [_status_values(row) for row in rows],
     )
 
 

@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.access import Actor, history_lists, require_person
 from belvedere.access.history_lists import HistoryScope, HistoryTable
 from belvedere.access.id_ranges import TimeField
-from belvedere.base.clock import DAY, Millis
+from belvedere.base.clock import DAY, HOUR, Millis
 from belvedere.base.errors import Fault, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
@@ -128,6 +128,26 @@ def mark_all_read(tx: Tx, actor: Actor) -> int:
         tx.now,
         actor.customer_id,
         actor.user_id,
+    )
+
+
+def delete_for_channel(tx: Tx, customer_id: str, channel_id: str) -> None:
+    """Delete the reports of failed messages of a channel, while its messages still exist: nobody
+    can retry a message whose channel is deleted."""
+    oldest = tx.value(
+        "select min(id) from messages where channel_id = ? and state = 'dead'", channel_id
+    )
+    if oldest is None:
+        return
+    # Only inboxes of this organization are read, from the time of that message on. The clocks of
+    # servers, and so the times in ids, may differ.
+    since = f"{max(int(oldest[:12], 16) - HOUR, 0):012x}"
+    members = tx.dialect.in_subquery.format("select user_id from members where customer_id = ?")
+    tx.execute(
+        f"delete from notifications where user_id {members} and customer_id = ? and id >= ?"
+        " and kind = 'message.dead'"
+        " and object_id in (select id from messages where channel_id = ?)",
+        *(customer_id, customer_id, since, channel_id),
     )
 
 

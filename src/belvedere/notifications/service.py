@@ -16,7 +16,7 @@ from belvedere.base.text import request_masking
 from belvedere.base.text.credentials import MASK
 from belvedere.db import Tx
 from belvedere.egress.messages import EgressResult
-from belvedere.notifications import bodies, store
+from belvedere.notifications import bodies, inbox, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import message_text, messages, outbox
 from belvedere.notifications.delivery.messages import Message
@@ -100,7 +100,7 @@ def without_mask(url: str | None, visible_url: str = "") -> str | None:
 
 
 def delete_channel(tx: Tx, actor: Actor, channel_id: str) -> ChannelRow:
-    """Delete a channel with its messages; refused while a rule uses it."""
+    """Delete a channel with its messages, also from inboxes; refused while a rule uses it."""
     row = _locked_row(tx, actor, ChannelRow, channel_id, None)
     rules = store.rules_using(tx, actor.customer_id, channel_id)
     if rules:
@@ -108,6 +108,7 @@ def delete_channel(tx: Tx, actor: Actor, channel_id: str) -> ChannelRow:
             f"Rules use this channel: {', '.join(rules[:5])}. Change them first.",
             code="channel_in_use",
         )
+    inbox.delete_for_channel(tx, row.customer_id, channel_id)
     messages.delete_for_channel(tx, channel_id)
     secret_keys.delete(tx, actor.customer_id, "channel", channel_id)
     return _delete(tx, actor, row)

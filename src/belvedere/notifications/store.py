@@ -16,7 +16,7 @@ R = TypeVar("R", ChannelRow, RuleRow)
 
 _COMMON = {
     "id": Field("id"),
-    "name": Field("name"),
+    "name": Field("name", is_name=True),
     "enable": Field("enabled", FieldKind.BOOL),
     "version": Field("version", FieldKind.INT),
     "creation_date": Field("created_at", FieldKind.TIME),
@@ -123,7 +123,7 @@ def active_channels(tx: Tx, channel_ids: Iterable[str]) -> frozenset[str]:
 def active_channel_names(tx: Tx, customer_id: str, channel_ids: Iterable[str]) -> list[str]:
     rows = tx.rows(
         "select name from channels where customer_id = ? and enabled = 1"
-        f" and id in {tx.dialect.in_texts} order by name",
+        f" and id in {tx.dialect.in_texts} order by lower(name)",
         customer_id,
         msgspec.json.encode(sorted(channel_ids)).decode(),
     )

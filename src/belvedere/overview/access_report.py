@@ -143,7 +143,7 @@ ROUTES: tuple[Route, ...] = (
         "/access/explain",
         "manager",
         explain,
-        "Who may see and run something, and why",
+        "Show who may see and run an object, and why",
         answer=AccessReport,
         from_interface=False,
         query=(

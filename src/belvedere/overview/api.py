@@ -2,9 +2,10 @@
 
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
-from belvedere.overview import api_rows, counts, pending_decisions
+from belvedere.overview import api_rows, counts, names, pending_decisions
 from belvedere.overview import search as searching
 from belvedere.overview.counts import Counts
+from belvedere.overview.names import ObjectName
 from belvedere.overview.pending_decisions import PendingDecision
 from belvedere.overview.search import SearchResult
 from belvedere.rest import query
@@ -29,6 +30,14 @@ async def search(request: Request[None]) -> list[SearchResult]:
         request, searching.search, request.actor, request.first("q") or "", kinds, limit
     )
     return results
+
+
+async def list_names(request: Request[None]) -> list[ObjectName]:
+    kind = request.first("kind") or ""
+    if kind not in names.KINDS:
+        raise query.invalid_query("kind", f"kind must be one of {', '.join(names.KINDS)}.")
+    result: list[ObjectName] = await run_search(request, names.list_names, request.actor, kind)
+    return result
 
 
 async def count(request: Request[None]) -> Counts:
@@ -61,6 +70,18 @@ ROUTES: tuple[Route, ...] = (
             ("kind", f"only these, separated by commas: {', '.join(searching.KINDS)}"),
             ("limit", f"1 to {searching.MAX_LIMIT}, default {searching.DEFAULT_LIMIT}"),
         ),
+    ),
+    Route(
+        "GET",
+        "/-/names",
+        "viewer",
+        list_names,
+        f"List the names of all objects of a kind, at most {names.MAX_NAMES:,}",
+        style="plain",
+        answer=list[ObjectName],
+        from_interface=False,
+        compress=True,
+        query=(("kind", f"required: {', '.join(names.KINDS)}"),),
     ),
     Route(
         "GET",

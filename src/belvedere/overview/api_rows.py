@@ -103,7 +103,7 @@ ROUTES: tuple[Route, ...] = (
         "monitors",
         _change_handler(monitors.listable, changes.list_monitors),
         list[MonitorLineChange],
-        "only those of the page that were checked or changed after this time",
+        "only monitors of the page that were checked or changed after this time",
     ),
     Route(
         "GET",
@@ -121,7 +121,7 @@ ROUTES: tuple[Route, ...] = (
         "hosts",
         _change_handler(hosts.listable, changes.list_hosts),
         list[HostLineChange],
-        "without those of the page that have no figures after this time, no running job, no failing"
-        " monitor and no warning",
+        "leave out hosts without figures after this time, unless they have a running job, a failing"
+        " monitor or a warning",
     ),
 )

@@ -15,7 +15,7 @@ from belvedere.jobs.approvals.votes import enabled_answers
 from belvedere.jobs.model import APPROVAL, HELD, RESTORED, WORKFLOW, JobRow
 from belvedere.jobs.people import participants
 from belvedere.jobs.queries import details
-from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries import records as job_records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.response_budget import Budget
 from belvedere.tasks.model import mask_arguments
@@ -77,7 +77,7 @@ def list_pending(tx: Tx, actor: Actor, limit: int = MAX_LIMIT) -> list[PendingDe
     """As many as fit into one response; the others follow when these are answered."""
     jobs = answerable_jobs(tx, actor)[:limit]
     records = details.add_hostnames(
-        tx, [record.summary(job, actor.customer_name, tx.now) for job in jobs]
+        tx, [job_records.summary(job, actor.customer_name, tx.now) for job in jobs]
     )
     budget, decisions = Budget(), list[PendingDecision]()
     for job, summary in zip(jobs, records, strict=True):
@@ -91,7 +91,9 @@ def list_pending(tx: Tx, actor: Actor, limit: int = MAX_LIMIT) -> list[PendingDe
 def _pending_decision(tx: Tx, job: JobRow, job_record: JobRecord) -> PendingDecision:
     spec = specs.for_job(tx, job)
     is_approval = job.type == APPROVAL
-    record.add_task(job_record, job.task_id or "", spec, store.read_details(tx, job.id).arguments)
+    job_records.add_task(
+        job_record, job.task_id or "", spec, store.read_details(tx, job.id).arguments
+    )
     return PendingDecision(
         "approval" if is_approval else "input",
         job_record,

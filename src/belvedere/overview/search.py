@@ -6,16 +6,16 @@ the best matches of each kind are read.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, visible_filter
+from belvedere.access import Actor
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import as_short_id
 from belvedere.db import Tx
 from belvedere.jobs import permissions, store
+from belvedere.overview import objects
+from belvedere.overview.objects import SOURCES, ObjectSource
 from belvedere.overview.rows.queries import runnable_ids
 from belvedere.rest.listing import escaped
 
@@ -39,54 +39,6 @@ class SearchResult(msgspec.Struct):
     may_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchSource:
-    """Table and expressions to search for one kind of object. The alias of the table is `x`."""
-
-    table: str
-    name: str
-    detail: str = "''"
-    state: str = "null"
-    # A JSON array, or empty.
-    tags: str = "''"
-    join: str = ""
-    live: str = "x.deleted_at is null"
-    acl: bool = False
-    open_when_empty: bool = False
-    level: Level = Level.VIEWER
-
-
-_HOST = "left join hosts h on h.id = x.host_id and h.deleted_at is null"
-_HOSTNAME = "coalesce(h.hostname, '')"
-# The tags of a task are in the JSON of its definition.
-_SPEC_TAGS = "case when x.spec like '%\"tags\"%' then {} else '' end"
-# Equally good matches are listed in this order.
-SOURCES = {
-    "task": _SearchSource("tasks", "x.name", _HOSTNAME, "x.type", "{spec_tags}", _HOST, acl=True),
-    "workflow": _SearchSource("workflows", "x.name", tags="x.tags", acl=True),
-    "monitor": _SearchSource(
-        *("monitors", "x.name", _HOSTNAME, "x.state", "x.tags", _HOST),
-        acl=True,
-        open_when_empty=True,
-    ),
-    "host": _SearchSource("hosts", "x.hostname", "x.ip", tags="x.tags"),
-    "indicator": _SearchSource("indicators", "x.title", state="x.state", tags="x.tags", acl=True),
-    "webhook": _SearchSource("webhooks", "x.name", live="1 = 1"),
-    "schedule": _SearchSource("schedules", "x.name", "coalesce(x.repeat_every, '')", live="1 = 1"),
-    "script": _SearchSource(
-        *("files", "x.filename", "x.description", "null", "x.tags"),
-        live="x.deleted_at is null and x.kind = 'Script'",
-        level=Level.MANAGER,
-    ),
-    "member": _SearchSource(
-        *("members", "case when u.name = '' then u.username else u.name end", "u.email"),
-        state="x.level",
-        tags="x.tags",
-        join="join users u on u.id = x.user_id",
-        live="1 = 1",
-        level=Level.MANAGER,
-    ),
-}
 KINDS = (*SOURCES, "job")
 
 
@@ -136,10 +88,9 @@ def _rank(name: str, phrase: str, words: list[str]) -> int:
 
 def _matches(tx: Tx, actor: Actor, kind: str, words: list[str], limit: int) -> list[SearchResult]:
     source = SOURCES[kind]
-    spec_tags = _SPEC_TAGS.format(tx.dialect.json_text("x.spec", ["tags"]))
-    tags = source.tags.replace("{spec_tags}", spec_tags)
+    tags = source.tags_in(tx.dialect)
     conditions, condition_params = _conditions(source, tags, words)
-    visibility, visibility_params = _visibility(actor, kind)
+    visibility, visibility_params = objects.visibility(actor, kind)
     first = escaped(" ".join(words))
     rows = tx.rows(
         f"select x.id, {source.name}, {source.detail}, {source.state}, {tags} from {source.table} x"
@@ -157,12 +108,12 @@ def _matches(tx: Tx, actor: Actor, kind: str, words: list[str], limit: int) -> l
         ),
     )
     return [
-        SearchResult(kind, id_, name, detail, state, _tags(tags))
+        SearchResult(kind, id_, name, detail, state, objects.decode_tags(tags))
         for id_, name, detail, state, tags in rows
     ]
 
 
-def _conditions(source: _SearchSource, tags: str, words: list[str]) -> tuple[str, list[str]]:
+def _conditions(source: ObjectSource, tags: str, words: list[str]) -> tuple[str, list[str]]:
     """Each word must occur in one of them. The name is first because tags may need JSON parsing."""
     expressions = [source.name, source.detail, tags]
     condition = " or ".join(f"lower({expression}) like ? escape '\\'" for expression in expressions)
@@ -171,22 +122,6 @@ def _conditions(source: _SearchSource, tags: str, words: list[str]) -> tuple[str
     if short is not None:
         return f" and ({condition} or x.id like ?)", [*params, f"%{short}"]
     return f" and ({condition})" * len(words), params
-
-
-def _visibility(actor: Actor, kind: str) -> tuple[str, list[Any]]:
-    source = SOURCES[kind]
-    if kind == "schedule":
-        tasks, task_params = visible_filter(actor, "task", "x.target_id")
-        flows, flow_params = visible_filter(actor, "workflow", "x.target_id")
-        # Ids are unique across tasks and workflows, so each predicate matches only its own kind.
-        return f"({tasks} or {flows})", [*task_params, *flow_params]
-    if not source.acl:
-        return "1 = 1", []
-    return visible_filter(actor, kind, "x.id", open_when_empty=source.open_when_empty)
-
-
-def _tags(text: str | None) -> list[str]:
-    return msgspec.json.decode(text, type=list[str]) if text else []
 
 
 def _jobs(tx: Tx, actor: Actor, text: str, limit: int) -> list[SearchResult]:

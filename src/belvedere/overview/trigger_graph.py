@@ -70,7 +70,9 @@ def graph(tx: Tx, actor: Actor, node: str | None) -> TriggerGraph:
     ]
     if node is not None:
         if node not in objects:
-            raise NotFound("No object with this id that you may see.", code="not_found")
+            raise NotFound(
+                "There is no such object, or you don't have permission to see it.", code="not_found"
+            )
         triggers = [*_paths(triggers, node, down=True), *_paths(triggers, node, down=False)]
     return _to_graph(list(dict.fromkeys(triggers)), objects)
 

@@ -12,7 +12,7 @@ _ROW = columns(ProviderRow)
 
 
 def for_customer(tx: Tx, customer_id: str) -> list[ProviderRow]:
-    sql = f"select {_ROW} from providers where customer_id = ? order by name, id"
+    sql = f"select {_ROW} from providers where customer_id = ? order by lower(name), id"
     return tx.all(ProviderRow, sql, customer_id)
 
 

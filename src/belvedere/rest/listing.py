@@ -47,11 +47,13 @@ class Field:
 
     `column` is a column or an expression. With `{test}` inside it is a whole condition, such as
     `exists (select 1 … where entry {test})`; with `{n}` the field is declared as
-    `name.N` and the requested number is inserted there.
+    `name.N` and the requested number is inserted there. A name that people read (`is_name`) is
+    sorted case-insensitively.
     """
 
     column: str
     kind: FieldKind = FieldKind.TEXT
+    is_name: bool = False
 
     @property
     def is_condition(self) -> bool:

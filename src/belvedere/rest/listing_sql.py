@@ -84,7 +84,8 @@ def _page(listing: Listing) -> tuple[str, tuple[Param, ...]]:
 
 
 def _order(of: Listable, name: str, down: bool) -> str:
-    column = of.fields[name].column
+    field = of.fields[name]
+    column = f"lower({field.column})" if field.is_name else field.column
     if name == "id":
         return f"{column}{' desc' if down else ''}"
     # The engines sort missing values differently by default.

@@ -11,7 +11,6 @@ from belvedere.base.text.json_text import MAX_ELEMENTS
 # Levels are strings here, because `access` is above this package; a test of the table checks them.
 # (name, description) of query parameters.
 QueryTable = Sequence[tuple[str, str]]
-ANONYMOUS, AGENT = "anonymous", "agent"
 
 
 class Reply(msgspec.Struct):

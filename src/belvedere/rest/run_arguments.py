@@ -225,7 +225,8 @@ def _order(element: dict[str, Any], index: int) -> int:
 
 
 def _too_many() -> Invalid:
-    return _invalid("task_arguments", f"At most {MAX_FIELDS} fields are read.", "too_many_fields")
+    message = f"At most {MAX_FIELDS} fields are allowed."
+    return _invalid("task_arguments", message, "too_many_fields")
 
 
 def _invalid(name: str, message: str, code: str) -> Invalid:

@@ -19,7 +19,7 @@ from belvedere.tasks.store import ScheduleLine
 SCHEDULES = Listable(
     fields={
         "id": Field("id"),
-        "name": Field("name"),
+        "name": Field("name", is_name=True),
         "target": Field("target"),
         "task_id": Field("case target when 'task' then target_id end"),
         "workflow_id": Field("case target when 'workflow' then target_id end"),

@@ -11,7 +11,7 @@ from belvedere.secrets.model import SecretRow
 SECRETS = Listable(
     fields={
         "id": Field("id"),
-        "name": Field("name"),
+        "name": Field("name", is_name=True),
         "task_id": Field("task_id"),
         "secret": Field("is_secret", FieldKind.BOOL),
         "version": Field("version", FieldKind.INT),
@@ -42,7 +42,9 @@ def look_up(tx: Tx, customer_id: str, task_id: str, name: str) -> SecretRow | No
 def for_customer(tx: Tx, customer_id: str) -> list[SecretRow]:
     """All secrets, also those of tasks, sorted by name."""
     return tx.all(
-        SecretRow, f"select {_ROW} from secrets where customer_id = ? order by name", customer_id
+        SecretRow,
+        f"select {_ROW} from secrets where customer_id = ? order by lower(name), name",
+        customer_id,
     )
 
 

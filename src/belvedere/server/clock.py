@@ -14,14 +14,14 @@ from belvedere.indicators import service as indicators
 from belvedere.jobs.lifecycle import timeouts
 from belvedere.monitors import housekeeping
 from belvedere.notifications.delivery import messages
-from belvedere.schedules import clock_step as schedules
+from belvedere.schedules import clock_step
 from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.clock")
 
 # All of them in one transaction, in the order in which other code locks these rows.
 MOVES = (
-    schedules.move,
+    clock_step.move,
     timeouts.move_clock,
     presence.move_clock,
     housekeeping.move_clock,
@@ -53,7 +53,7 @@ def begin(tx: Tx, clock: SharedClock) -> None:
     have happened in the future."""
     clock_steps.prepare(tx)
     offset = clock_steps.recorded(tx, lock=True).offset
-    schedules.move(tx, ClockStep(0, tx.now))
+    clock_step.move(tx, ClockStep(0, tx.now))
     presence.move_clock(tx, ClockStep(0, tx.now))
     tx.after_commit(partial(clock.adopt, 0, offset))
 

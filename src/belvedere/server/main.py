@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import signal
@@ -51,7 +52,9 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
     raise_nofile()
     try:
         if settings.log_format not in ("text", "json"):
-            raise Refused(f"BELVEDERE_LOG_FORMAT is text or json, not {settings.log_format!r}.")
+            raise Refused(
+                f"BELVEDERE_LOG_FORMAT must be text or json, not {settings.log_format!r}."
+            )
         if with_agent:
             scripts_user.check(settings)
         runtime = build(settings)
@@ -211,9 +214,12 @@ def _listen(settings: Settings) -> sockets.socket:
     try:
         listening.bind((settings.host, settings.port))
     except OSError as fault:
+        listening.close()
+        # A port is in use or needs root; otherwise the address is wrong.
+        option = "--port" if fault.errno in (errno.EADDRINUSE, errno.EACCES) else "--host"
         raise Refused(
             f"Cannot listen on {settings.host}:{settings.port} ({fault.strerror});"
-            " choose another with --port."
+            f" choose another with {option}."
         ) from None
     # The address for people and agents has the port that was really bound (--port 0).
     settings.port = listening.getsockname()[1]

@@ -21,6 +21,9 @@ from belvedere.access.customers import password_recovery, second_factor_changes,
 from belvedere.base.errors import Conflict, Invalid, NotFound, Refused
 from belvedere.base.unix_sockets import short_path
 from belvedere.db import Tx
+from belvedere.db.migrate import check_installed
+from belvedere.db.readonly import peek
+from belvedere.db.transfer import marks
 from belvedere.files import quota
 from belvedere.jobs.recovery import restore
 from belvedere.rest import error_format
@@ -33,6 +36,8 @@ from belvedere.settings import SOCKET, Settings
 
 MAX_BODY = 64 * 1024
 MAX_QUOTA_GIB = 1_000_000
+# Also sets up a new database.
+CREATE_ORGANIZATION = "/organization"
 
 
 def _create_organization(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +73,7 @@ def _set_quota(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[
         raise NotFound("There is no such organization.", code="customer_not_found")
     gib = payload.get("gib")
     if gib is not None and not (isinstance(gib, int) and 0 <= gib <= MAX_QUOTA_GIB):
-        raise Invalid(f"gib is 0 (no limit) to {MAX_QUOTA_GIB}.", code="invalid_body")
+        raise Invalid(f"gib must be 0 (no limit) to {MAX_QUOTA_GIB}.", code="invalid_body")
     quota.set_limit(tx, customer.id, None if gib is None else gib * quota.GIB)
     return {"name": customer.name, "gib": gib}
 
@@ -122,7 +127,7 @@ def _mark_restored(tx: Tx, _: ServerRuntime, payload: dict[str, Any]) -> dict[st
 
 
 COMMANDS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]]] = {
-    "/organization": _create_organization,
+    CREATE_ORGANIZATION: _create_organization,
     "/organizations": _organizations,
     "/organization/allow-passwords": _allow_passwords,
     "/organization/quota": _set_quota,
@@ -200,6 +205,11 @@ async def _run_command(runtime: ServerRuntime, path: str, body: bytes) -> tuple[
 
 def offline(settings: Settings, path: str, payload: dict[str, Any]) -> dict[str, Any]:
     """The same without a running server."""
+    if path != CREATE_ORGANIZATION:
+        # A mistyped folder must not become a new installation.
+        with peek(settings.database_url) as db:
+            db.read(marks.check_usable)
+            db.read(check_installed)
     runtime = build(settings)
     try:
         return runtime.db.write_blocking(COMMANDS[path], runtime, {**payload, "server_runs": False})

@@ -51,13 +51,19 @@ def recover(runtime: ServerRuntime) -> None:
 
 
 async def _recover(runtime: ServerRuntime) -> None:
-    while not runtime.admits_agents:
+    while True:
         try:
             await _create_due_jobs(runtime)
             runtime.admits_agents = True
+            return
         except Unavailable as refusal:
             log.warning("waiting for the database after a failover reason=%r", refusal.message)
-            await asyncio.sleep(RETRY_S)
+        except Exception:
+            # Not the end: without this no agent could connect until the server is restarted.
+            log.exception(
+                "recovery after a failover failed; retrying; until then agents cannot connect"
+            )
+        await asyncio.sleep(RETRY_S)
 
 
 async def _create_due_jobs(runtime: ServerRuntime) -> None:
@@ -71,6 +77,7 @@ async def _catch_up(runtime: ServerRuntime, consumer: consumers.EventConsumer) -
     try:
         await consumers.catch_up(consumer, runtime)
     except Unavailable:
+        # Also if the event is too slow: a job that is created after agents connect is not held.
         raise
     except Exception:
         # The consumer itself tries again and sets the event aside.

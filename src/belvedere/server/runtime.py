@@ -9,6 +9,7 @@ from belvedere.access.request import AnyRequest
 from belvedere.access.services import Services
 from belvedere.base.clock import Millis, ObservedDurations
 from belvedere.base.counters import RequestCounts
+from belvedere.base.errors import Unavailable
 from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.drain.state import DrainState
 from belvedere.server.storage import Storage
@@ -60,6 +61,13 @@ class ServerRuntime(Services):
     # The built console and documentation.
     assets: "ConsoleAssets" = field(init=False)
     docs: "DocsSite" = field(init=False)
+
+    def check_admission(self) -> None:
+        """Refuse an agent while this server stops, or recovers lost work."""
+        if self.drain.refuses_agents:
+            raise Unavailable("This server is stopping; connect again.")
+        if not self.admits_agents:
+            raise Unavailable("Another database server took over; connect again.")
 
 
 def runtime_of(request: AnyRequest) -> ServerRuntime:

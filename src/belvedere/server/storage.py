@@ -7,14 +7,20 @@ server adds what its own agents send. The quota can therefore be exceeded by a m
 import logging
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from belvedere.db import Database, Tx
 from belvedere.files import quota
 
+# How far a measurement has come in a table.
+Key = TypeVar("Key")
+
 log = logging.getLogger("belvedere.server")
 # Estimated bytes of a sample with its numbers and message: samples are only counted.
 SAMPLE_BYTES = 256
+# Rows that one statement of a measurement reads.
+STEP_ROWS = 50_000
 # Measurements may use this share of the time: a long one is made less often.
 MAX_TIME_SHARE = 0.02
 
@@ -27,6 +33,9 @@ class Storage:
         self._own: dict[str, int] = {}
         self._used: dict[str, int] = {}
         self._full: set[str] = set()
+        # Whether the last measurement failed. Until one succeeds, only the organizations that were
+        # full at the last one that did are limited: the counters only grow.
+        self._is_outdated = False
         # Time by the monotonic clock.
         self._next_at = 0.0
 
@@ -36,7 +45,8 @@ class Storage:
         if not limit:
             return True
         used = self._used.get(customer_id, 0)
-        if used >= limit:
+        is_full = customer_id in self._full if self._is_outdated else used >= limit
+        if is_full:
             return False
         self._used[customer_id] = used + size
         return True
@@ -56,37 +66,71 @@ class Storage:
                 self.limit_of(customer_id),
             )
         self._full = full
+        self._is_outdated = False
 
     async def measure(self, db: Database, logs: Database) -> None:
         began = time.monotonic()
         if began < self._next_at:
             return
-        used = Counter(await db.read(_in_main))
-        used.update(await logs.read(_in_logs))
-        own = await db.read(quota.limits)
-        self.update(used, own)
-        await db.write(quota.save, used, self.limit, own)
-        ended = time.monotonic()
-        self._next_at = ended + (ended - began) / MAX_TIME_SHARE
+        try:
+            used = await _measure_all(db, logs)
+            own = await db.read(quota.limits)
+            self.update(used, own)
+            await db.write(quota.save, used, self.limit, own)
+        except Exception:
+            self._is_outdated = True
+            raise
+        finally:
+            ended = time.monotonic()
+            self._next_at = ended + (ended - began) / MAX_TIME_SHARE
 
 
-def _in_main(tx: Tx) -> dict[str, int]:
-    rows = tx.rows(
-        "select m.customer_id, count(*) from monitor_samples s"
-        " join monitors m on m.id = s.monitor_id group by m.customer_id"
-    )
-    used = Counter({customer_id: int(count) * SAMPLE_BYTES for customer_id, count in rows})
-    used.update(quota.file_bytes(tx))
-    used.update(quota.argument_bytes(tx))
-    return used
-
-
-def _in_logs(tx: Tx) -> dict[str, int]:
-    used: Counter[str] = Counter()
+async def _measure_all(db: Database, logs: Database) -> Counter[str]:
+    used = await _add_steps(db, _count_samples, ("", -1))
+    used.update(await db.read(quota.file_bytes))
+    used.update(await db.read(quota.argument_bytes))
     for table, column in (("logs", "bytes_kept"), ("job_file_bytes", "bytes")):
-        rows = tx.rows(
-            f"select customer_id, sum({column}) from {table} where customer_id <> ''"
-            " group by customer_id"
-        )
-        used.update({customer_id: int(size) for customer_id, size in rows})
+        used.update(await _add_steps(logs, _add_bytes, -1, table, column))
     return used
+
+
+async def _add_steps(
+    db: Database, step: Callable[..., tuple[Mapping[str, int], Key | None]], start: Key, *args: str
+) -> Counter[str]:
+    """The bytes by organization that all steps return, each from the key that ended the last. A
+    single statement would exceed the time limit of reads once a table is large."""
+    used: Counter[str] = Counter()
+    after: Key | None = start
+    while after is not None:
+        part, after = await db.read(step, after, *args)
+        used.update(part)
+    return used
+
+
+def _count_samples(tx: Tx, after: tuple[str, int]) -> tuple[dict[str, int], tuple[str, int] | None]:
+    rows = tx.rows(
+        "select s.monitor_id, max(s.at), count(*), m.customer_id from"
+        " (select monitor_id, at from monitor_samples where (monitor_id, at) > (?, ?)"
+        " order by monitor_id, at limit ?) s left join monitors m on m.id = s.monitor_id"
+        " group by s.monitor_id, m.customer_id order by s.monitor_id",
+        *(*after, STEP_ROWS),
+    )
+    used: Counter[str] = Counter()
+    for _, _, count, customer_id in rows:
+        # The samples of a deleted monitor are about to be deleted.
+        if customer_id is not None:
+            used[customer_id] += count * SAMPLE_BYTES
+    is_last = sum(count for _, _, count, _ in rows) < STEP_ROWS
+    return used, None if is_last else (rows[-1][0], rows[-1][1])
+
+
+def _add_bytes(tx: Tx, after: int, table: str, column: str) -> tuple[dict[str, int], int | None]:
+    rows = tx.rows(
+        "select customer_id, sum(size), count(*), max(fence) from"
+        f" (select customer_id, {column} as size, fence from {table} where fence > ?"
+        " order by fence limit ?) s group by customer_id",
+        *(after, STEP_ROWS),
+    )
+    used = {customer_id: int(size) for customer_id, size, _, _ in rows if customer_id}
+    is_last = sum(count for _, _, count, _ in rows) < STEP_ROWS
+    return used, None if is_last else max(fence for _, _, _, fence in rows)

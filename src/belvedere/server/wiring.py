@@ -47,7 +47,7 @@ from belvedere.server.redis.publisher import RedisPublisher
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.storage import Storage
 from belvedere.server.traces.exporter import TraceExporter
-from belvedere.server.transport.connections import Connections, room
+from belvedere.server.transport.connections import Connections, capacity
 from belvedere.server.transport.proxies import Proxies
 from belvedere.settings import Settings
 from belvedere.statuspages.public_status import PageCache
@@ -84,7 +84,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
 
 
 def _check_usable(db: Database) -> None:
-    """Refuse a database that is moved to another engine."""
+    """Refuse a database that is moved to another engine, or restored."""
     try:
         db.write_blocking(marks.check_usable)
     except Unavailable:
@@ -102,6 +102,8 @@ def _migrate_shared(db: Database) -> None:
         )
     migrate(db)
     migrate(db, "logs")
+    # A restore may have begun since it was checked.
+    _check_usable(db)
     db.write_blocking(installation.record_version)
     _follow_timeline(db)
 
@@ -168,8 +170,9 @@ def build_runtime(
     runtime.credentials = CredentialCache(db, keys)
     per_address = settings.connections_per_address
     runtime.watchdog = Watchdog(clock)
-    runtime.connections = Connections(per_address, room(), is_proxy=runtime.proxies.covers)
+    runtime.connections = Connections(per_address, capacity(), is_proxy=runtime.proxies.covers)
     signals.subscribe(ACCESS_CHANGED, runtime.credentials.clear)
+    runtime.agents.follow(signals)
     db.before_commit = runtime.agents.claim_for_signalled_hosts
     db.on_signals = signals.emit
     _add_feature_services(runtime)
@@ -220,9 +223,16 @@ def connect_notifier(runtime: ServerRuntime) -> "PostgresNotifier | None":
     loop = asyncio.get_running_loop()
 
     def receive(signals: set[Signal]) -> None:
-        loop.call_soon_threadsafe(receive_signals, runtime, signals)
+        loop.call_soon_threadsafe(act_on, signals)
 
-    notifier = PostgresNotifier(runtime.db, receive)
+    def act_on(signals: set[Signal]) -> None:
+        if any(topic is Topic.HOST and runtime.agents.for_host(key) for topic, key in signals):
+            # Its caller may wait for a job of our agent, which ends before a request arrives.
+            notifier.note_requests((Topic.JOB,))
+        receive_signals(runtime, signals)
+
+    notifier = PostgresNotifier(runtime.db, receive, runtime.signals.requested_topics)
+    runtime.signals.on_request = notifier.announce
 
     def emit(signals: set[Signal]) -> None:
         notifier.notify(signals_for_others(runtime.agents, signals))

@@ -88,7 +88,7 @@ def write(row: StatusPageRow, body: StatusPageBody) -> None:
     if body.slug is not UNSET:
         if not is_slug(body.slug):
             raise text_fields.invalid_field(
-                "slug", "Use 3 to 64 of a-z, 0-9 and '-', not starting or ending with '-'."
+                "slug", "Use 3 to 64 characters of a-z, 0-9 and '-'; not '-' at either end."
             )
         row.slug = body.slug
     if body.description is not UNSET:
@@ -103,7 +103,7 @@ def write(row: StatusPageRow, body: StatusPageBody) -> None:
 
 def _validated(parts: Sequence[Part]) -> list[Part]:
     if len(parts) > MAX_PARTS:
-        raise text_fields.invalid_field("parts", f"Use at most {MAX_PARTS}.")
+        raise text_fields.invalid_field("parts", f"At most {MAX_PARTS} parts are allowed.")
     for n, part in enumerate(parts):
         part.name = text_fields.line(f"parts[{n}].name", part.name, least=1, most=MAX_NAME)
         part.group = text_fields.line(f"parts[{n}].group", part.group, most=MAX_NAME)

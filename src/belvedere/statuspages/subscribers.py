@@ -162,7 +162,7 @@ def confirm(tx: Tx, keys: Keyring, slug: str, token: str) -> None:
 
 
 def unsubscribe(tx: Tx, keys: Keyring, slug: str, token: str) -> None:
-    """Repeating it is no error, because people open the link twice."""
+    """Repeating it is not an error, because people open the link twice."""
     service.public_row(tx, slug)
     row = _find(tx, _verified_id(keys, token, UNSUBSCRIBE))
     if row is not None:

@@ -23,13 +23,13 @@ _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.ite
 TASKS = Listable(
     fields={
         "id": Field("t.id"),
-        "name": Field("t.name"),
+        "name": Field("t.name", is_name=True),
         "type": Field("t.type"),
         "_type": Field(f"case t.type {_KIND} end"),
         "host_id": Field("t.host_id"),
-        "hostname": Field("h.hostname"),
+        "hostname": Field("h.hostname", is_name=True),
         "script_id": Field("t.script_id"),
-        "script_name": Field("f.filename"),
+        "script_name": Field("f.filename", is_name=True),
         "enable": Field("t.enabled", FieldKind.BOOL),
         "version": Field("t.version", FieldKind.INT),
         "creation_date": Field("t.created_at", FieldKind.TIME),

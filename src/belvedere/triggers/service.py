@@ -76,7 +76,7 @@ def resolve(
             text not in current
             and not sources.exists(tx, actor.customer_id, reference.source, reference.source_id)
         ):
-            faults.append(Fault(f"triggers[{n}]", "No such event; GET /event lists them."))
+            faults.append(Fault(f"triggers[{n}]", "There is no such event; see GET /event."))
         else:
             triggers[text] = Trigger(
                 reference.source, reference.source_id, reference.event_name, *target

@@ -125,7 +125,7 @@ def _build_call(
         redacted=store.redact_headers(headers.items()),
         payload=[],
         secret=secret,
-        once=_delivery_key(request),
+        idempotency_key=_delivery_key(request),
     )
 
 
@@ -231,7 +231,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook/{id}/trigger/secret/{secret}",
         "anonymous",
         trigger_by_secret,
-        "The same, authorized by the webhook's secret",
+        "Run what is attached, authorized by the webhook's secret",
         True,
         admit_secret,
     ),
@@ -239,7 +239,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook/{id}/trigger/signed",
         "anonymous",
         trigger_signed,
-        "The same, authorized by a signature with the webhook's secret",
+        "Run what is attached, authorized by a signature with the webhook's secret",
         False,
         admit_signed,
     ),

@@ -13,7 +13,7 @@ from belvedere.webhooks.model import WebhookRow
 WEBHOOKS = Listable(
     fields={
         "id": Field("id"),
-        "name": Field("name"),
+        "name": Field("name", is_name=True),
         "enable": Field("enabled", FieldKind.BOOL),
         "signature": Field("signature"),
         "trigger_count": Field("trigger_count", FieldKind.INT),

@@ -17,7 +17,7 @@ from belvedere.workflow_specs.model import WorkflowRow, WorkflowSpec, decode, en
 WORKFLOWS = Listable(
     fields={
         "id": Field("w.id"),
-        "name": Field("w.name"),
+        "name": Field("w.name", is_name=True),
         "enable": Field("w.enabled", FieldKind.BOOL),
         "multitasking": Field("w.multitasking", FieldKind.BOOL),
         "version": Field("w.version", FieldKind.INT),

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor
-from belvedere.base.clock import DAY, SECOND, Millis
+from belvedere.base.clock import DAY, SECOND, Millis, range_text
 from belvedere.base.errors import Fault, NotFound
 from belvedere.base.ids import is_id
 from belvedere.base.text import json_text
@@ -104,7 +104,7 @@ def validate(
         # Nothing is looked up for it, which would take a query for each node.
         raise graph.invalid_workflow(faults)
     if not SECOND <= spec.expires <= 365 * DAY:
-        faults.append(Fault("expires", f"Must be {SECOND} to {365 * DAY} milliseconds."))
+        faults.append(Fault("expires", f"Must be {range_text(SECOND, 365 * DAY)}."))
     faults += env_faults("global_constants", spec.global_constants)
     faults += _missing_tasks(tx, actor, spec, current_tasks)
     faults += nesting.faults_of(tx, actor.customer_id, workflow_id, spec.graph)

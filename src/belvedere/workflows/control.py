@@ -7,8 +7,7 @@ from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.db import Tx
 from belvedere.jobs import permissions
-from belvedere.jobs.lifecycle import actions as job_service
-from belvedere.jobs.lifecycle import assignment
+from belvedere.jobs.lifecycle import actions, assignment
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import StepRow
@@ -46,7 +45,7 @@ def list_steps(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> list[Step
 def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:
     """Cancel every open step; the workflow job ends with the last of them."""
     require_workflow_job(tx, actor, workflow_id, job_id)
-    job_service.cancel(tx, actor, job_id)
+    actions.cancel(tx, actor, job_id)
     advance(tx, job_id)
 
 

@@ -16,14 +16,16 @@ from belvedere.workflows.start import WorkflowJobRequest
 
 
 def request_for(
-    tx: Tx, actor: Actor, workflow_id: str, job_id: str, once: IdempotencyKey | None
+    tx: Tx, actor: Actor, workflow_id: str, job_id: str, idempotency_key: IdempotencyKey | None
 ) -> WorkflowJobRequest:
     """The request that runs the workflow as it is now, with the values of this ended job."""
     old = control.require_workflow_job(tx, actor, workflow_id, job_id)
     if not old.is_over:
         raise Conflict("Only a finished job can be restarted.", code="wrong_lifecycle")
     workflow_job = workflow_jobs.find(tx, old.id)
-    request = WorkflowJobRequest(actor, workflow_id, None, once=once, restarted_from=old.id)
+    request = WorkflowJobRequest(
+        actor, workflow_id, None, idempotency_key=idempotency_key, restarted_from=old.id
+    )
     node = _start(tx, actor, workflow_job)
     request.start = None if node is None else node.id
     _take_values(tx, request, node, workflow_job)

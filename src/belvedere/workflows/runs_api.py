@@ -110,7 +110,7 @@ async def _run(
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=request.services.keyring if secret is not None else None,
-        once=idempotency_key,
+        idempotency_key=idempotency_key,
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
         assignees=run_requests.assignees(arguments) if secret is None else (),
@@ -225,8 +225,10 @@ async def restart(request: Request[RestartBody]) -> Reply:
         message = "task_arguments are only for from=step; run the workflow to choose them."
         raise text_fields.invalid_field("task_arguments", message)
     if first == "start":
-        once = await run_requests.idempotency_key(request)
-        job_request = await request.services.db.read(rerun.request_for, request.actor, *path, once)
+        idempotency_key = await run_requests.idempotency_key(request)
+        job_request = await request.services.db.read(
+            rerun.request_for, request.actor, *path, idempotency_key
+        )
         return await _start(request, request.actor, job_request)
     job_id = await request.services.db.write(
         control.restart,

@@ -13,8 +13,7 @@ from belvedere.base.errors import Forbidden, Invalid, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.commit_hooks import around_commit
-from belvedere.jobs import idempotency as once
-from belvedere.jobs import starters
+from belvedere.jobs import idempotency, starters
 from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey
 from belvedere.jobs.lifecycle.create import TaskCache
 from belvedere.jobs.model import JobRow
@@ -35,7 +34,7 @@ class WorkflowJobRequest(msgspec.Struct):
     # The workflow's secret key, if it is used instead of a login.
     secret: str | None = None
     keys: Keyring | None = None
-    once: IdempotencyKey | None = None
+    idempotency_key: IdempotencyKey | None = None
     by_index: bool = False
     # Values beyond the definitions of the first task are ignored instead of refused.
     ignores_extra: bool = False
@@ -111,8 +110,10 @@ def write(tx: Tx, prepared: Sequence[PreparedWorkflowJob]) -> None:
     for job in prepared:
         assert job.run is not None
         step_jobs.begin_run(tx, job.run, starters.names_to_store(job.request.actor))
-        if job.request.once is not None:
-            once.store_keys(tx, [(_key(job.request), job.request.once, [job.job.id])])
+        if job.request.idempotency_key is not None:
+            idempotency.store_keys(
+                tx, [(_key(job.request), job.request.idempotency_key, [job.job.id])]
+            )
     around_commit(tx, "start")
 
 
@@ -185,16 +186,25 @@ def _assignees(tx: Tx, request: WorkflowJobRequest) -> tuple[str, ...]:
 
 def _key(request: WorkflowJobRequest) -> ScopedKey:
     """The owner of the idempotency key: the principal, or the secret key if nobody is signed in."""
-    assert request.once is not None
+    assert request.idempotency_key is not None
     owner = request.actor.principal if request.secret is None else f"secret:{request.workflow_id}"
-    return (request.actor.customer_id, owner, request.once.route, request.once.key)
+    return (
+        request.actor.customer_id,
+        owner,
+        request.idempotency_key.route,
+        request.idempotency_key.key,
+    )
 
 
 def _find_replay(tx: Tx, request: WorkflowJobRequest) -> PreparedWorkflowJob | None:
     """The job that this idempotency key created before."""
-    job_ids = None if request.once is None else once.find_replay(tx, _key(request), request.once)
+    job_ids = (
+        None
+        if request.idempotency_key is None
+        else idempotency.find_replay(tx, _key(request), request.idempotency_key)
+    )
     if job_ids is None:
         return None
     return PreparedWorkflowJob(
-        request, once.replayed_job(tx, request.actor.customer_id, job_ids[0])
+        request, idempotency.replayed_job(tx, request.actor.customer_id, job_ids[0])
     )

@@ -9,7 +9,7 @@ from typing import Any
 import hypothesis.strategies as st
 
 from belvedere.base.errors import Invalid
-from belvedere.base.text import regex as stepped
+from belvedere.base.text import regex
 from belvedere.base.text.masking import MARK, Masker
 from belvedere.jobs.output.log_lines import _CODES, LogSearch
 from belvedere.jobs.output.log_store import Chunk
@@ -56,7 +56,7 @@ asked = st.dictionaries(
 )
 
 
-# Most of the above is refused; these are conditions that are not.
+# Most of the above is refused; these are valid conditions.
 numbers = st.sampled_from(["-1", "0", "1", "2", "3"])
 sound = st.dictionaries(
     st.tuples(st.just("size"), operators.filter(lambda item: item != "[$text]")).map(
@@ -92,7 +92,8 @@ def _holds(condition: filters.Condition, row: tuple[Any, ...]) -> bool:
 
 
 def _check_filters(query: dict[str, list[str]]) -> None:
-    """Refused by Invalid, or SQL whose parameters fit and which finds what the conditions say."""
+    """Refused with Invalid, or SQL whose parameters match and which finds what the conditions
+    say."""
     try:
         listing = filters.read(query, LISTABLE)
     except Invalid as refusal:
@@ -108,7 +109,7 @@ def _check_filters(query: dict[str, list[str]]) -> None:
     _table.execute(text + sql.page, (*sql.params, *sql.page_params)).fetchall()
 
 
-# Cron, against a look at every day and every second.
+# Cron, compared with a check of every day and every second.
 _DAYS = st.sampled_from(["*", "?", "1", "29", "30", "31", "*/7", "1,15", "10-12", "5/10"])
 _WEEK = st.sampled_from(["*", "?", "mon", "0", "7", "*/7", "1-5", "sat,sun"])
 crons = st.tuples(
@@ -133,7 +134,7 @@ def _every_day(actual_cron: Cron, after: date) -> date | None:
 
 
 def _check_cron(example: tuple[str, datetime]) -> None:
-    """BadCron, or the first fitting time, which a look at every second of a day finds, too."""
+    """BadCron, or the first matching time, which a check of every second of a day finds, too."""
     text, moment = example
     try:
         actual_cron = cron.parse(text)
@@ -163,7 +164,7 @@ secrets = st.lists(st.text("abcd-='\\ é", min_size=8, max_size=14), min_size=1,
 
 
 def _check_masking(example: tuple[list[str], list[Any], list[int]]) -> None:
-    """No secret leaves, however the stream is cut, and the outcome is the same."""
+    """No secret is output, however the stream is split, and the result is the same."""
     values, parts, places = example
     stream = b"".join(
         part if isinstance(part, bytes) else values[part % len(values)].encode() for part in parts
@@ -181,7 +182,7 @@ def _check_masking(example: tuple[list[str], list[Any], list[int]]) -> None:
 
 parts = st.lists(st.one_of(st.integers(0, 2), st.binary(max_size=6)), max_size=8)
 
-# Logs with orders to a terminal.
+# Logs with terminal control codes.
 pieces = st.lists(
     st.one_of(
         st.sampled_from([b"\n", b"\x1b[0m", b"\x1b[1;31m", b"\x1b]0;t\x07", b"\x1b]x\x1b\\"]),
@@ -193,7 +194,8 @@ pieces = st.lists(
 
 
 def _check_log(example: tuple[bytes, list[int]]) -> None:
-    """The lines that hold the text, codes taken out, are found; and the same however it is cut."""
+    """The lines that contain the text, without the codes, are found; and the same however the log
+    is split."""
     data, places = example
     expected = [
         n + 1
@@ -218,7 +220,7 @@ atoms = st.one_of(
     st.sampled_from(["{2}", "{,3}", "{1,}", "{99999}", "[[:alpha:]]", "(?P<x>", r"\u00e9", "(?="]),
     st.text(max_size=2),
 )
-# Most of these are no patterns; what is made of whole parts is.
+# Most of these are not patterns; those made of whole parts are.
 whole = st.recursive(
     st.sampled_from(["a", "é", ".", "^", "$", r"\d", r"\w", r"\W", r"\s", "[a-f]", "[^é]", r"\B"]),
     lambda inner: st.one_of(
@@ -241,10 +243,11 @@ SHORT = [
 
 
 def _check_patterns(example: tuple[str, str]) -> None:
-    r"""Refused by Invalid on both sides, or matched alike by RE2 and by the agent's own engine."""
+    r"""Refused with Invalid on both sides, or matched alike by RE2 and by the agent's own
+    engine."""
     source, text = example
     try:
-        ours = stepped.Pattern(source)
+        ours = regex.Pattern(source)
     except Invalid as refusal:
         assert refusal.code == "bad_pattern"
         ours = None
@@ -255,7 +258,7 @@ def _check_patterns(example: tuple[str, str]) -> None:
         return
     assert ours is not None
     for item in (text, *SHORT):
-        # Words of RE2 are of ASCII letters.
+        # RE2's words consist of ASCII letters.
         if r"\b" not in source.lower() or item.isascii():
             assert theirs.matches(item) is ours.matches(item), (source, item)
 

@@ -1,4 +1,4 @@
-"""One target, and the loop that gives it examples until its time is over."""
+"""One target, and the loop that gives it examples until its time has passed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Target:
 
 
 def fuzz(target: Target, seconds: float, first_seed: int = 0) -> int:
-    """Rounds of examples, one seed after the other, as many as fit; how many began."""
+    """Rounds of examples, one seed after the other, as many as possible; how many were started."""
     end = monotonic() + seconds
     for seed in count(first_seed):
         _round(target, seed, end)
@@ -44,7 +44,7 @@ def _round(target: Target, seed: int, end: float) -> None:
     )
     @hypothesis.given(target.examples)
     def examples(value: Any) -> None:
-        # Also while a fault is made smaller: what is over is not looked at.
+        # Also while a failing example is shrunk: examples after the end are not checked.
         if monotonic() < end:
             target.check(value)
 

@@ -44,7 +44,7 @@ def _read(pieces: list[bytes]) -> tuple[list[websocket_frames.FrameMessage], int
 
 
 def _check_messages(example: tuple[list[tuple[int, bytes]], list[int]]) -> None:
-    """What is packed is read again, however it is cut."""
+    """What is packed is read again, however it is split."""
     messages, places = example
     items = [
         (opcode, b"x" * min(len(data), 125) if opcode >= websocket_frames.CLOSE else data)
@@ -61,7 +61,7 @@ def _check_messages(example: tuple[list[tuple[int, bytes]], list[int]]) -> None:
 
 
 def _check_noise(example: tuple[bytes, list[int]]) -> None:
-    """Anything is read or refused, and the same whichever way it is cut."""
+    """Anything is read or refused, and the result is the same however it is split."""
     data, places = example
     pair, cut_up = _read([data]), _read(cut(data, places))
     assert cut_up[1] == pair[1]
@@ -116,7 +116,7 @@ def _reference(text: str) -> Any:
 
 
 def _check_json(text: str) -> None:
-    """Refused by Invalid or read as the standard parser reads it, and written back the same."""
+    """Refused with Invalid or read as the standard parser reads it, and written back the same."""
     try:
         expected: Any = _reference(text)
         is_json = True
@@ -138,7 +138,7 @@ clear = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters=
 
 
 def _check_encodings(given: list[str]) -> None:
-    """JSON, form and query say the same."""
+    """JSON, form and query give the same arguments."""
     pairs = [("task_arguments", value) for value in given]
     body = json.dumps({"task_arguments": given}).encode()
     form = urlencode(pairs)
@@ -158,7 +158,7 @@ types = st.one_of(
 
 
 def _check_bodies(example: tuple[str, bytes, dict[str, list[str]]]) -> None:
-    """Any body is refused as such or read; what is read is a list of arguments or none."""
+    """Any body is refused or read; what is read is a list of arguments or none."""
     kind, raw, query = example
     try:
         text = run_arguments.read(kind, raw, query)

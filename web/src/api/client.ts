@@ -5,7 +5,9 @@ import type { components, paths } from './schema'
 /** A named shape of the interface: `Shape<'JobRecord'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name]
 
-/** Where the console lives (`/ui/`, maybe behind a prefix), and the interface beside it. */
+/**
+ * The address of the console (`/ui/`, possibly behind a prefix), and of the interface next to it.
+ */
 export const UI = new URL(document.baseURI).pathname
 export const ROOT = new URL('../', document.baseURI).pathname
 

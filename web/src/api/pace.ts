@@ -25,7 +25,7 @@ export class Pace {
   /** Milliseconds until the query may be read; 0: now, and it counts as read. */
   delay(query: PacedQuery): number {
     const pace = query.meta?.paceMs as ((data: unknown) => number) | undefined
-    // What nobody shows is only marked, which costs nothing.
+    // A query that no page shows is only marked, which costs nothing.
     if (!pace || !query.isActive()) return 0
     const every = pace(query.state.data)
     const at = Date.now()

@@ -348,6 +348,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/-/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the names of all objects of a kind, at most 10,000
+         * @description Level: viewer.
+         */
+        get: operations["get_names"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/-/needs": {
         parameters: {
             query?: never;
@@ -500,7 +520,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether this server waits for its first organization
+         * Show whether this server is waiting for its first organization
          * @description Level: anonymous.
          */
         get: operations["get_setup"];
@@ -684,7 +704,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who may see and run something, and why
+         * Show who may see and run an object, and why
          * @description Level: manager.
          */
         get: operations["get_access_explain"];
@@ -784,7 +804,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The audit log as CSV, at most 100,000 lines
+         * Download the audit log as CSV, at most 100,000 lines
          * @description Level: admin.
          */
         get: operations["get_api_audit_csv"];
@@ -1436,7 +1456,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Memberships with my e-mail address that I have not accepted
+         * List memberships with my e-mail address that I have not accepted
          * @description Level: viewer. People only.
          */
         get: operations["get_api_session_invitation"];
@@ -2588,7 +2608,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The arguments of some jobs as short texts, without masked ones
+         * List the arguments of some jobs as short texts, without masked ones
          * @description Level: viewer.
          */
         get: operations["get_job_arguments"];
@@ -3380,7 +3400,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the result of such a check, or that it is awaited
+         * Show the result of such a check, or that it is pending
          * @description Level: admin.
          */
         get: operations["get_monitor_trial_id"];
@@ -4972,12 +4992,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How the cards of a page are arranged: for you, and for everyone else
+         * Show how the cards of a page are arranged, for you and for everyone else
          * @description Level: viewer. People only.
          */
         get: operations["get_view_layout_dashboard"];
         /**
-         * Arrange the cards of a page; for everyone else only as a manager
+         * Arrange the cards of a page for you or, as a manager, for everyone else
          * @description Level: viewer. People only.
          */
         put: operations["put_view_layout_dashboard"];
@@ -5202,7 +5222,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The same, authorized by the webhook's secret
+         * Run what is attached, authorized by the webhook's secret
          * @description Level: anonymous.
          */
         post: operations["post_webhook_id_trigger_secret_secret"];
@@ -5222,7 +5242,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The same, authorized by a signature with the webhook's secret
+         * Run what is attached, authorized by a signature with the webhook's secret
          * @description Level: anonymous.
          */
         post: operations["post_webhook_id_trigger_signed"];
@@ -7285,9 +7305,10 @@ export interface components {
          * LogLines
          * @description Lines from `first` on. `offset`: the byte where it begins, `next`: where the line after the
          *         last of these begins. Where the middle of the output was cut out, `first` may be later than
-         *         asked for, and the lines end before the cut.
+         *         asked for, and the lines end before the cut. Not `complete`: a part of the output is missing.
          */
         LogLines: {
+            complete: boolean;
             first: number;
             lines: string[];
             next: number;
@@ -7845,6 +7866,18 @@ export interface components {
             read: boolean;
             severity: string;
             title: string;
+        };
+        /**
+         * ObjectName
+         * @description `detail`: its host, address or other text that distinguishes it from others with this
+         *         name. `state`: the type of a task, the level of a member.
+         */
+        ObjectName: {
+            detail: string;
+            id: string;
+            name: string;
+            state: string | null;
+            tags: string[];
         };
         /**
          * OfferRecord
@@ -8772,7 +8805,7 @@ export interface components {
         };
         /**
          * SetUpNeeded
-         * @description Whether this server waits for its first organization.
+         * @description Whether this server is waiting for its first organization.
          */
         SetUpNeeded: {
             needed: boolean;
@@ -9743,7 +9776,7 @@ export interface operations {
                 skip?: string;
                 /** @description 1: failures first */
                 "sort[rank]"?: string;
-                /** @description without those of the page that have no figures after this time, no running job, no failing monitor and no warning */
+                /** @description leave out hosts without figures after this time, unless they have a running job, a failing monitor or a warning */
                 since?: string;
             };
             header?: never;
@@ -9877,7 +9910,7 @@ export interface operations {
                 skip?: string;
                 /** @description 1: failures first */
                 "sort[rank]"?: string;
-                /** @description only those of the page that were checked or changed after this time */
+                /** @description only monitors of the page that were checked or changed after this time */
                 since?: string;
             };
             header?: never;
@@ -10213,6 +10246,38 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_names: {
+        parameters: {
+            query?: {
+                /** @description required: task, workflow, monitor, host, indicator, webhook, schedule, script, member */
+                kind?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ObjectName"][];
                 };
             };
             /** @description Refused. */
@@ -11059,7 +11124,7 @@ export interface operations {
                 limit?: string;
                 /** @description the last id of the previous page */
                 after?: string;
-                /** @description a part of the name of who did it */
+                /** @description a part of the name of the person or program */
                 user?: string;
                 /** @description what did it: member, token, agent, secret, trigger or operator */
                 kind?: string;
@@ -11107,7 +11172,7 @@ export interface operations {
                 limit?: string;
                 /** @description the last id of the previous page */
                 after?: string;
-                /** @description a part of the name of who did it */
+                /** @description a part of the name of the person or program */
                 user?: string;
                 /** @description what did it: member, token, agent, secret, trigger or operator */
                 kind?: string;
@@ -15367,7 +15432,7 @@ export interface operations {
                 count_most?: string;
                 /** @description examine at most this many jobs: X-Looked-Until, and Link for the next page */
                 look?: string;
-                /** @description of the agent that asks for work */
+                /** @description the host name of the agent that requests jobs */
                 hostname?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -16400,7 +16465,7 @@ export interface operations {
     get_job_id_log_search: {
         parameters: {
             query?: {
-                /** @description the text, without regard to case */
+                /** @description the text, case-insensitive */
                 q?: string;
                 /** @description at most this many lines, 1 to 1000; all are counted */
                 limit?: string;
@@ -20954,7 +21019,7 @@ export interface operations {
     get_task_id_job_queue: {
         parameters: {
             query?: {
-                /** @description of the agent */
+                /** @description the host name of the agent */
                 hostname?: string;
                 /** @description maximum number of jobs */
                 limit?: string;

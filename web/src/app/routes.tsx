@@ -17,7 +17,7 @@ interface RouteArgs {
   location: { href: string; pathname: string }
 }
 
-/** Lets in who is signed in to this organization; all others are led to where they can be. */
+/** Shows its content to people who are signed in to this organization; others are redirected. */
 export async function requireMember({ context, params, location }: RouteArgs): Promise<void> {
   const { href: to, pathname } = location
   const profile = await context.client.ensureQueryData(profileQuery).catch((fault) => {
@@ -46,7 +46,7 @@ export const orgRoute = createRoute({
   beforeLoad: requireMember,
 })
 
-/** Whatever no page has; inside of the shell, which the router's own "not found" is not. */
+/** The page for unknown addresses; inside the shell, unlike the router's own "not found". */
 export const notFoundRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '$',

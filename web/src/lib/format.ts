@@ -131,3 +131,8 @@ export function bytes(n: number): string {
 export function percent(share: number | null | undefined, digits = 2): string {
   return share == null ? '—' : `${number(share * 100, digits)} %`
 }
+
+/** In the order in which people look for them: without regard to case. */
+export function sortNames(names: Iterable<string>): string[] {
+  return [...names].sort((a, b) => a.localeCompare(b))
+}

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { reasonText } from '../../src/ui/job/reasons'
 import { cataloguesIn, namesReadIn } from './catalogues'
 import { PARTICIPLES, UNINFORMATIVE } from './names'
 import { filesBelow, importGraph, isScript, textOf } from './source'
@@ -37,6 +38,16 @@ test('English and Spanish have the same keys', () => {
     )
   })
   expect(differences).toEqual([])
+})
+
+test('every documented reason of a job has a text, also that of a job on hold', () => {
+  const table = textOf('../docs/reference/jobs.md')
+    .split('## Why a job ended')[1]!
+    .split('\n## ')[0]!
+  const cells = table.split('\n').map((line) => line.split('|')[1] ?? '')
+  const codes = cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, code]) => code!))
+  expect(codes.length).toBeGreaterThan(20)
+  expect([...codes, 'held'].filter((code) => reasonText(code) === code)).toEqual([])
 })
 
 test('a key says what the text is about', () => {

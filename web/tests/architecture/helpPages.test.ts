@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { DASHBOARD_HELP, HELP, helpAddress, helpPage } from '../../src/app/help'
 import { PAGES } from '../../src/app/pages'
+import { DOCUMENTED_LEVELS } from './pageLevels'
 
 const DOCS = new URL('../../../docs/', import.meta.url)
 
@@ -31,6 +32,11 @@ test('every page of the documentation that is linked exists, with its heading', 
     )
     if (anchor) expect(anchors, target).toContain(anchor)
   }
+})
+
+test('the documentation has every page of the navigation, with the lowest level that sees it', () => {
+  const levels = PAGES.map((page) => [page.titles[0], page.level ?? 'viewer'])
+  expect([...DOCUMENTED_LEVELS].sort()).toEqual(levels.sort())
 })
 
 test('no row is hidden by an earlier one', () => {

@@ -158,7 +158,7 @@ test('the audit is filtered by the address, and only admins can read it', async 
   const manager = await world.member('manager')
   await page.goto(world.at('/audit?action=member.accept'))
   await page.getByRole('button', { name: /Invitation accepted.*member manager@/ }).waitFor()
-  // Without room for the codes the words are enough.
+  // Without space for the codes, the words are sufficient.
   await page.setViewportSize({ width: 390, height: 844 })
   await actions.first().waitFor({ state: 'hidden' })
   expect((await world.request('GET', '/api/audit', undefined, manager)).status).toBe(403)

@@ -24,8 +24,14 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test('the list of hosts can be loaded to its end', async () => {
-  const page = await world.page('/hosts')
+test('the list of hosts can be loaded to its end, and is transferred compressed', async () => {
+  const page = await world.page('/')
+  const lists: Record<string, string>[] = []
+  page.on('response', (response) => {
+    const isList = new URL(response.url()).pathname === '/-/board/hosts'
+    if (isList) lists.push(response.headers())
+  })
+  await page.goto(world.at('/hosts'))
   await page.getByText(`${MANY} hosts`).waitFor()
   await until(async () => {
     await page.locator('.host-row').last().scrollIntoViewIfNeeded()
@@ -33,6 +39,8 @@ test('the list of hosts can be loaded to its end', async () => {
   }, 'the last host')
   await page.getByRole('link', { name: 'host-204' }).waitFor()
   expect(await page.getByRole('button', { name: /^Show .*more/ }).count()).toBe(0)
+  expect(lists.length).toBeGreaterThan(1)
+  for (const headers of lists) expect(headers['content-encoding']).toBe('gzip')
 })
 
 test('the dashboard and the wall show the worst objects, and link to the others with their number', async () => {
@@ -103,6 +111,29 @@ test('the run history of a schedule can be loaded beyond the first page', async 
   await expectMoreRows(page, 'Run history', 101)
   // The server accepts the query.
   expect(new Set(answers)).toEqual(new Set([200]))
+})
+
+test('a form loads only the names of the objects that it offers', async () => {
+  const page = await world.page('/')
+  const lists: string[] = []
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url())
+    const isList = /\/(task|host|monitor|workflows|indicator)$/.test(pathname)
+    if (isList && request.method() === 'GET' && !searchParams.has('limit')) lists.push(pathname)
+  })
+  const forms = [
+    ['/tasks/new?template=shell', 'Host', 'host-204'],
+    ['/monitors/new?kind=file', 'Checked by', 'host-204'],
+    ['/monitors/new?kind=nested', 'Members', 'push 204'],
+    ['/workflows/new', 'Tasks in order', 'Step'],
+  ]
+  for (const [path, field, option] of forms) {
+    await page.goto(world.at(path))
+    await page.getByRole('combobox', { name: field }).first().fill(option)
+    await page.getByRole('option', { name: option }).click()
+  }
+  expect(lists).toEqual([])
+  await page.close()
 })
 
 test('the tag filter offers the tags of all monitors', async () => {

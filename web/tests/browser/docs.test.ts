@@ -17,7 +17,8 @@ const SYSTEMS = [
 
 /** The server does not serve the README, so its picture is shown as GitHub shows it: as a file. */
 test('the picture of the README shows a job that continues while its server is killed', async () => {
-  const page = await world.anonymousPage()
+  // Fresh, so that no page of the server applies its content policy to the picture.
+  const page = await world.anonymousPage({ fresh: true })
   const readme = readFileSync(join(REPOSITORY, 'README.md'), 'utf8')
   const file = /!\[[^\]]*\]\((docs\/img\/\w+\.svg)\)/.exec(readme)![1]!
   await page.setContent(readFileSync(join(REPOSITORY, file), 'utf8'))
@@ -63,6 +64,26 @@ test('the comparison opens from the explanations, names ten systems, and links i
   await page.setViewportSize({ width: 390, height: 800 })
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
   await expect.poll(overflow).toBeLessThanOrEqual(0)
+})
+
+test('pictures follow the theme, and llms.txt lists the pages for programs', async () => {
+  const page = await world.anonymousPage({ scheme: 'dark' })
+  await page.goto(`${world.url}/-/docs/quickstart`)
+  const picture = page.getByRole('main').getByRole('img', { name: /^The page of a job/ })
+  await expect.poll(() => picture.count()).toBe(1)
+  await picture.scrollIntoViewIfNeeded()
+  const width = () => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)
+  await expect.poll(width).toBeGreaterThan(600)
+  expect(await picture.getAttribute('src')).toMatch(/-dark\.png$/)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.reload()
+  await expect.poll(() => picture.getAttribute('src')).toMatch(/job\.png$/)
+  const list = await page.getByRole('link', { name: 'llms.txt' }).getAttribute('href')
+  const text = await (await page.request.get(new URL(list!, page.url()).href)).text()
+  expect(text).toContain('# Belvedere')
+  const address = /\]\((\S*quickstart\S*)\)/.exec(text)![1]!
+  const answer = await page.request.get(new URL(address, new URL(list!, page.url())).href)
+  expect([answer.status(), await answer.text()]).toEqual([200, expect.stringContaining('# ')])
 })
 
 test('no page logged an error or called another host', () => {

@@ -43,6 +43,12 @@ const badge = (page: Page) =>
 test('a monitor that fails moves to the top, is counted, and appears in the inbox', async () => {
   const page = await world.page('/monitors')
   const inbox = await world.page('/inbox')
+  /** What the page reads while it is watched: only changes, and rows by their ids. */
+  const reads: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.startsWith('/-/board/') && !search.includes('where%5Bid')) reads.push(pathname)
+  })
   await page.locator('[role="row"][data-state="normal"]', { hasText: 'Shop' }).waitFor()
   await top(page).getByRole('link', { name: 'Archive' }).waitFor()
   await expect.poll(() => page.title()).toBe('Monitors · Belvedere')
@@ -63,6 +69,7 @@ test('a monitor that fails moves to the top, is counted, and appears in the inbo
   await expect.poll(() => icon(page)).toMatch(/favicon\.svg$/)
   await badge(page).getByText('1', { exact: true }).waitFor({ state: 'detached' })
   await inbox.getByRole('link', { name: 'Shop is normal again' }).waitFor()
+  expect([...new Set(reads)]).toEqual(['/-/board/monitors/changes'])
 })
 
 test('a service that has never responded is down and red after its first check', async () => {
@@ -79,6 +86,14 @@ test('a service that has never responded is down and red after its first check',
   await page.getByRole('link', { name: 'Mail', exact: true }).click()
   await page.getByRole('status').filter({ hasText: /^Down/ }).waitFor()
   await world.api('DELETE', `/monitor/${monitor.id}`)
+})
+
+test('a failure of a service is severe unless the form is changed', async () => {
+  const page = await world.page('/monitors')
+  for (const kind of ['scraper', 'tcp', 'ping', 'tls', 'dns']) {
+    await page.goto(world.at(`/monitors/new?kind=${kind}`))
+    await page.getByRole('button', { name: /^Checks and severity.*high severity/ }).waitFor()
+  }
 })
 
 test('opening an alert marks it as read', async () => {

@@ -205,7 +205,7 @@ test('hosts are filtered, sorted, shown as a grid, and get a command by selectio
   await page.keyboard.press('Escape')
   await page.getByText('Grid', { exact: true }).click()
   await page.locator('.host-cell[data-look="ok"]', { hasText: 'db-1' }).waitFor()
-  await page.getByRole('combobox', { name: 'Color by' }).click()
+  await page.getByRole('combobox', { name: 'Colour by' }).click()
   await page.getByRole('option', { name: 'CPU' }).click()
   await page.locator('.host-cell[data-level]', { hasText: hostname }).getByText('%').waitFor()
   await pictures(page, 'hosts-grid')

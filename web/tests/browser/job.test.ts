@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** Runs until it is canceled, or until its parent is gone. */
+/** Runs until it is canceled, or until its parent has ended. */
 const never = () => `while [ -d '${world.server.folder}' ]; do sleep 0.05; done`
 
 async function start(taskId: string, task_arguments: unknown[] = []): Promise<string> {
@@ -28,6 +28,8 @@ test('a running job is canceled from its page', async () => {
   await page.getByRole('status').filter({ hasText: 'Running' }).waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Keep running' }).waitFor()
+  const ambiguous = page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true })
+  expect(await ambiguous.count()).toBe(0)
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
   await page.getByRole('status').filter({ hasText: 'Canceled' }).waitFor()
   await page.getByRole('button', { name: 'Run again' }).waitFor()

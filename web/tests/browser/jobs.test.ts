@@ -155,9 +155,15 @@ async function strike(keys: string[]): Promise<void> {
   }
 }
 
-test('below 640 px a job is a card, and nothing scrolls sideways', async () => {
+test('on a narrow screen a job is a card, and nothing scrolls sideways', async () => {
   const page = await world.page('/jobs', { width: 390, height: 800 })
   await page.locator('.jobs-card-row').first().waitFor()
+  await rows(page).first().getByRole('checkbox').click()
+  const labels = page.locator('.jobs-bulk .mantine-Button-label')
+  await expect.poll(() => labels.count()).toBe(2)
+  expect(
+    await labels.evaluateAll((all) => all.map((label) => label.scrollWidth > label.clientWidth)),
+  ).toEqual([false, false])
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
 })
 

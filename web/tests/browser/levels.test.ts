@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { idle, type Person, World } from './world'
+import { idle, type Person, visit, World } from './world'
 
 const LEVELS = ['viewer', 'user', 'manager', 'admin'] as const
 type Level = (typeof LEVELS)[number]
@@ -89,7 +89,7 @@ for (const level of LEVELS) {
       const allowedNames = acts
         .filter(([, , whose]) => whose.includes(level))
         .map(([, name]) => filled(name))
-      await page.goto(world.at(filled(path)))
+      await visit(page, world.at(filled(path)))
       await page.waitForFunction(
         () =>
           (document.querySelector('main')?.innerText.trim().length ?? 0) > 5 &&
@@ -102,7 +102,6 @@ for (const level of LEVELS) {
       }
       await expect.poll(visibleNames).toEqual([path, ...allowedNames])
     }
-    await page.context().close()
   })
 }
 
@@ -130,7 +129,7 @@ test('forms are hidden from people who may not send them', async () => {
     '/monitors/$monitor/settings',
     '/indicators/$indicator/edit',
   ]) {
-    await page.goto(world.at(filled(path)))
+    await visit(page, world.at(filled(path)))
     await page.getByText('Page not found').waitFor()
   }
 })

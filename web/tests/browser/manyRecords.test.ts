@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { idle, until, World } from './world'
 
@@ -105,6 +106,8 @@ test('on a phone the toolbar of workflows is that of other lists, and links look
   const graph = { nodes: [{ id: 'a', task_id: task.id }], edges: [] }
   await world.api('POST', '/workflows', { name: 'Toolbar', start: 'a', graph })
   const page = await world.page('/workflows', { width: 390 })
+  const row = page.getByRole('listitem').filter({ hasText: 'Toolbar' })
+  await row.getByRole('img', { name: 'never ran' }).waitFor()
   const search = (await page.getByLabel('Find a workflow').boundingBox())!
   const create = (await page.getByRole('button', { name: 'New workflow' }).boundingBox())!
   expect(search.x).toBeLessThan(40)
@@ -145,6 +148,60 @@ test('on a tablet neither the words about a section nor the keys of the search a
   expect(await page.locator('.search kbd').isVisible()).toBe(false)
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.locator('.search kbd').waitFor()
+})
+
+test('on a tablet the names of jobs and the figures of a host are not cut', async () => {
+  const task = await world.script('Compare the stock of all branch offices', 'true')
+  const job = await world.api('POST', '/job', { task: task.id })
+  const page = await world.page('/jobs', { width: 768 })
+  const row = page.locator(`[data-job="${job.id}"]`)
+  await row.locator('.jobs-duration, .jobs-second').first().waitFor()
+  const link = row.getByRole('link', { name: task.name })
+  // The rows are laid out again after a change of the size.
+  const fits = (locator: Locator) =>
+    until(
+      () => locator.evaluate((element) => element.scrollWidth === element.clientWidth),
+      'a text that is not cut',
+    )
+  await fits(link)
+  await page.setViewportSize({ width: 390, height: 844 })
+  for (const line of await row.locator('.jobs-second').all()) await fits(line)
+  await page.setViewportSize({ width: 768, height: 1024 })
+  await page.goto(world.at('/hosts'))
+  const labels = page.locator('.host-figures .figure > span')
+  await labels.first().waitFor()
+  for (const label of await labels.all()) await fits(label)
+  await page.setViewportSize({ width: 390, height: 844 })
+  for (const label of await labels.all()) await fits(label)
+})
+
+test('a log is readable below a long head, and the page scrolls to it', async () => {
+  const task_arguments = Array.from({ length: 9 }, (_, order) => ({
+    type: 'input',
+    label: `Number ${order}`,
+    order,
+  }))
+  const task = await world.script('Long head', `echo ${'x'.repeat(500)}; exit 3`, {
+    task_arguments,
+  })
+  const values = task_arguments.map(({ order }) => `${'value-'.repeat(20)}${order}`)
+  const job = await world.api('POST', '/job', { task: task.id, task_arguments: values })
+  const page = await world.page(`/jobs/${job.id}`, { width: 390, height: 844 })
+  await page.getByText('Why did this fail?').waitFor()
+  const log = page.locator('.log-box')
+  await until(async () => ((await log.boundingBox())?.height ?? 0) > 100, 'a log of some height')
+  await log.scrollIntoViewIfNeeded()
+  expect(await page.evaluate(sideways)).toBe(0)
+})
+
+test('the buttons of a task do not hide the end of its script', async () => {
+  const task = await world.script('Short script', 'true')
+  const page = await world.page(`/tasks/${task.id}`)
+  const hint = page.getByText('Press Esc, then Tab, to leave the editor', { exact: false })
+  await hint.waitFor()
+  const end = (await hint.boundingBox())!
+  const bar = (await page.locator('.form-actions').boundingBox())!
+  expect(end.y + end.height).toBeLessThanOrEqual(bar.y)
 })
 
 test('a workflow shows who changed it, and the audit names and links what was changed', async () => {

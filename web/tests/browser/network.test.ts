@@ -97,11 +97,14 @@ test('a second visit fetches no asset again', async () => {
 })
 
 test('the first page loads few files and few bytes', async () => {
-  const page = await world.page('/')
+  const page = await world.page('/', { fresh: true })
   await page.getByRole('status', { name: 'Live' }).waitFor()
   const all = await assets(page)
   // With the font, packed by gzip.
-  expect(all.reduce((sum, asset) => sum + asset.size, 0)).toBeLessThan(350_000)
+  const bytes = all.reduce((sum, asset) => sum + asset.size, 0)
+  expect(bytes).toBeLessThan(350_000)
+  // Nothing came from a cache.
+  expect(bytes).toBeGreaterThan(100_000)
   expect(all.length).toBeLessThan(50)
 })
 

@@ -26,12 +26,18 @@ afterAll(async () => {
   receiver.close()
 })
 
+const SERVICES = [
+  ...['E-mail', 'Slack', 'Microsoft Teams', 'Telegram', 'Discord', 'ntfy', 'Pushover', 'Gotify'],
+  ...['Mattermost', 'PagerDuty', 'Opsgenie', 'Webhook'],
+]
+
 test('the wizard reports a failed test with the reason, then a sent one, and creates the rule', async () => {
   const page = await world.page('/settings/notifications')
   await page.getByText('Nobody is notified', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'New channel' }).click()
   await picture(page, 'wizard-services')
   const dialog = page.getByRole('dialog')
+  for (const name of SERVICES) await dialog.getByRole('button', { name, exact: true }).waitFor()
   await dialog.getByRole('button', { name: 'Webhook', exact: true }).click()
   await dialog.getByLabel('Webhook URL').fill(address())
   await dialog.getByLabel('Name of the channel').fill('ops')

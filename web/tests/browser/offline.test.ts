@@ -36,11 +36,17 @@ test('an offline host is announced on every page, in the navigation and in the t
     .getByText('1', { exact: true })
     .waitFor()
   await expect.poll(() => page.title()).toMatch(/^\(\d!\) · /)
+  const icon = page.locator('link[rel="icon"]')
+  const count = /\((\d)!\)/.exec(await page.title())![1]
+  await expect
+    .poll(async () => decodeURIComponent((await icon.getAttribute('href'))!))
+    .toContain(`>${count}</text>`)
   await page
     .getByRole('region', { name: 'Problems' })
     .getByRole('link', { name: /^edge-9/ })
     .waitFor()
-  expect(await page.getByText('Nothing needs your attention').count()).toBe(0)
+  await page.getByText('No approvals or questions are waiting for you.').waitFor()
+  expect(await page.getByText(/^Nothing/).count()).toBe(0)
   await page.goto(world.at('/tasks'))
   await banner.waitFor()
 })

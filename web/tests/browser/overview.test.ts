@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PROGRAM } from './server'
 import { idle, picture, press, until, World } from './world'
 
 /** Dashboard, jobs, palette and inbox of one organization with problems. */
@@ -75,6 +78,9 @@ test('the dashboard shows problems first and does not move while it loads', asyn
     .waitFor()
   await problems.getByRole('link', { name: /Checkout/ }).waitFor()
   await page.getByRole('region', { name: 'Recent jobs' }).waitFor()
+  // Beside failing monitors, nothing may read as if all were well.
+  const pending = page.getByRole('region', { name: 'Waiting for you' })
+  await pending.getByText('No approvals or questions are waiting for you.').waitFor()
   await idle(page)
   const box = (region: string) => page.getByRole('region', { name: region }).boundingBox()
   expect((await box('Problems'))!.y).toBeLessThan((await box('Indicators'))!.y)
@@ -87,6 +93,22 @@ test('the dashboard shows problems first and does not move while it loads', asyn
     .evaluateAll((all) => [...new Set(all.map((node) => getComputedStyle(node).fontFamily))])
   expect(faces).toHaveLength(1)
   await shoot(page, 'dashboard')
+})
+
+test('a long name does not hide the state of a problem', async () => {
+  const name = 'Payment gateway of the northern region, second line of the fallback'
+  const { id: host_id } = await world.host()
+  const target = { type: 'tcp', target: '127.0.0.1', port: 1 }
+  await world.api('POST', '/monitor', {
+    ...{ host_id, name, ...target },
+    ...{ looptime: 1000, fail_threshold: 1 },
+  })
+  const page = await world.page('/')
+  await page.setViewportSize({ width: 390, height: 800 })
+  const problem = page.getByRole('region', { name: 'Problems' }).getByRole('link', { name })
+  const state = (await problem.getByText('Down').boundingBox())!
+  const row = (await problem.boundingBox())!
+  expect(state.x + 40).toBeLessThan(row.x + row.width)
 })
 
 test('the cards are arranged by keys, for oneself and for everyone', async () => {
@@ -202,6 +224,28 @@ test('the list of jobs shows arguments and origins, and filters by search with c
   await page.getByRole('combobox', { name: 'Task' }).fill('deploy')
   await page.getByRole('option', { name: `Deploy shop · ${hostname}` }).click()
   await page.waitForURL(new RegExp(`task=${deploy.id}`))
+  await page.goto(world.at(`/tasks/${deploy.id}/jobs`))
+  await page.getByRole('list', { name: 'Jobs' }).getByText('webhook crm-export').waitFor()
+})
+
+test('the command line takes the short ids of the list, and has its words', async () => {
+  const hook = await world.api('POST', '/webhook', { name: 'deploys', tasks: [deploy.id] })
+  await world.api('POST', `/webhook/${hook.id}/trigger`, ['prod', 'k2'])
+  const page = await world.page('/jobs')
+  const row = page.locator('[data-job]').filter({ hasText: 'webhook deploys' })
+  await row.getByText('Succeeded').waitFor()
+  const [id, state, origin] = await Promise.all(
+    ['code', '.jobs-state', '.jobs-origin'].map((cell) => row.locator(cell).first().innerText()),
+  )
+  const { token } = await world.api<{ token: string }>('POST', '/api/token', { name: 'terminal' })
+  const login = { BELVEDERE_SERVER: world.url, BELVEDERE_TOKEN: token }
+  const env = { PATH: process.env.PATH, HOME: world.server.folder, LANG: 'C.UTF-8', ...login }
+  const { stdout } = await promisify(execFile)(PROGRAM, ['job', 'show', id!], { env })
+  const fields = Object.fromEntries(
+    stdout.split('\n').map((line) => line.split(/\s{2,}/) as [string, string]),
+  )
+  expect(fields.id).toBe(await row.getAttribute('data-job'))
+  expect(fields).toMatchObject({ state: `✓ ${state}`, 'started by': origin })
 })
 
 test('the palette selects the first result, and finds actions, job ids and recent pages', async () => {
@@ -231,6 +275,17 @@ test('the palette selects the first result, and finds actions, job ids and recen
   expect(await heightOf()).toBe(height)
   await press(page, 'Enter')
   await page.waitForURL(world.at(`/jobs/${failedJob.id}`))
+  for (const [words, option, path] of [
+    ['new task', /Task$/, '/tasks/new'],
+    ['schedules', /^Schedules/, '/schedules'],
+    ['wall', /Open the wall/, '/wall'],
+  ] as const) {
+    await press(page, 'Control+k')
+    await field.fill(words)
+    await page.getByRole('option', { name: option, selected: true }).waitFor()
+    await press(page, 'Enter')
+    await page.waitForURL(world.at(path))
+  }
 })
 
 test('the inbox groups alerts, and an approval shows its plan before it can be approved', async () => {
@@ -244,7 +299,7 @@ test('the inbox groups alerts, and an approval shows its plan before it can be a
   await world.api('PATCH', `/task/${deploy.id}`, { triggers: [`task:${gate.id}:success`] })
   await world.api('POST', '/job', { task: gate.id })
   const page = await world.page('/')
-  const card = page.getByRole('region', { name: 'Needs your attention' })
+  const card = page.getByRole('region', { name: 'Waiting for you' })
   await card.getByText('Deploy-shop.sh').waitFor()
   await card.getByRole('button', { name: 'Approve' }).waitFor()
   expect(await card.getByRole('button', { name: 'Reject' }).count()).toBe(0)
@@ -268,9 +323,15 @@ test('the inbox groups alerts, and an approval shows its plan before it can be a
   await group.getByRole('button', { name: '2 earlier alerts' }).waitFor()
   expect(await group.count()).toBe(1)
   expect(await group.getAttribute('data-group')).toBe('3')
+  // The bell counts the alerts and the approval that is still open.
+  const bell = page.getByRole('link', { name: /Inbox: \d+ new/ })
+  const onBell = async () => Number(/\d+/.exec((await bell.getAttribute('aria-label'))!)![0])
+  await expect.poll(onBell).toBeGreaterThan(3)
+  const before = await onBell()
   await page.getByRole('button', { name: 'Mark all as read' }).click()
   const unread = async () => (await world.api('GET', '/-/counts')).unread
   await expect.poll(unread).toBe(0)
+  await expect.poll(onBell).toBeLessThan(before)
 })
 
 test('no page had an error', () => {

@@ -9,11 +9,12 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 test('the default retention is set once and shown on tasks, and lists say what was removed', async () => {
-  const task = await world.script('Kept', '#!/bin/bash\ntrue\n')
   const page = await world.page('/settings/retention')
+  await page.getByText('No tasks yet.').waitFor()
+  const task = await world.script('Kept', '#!/bin/bash\ntrue\n')
   await page.getByLabel('Finished jobs to keep').fill('25')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText("the organization's default").first().waitFor()
+  await page.getByText('the organization’s default').first().waitFor()
   await until(
     async () => (await world.api('GET', `/task/${task.id}`)).history.count === 25,
     'the default of the task',
@@ -28,7 +29,7 @@ test('the default retention is set once and shown on tasks, and lists say what w
   }
   await world.api('DELETE', `/task/${task.id}/job`)
   await page.goto(world.at(`/tasks/${task.id}/jobs`))
-  await page.getByText("Keeps 25 jobs for 90 days, the organization's default.").waitFor()
+  await page.getByText('Keeps 25 jobs for 90 days, the organization’s default.').waitFor()
   await page.getByText('2 older jobs were removed').waitFor()
   await picture(page, 'task-jobs-removed')
   await page.goto(world.at('/jobs'))
@@ -40,7 +41,7 @@ test('a task can have its own retention, and use the default again', async () =>
   const page = await world.page('/settings/retention')
   const row = page.getByRole('listitem').filter({ hasText: 'Own' })
   await row.getByRole('button', { name: 'Use default' }).click()
-  await row.getByText("the organization's default").waitFor()
+  await row.getByText('the organization’s default').waitFor()
   await row.getByRole('button', { name: 'Use default' }).waitFor({ state: 'detached' })
   const { history } = await world.api('GET', `/task/${task.id}`)
   expect(history.inherited).toBe(true)

@@ -65,6 +65,7 @@ test('the strip of a frequent schedule is empty on days without runs', async () 
   const schedule = { repeatEvery: '*/5 * * * mon-fri', timezone: 'UTC', name: 'Office hours' }
   await world.api('POST', `/task/${task.id}/schedule`, schedule)
   const page = await world.page('/schedules', { zone: 'UTC' })
+  await page.getByText('*/5 * * * mon-fri · UTC').waitFor()
   const bands = page.locator('.sched-strip [data-band]')
   await expect.poll(() => bands.count()).toBeGreaterThan(40)
   const times = await bands.evaluateAll((rects) =>

@@ -93,15 +93,26 @@ export class Server {
   }
 }
 
-/** Below the ports that the system assigns to connections, so that none of them takes it. */
+let lastPort = 0
+
+/**
+ * The same port for one file after the other: the browser that they share then has the console of
+ * that address in its cache.
+ */
 async function freePort(): Promise<number> {
-  const port = 12_000 + Math.floor(Math.random() * 15_000)
+  while (!(lastPort && (await isFree(lastPort)))) lastPort = randomPort()
+  return lastPort
+}
+
+/** Below the ports that the system assigns to connections, so that none of them takes it. */
+const randomPort = () => 12_000 + Math.floor(Math.random() * 15_000)
+
+async function isFree(port: number): Promise<boolean> {
   const probe = createServer()
-  const isFree = await new Promise<boolean>((done) => {
+  const hasPort = await new Promise<boolean>((done) => {
     probe.once('error', () => done(false))
     probe.listen(port, '127.0.0.1', () => done(true))
   })
-  if (!isFree) return freePort()
-  await new Promise((done) => probe.close(done))
-  return port
+  if (hasPort) await new Promise((done) => probe.close(done))
+  return hasPort
 }

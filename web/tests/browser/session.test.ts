@@ -69,6 +69,9 @@ test('the navigation opens every page by mouse and by keys', async () => {
   await page.waitForURL(world.at('/jobs'))
   await page.getByRole('link', { name: 'Dashboard' }).click()
   await page.waitForURL(`${world.url}/ui/${CUSTOMER}`)
+  const observe = page.getByRole('navigation', { name: 'Observe' })
+  await observe.getByRole('link', { name: 'Wall' }).click()
+  await page.waitForURL(world.at('/wall'))
 })
 
 test('each first step is checked off when it is done, and the list disappears after the last', async () => {

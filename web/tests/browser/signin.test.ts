@@ -48,6 +48,9 @@ test('an empty server is set up with the code from its log', async () => {
   await page.getByRole('button', { name: 'Set up' }).click()
   await page.waitForURL(/\/ui\/first/)
   await page.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor()
+  // Now the server has an organization, and nothing to set up.
+  await page.goto(`${world.url}/ui/setup`)
+  await page.waitForURL(/\/ui\/login/)
   expect(world.pageErrors).toEqual([])
 })
 

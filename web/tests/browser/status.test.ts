@@ -17,7 +17,7 @@ test('an admin creates a status page, and anyone can read it', async () => {
   await page.getByRole('button', { name: 'Address and description' }).click()
   await page.getByLabel('Description').waitFor()
   await page.getByRole('textbox', { name: 'Address' }).fill('acme')
-  await page.getByRole('combobox', { name: 'Which' }).click()
+  await page.getByRole('combobox', { name: 'Object' }).click()
   await page.getByRole('option', { name: 'This server' }).click()
   await page.getByLabel('Name for visitors').fill('Web shop')
   await page.getByLabel('Group').fill('Front')

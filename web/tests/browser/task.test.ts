@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { picture, until, World } from './world'
+import { idle, picture, press, until, visit, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -81,7 +81,7 @@ const FORMS = [
 test('every new page ends with Create and Cancel, at the same place', async () => {
   const page = await world.page('/')
   for (const path of FORMS) {
-    await page.goto(world.at(path))
+    await visit(page, world.at(path))
     const buttons = page.locator('.form-actions').locator('button, a')
     await buttons.first().waitFor()
     expect((await buttons.allInnerTexts()).slice(0, 2), path).toEqual(['Create', 'Cancel'])
@@ -120,7 +120,7 @@ test('arguments are added, moved by keyboard, and saved in that order', async ()
     await dialog(page).getByRole('textbox', { name: 'Label' }).fill(label)
     await dialog(page).getByRole('combobox', { name: 'Kind' }).click()
     await page.getByRole('option', { name: kind, exact: true }).click()
-    await dialog(page).getByRole('button', { name: 'Apply' }).click()
+    await dialog(page).getByRole('button', { name: 'Add argument' }).click()
     await dialog(page).waitFor({ state: 'hidden' })
   }
   await page.getByRole('button', { name: /^Third, position 3/ }).focus()
@@ -169,7 +169,7 @@ test('adding an argument to a new task does not create the task', async () => {
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Not yet')
   await page.getByRole('button', { name: 'Add argument' }).click()
   await dialog(page).getByRole('textbox', { name: 'Label' }).fill('First')
-  await dialog(page).getByRole('button', { name: 'Apply' }).click()
+  await dialog(page).getByRole('button', { name: 'Add argument' }).click()
   await dialog(page).waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: /^First, position 1/ }).waitFor()
   await page.getByRole('button', { name: 'Add argument' }).click()
@@ -229,6 +229,29 @@ test('the run dialog has a field for every kind, validates them, and sends them 
   expect(await form.getByLabel('Line').inputValue()).toBe('abc')
   expect(await form.getByRole('textbox', { name: 'Hidden' }).inputValue()).toBe('')
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('p4ss-word')
+})
+
+test('an address that opens the run dialog does so once', async () => {
+  const task = await world.script('Once', '#!/bin/sh\necho once\n')
+  const flow = await world.api<{ id: string }>('POST', '/workflows', {
+    name: 'Once',
+    start: 'a',
+    graph: { nodes: [{ id: 'a', task_id: task.id }], edges: [] },
+  })
+  for (const path of [`/tasks/${task.id}`, `/workflows/${flow.id}`]) {
+    const page = await world.page(`${path}?run=true`)
+    await dialog(page).getByText('This takes no arguments').waitFor()
+    await page.waitForURL((url) => !url.search.includes('run'))
+    await press(page, 'Escape')
+    await dialog(page).waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Run', exact: true }).first().waitFor()
+    await idle(page)
+    expect(await dialog(page).count()).toBe(0)
+    await page.getByRole('button', { name: 'Run', exact: true }).first().click()
+    await dialog(page).waitFor()
+    expect(page.url()).not.toContain('run')
+  }
 })
 
 test('the script is edited, checked and versioned', async () => {

@@ -20,9 +20,11 @@ export default defineConfig({
   test: {
     include: ['*.test.ts'],
     environment: 'node',
-    // Two cores: two files at a time, each with a server and a browser of its own. `make test` runs
-    // them beside the Python tests, one at a time.
+    // Two cores: two files at a time, each with a server of its own; the files of a worker share a
+    // browser. `make test` runs them beside the Python tests, one at a time.
     maxWorkers: Number(process.env.BROWSER_WORKERS ?? 2),
+    // Files share the modules that they import: Playwright is loaded once per worker.
+    isolate: false,
     sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -28,7 +28,7 @@ test('a webhook is created, called and replayed; a new secret disables the old a
   await page.getByRole('option', { name: /^Greet/ }).click()
   // Signatures are seldom needed: one line shows the choice until the group is opened.
   expect(await page.getByRole('combobox', { name: 'Signature' }).count()).toBe(0)
-  const group = page.getByRole('button', { name: 'How callers prove who they are None' })
+  const group = page.getByRole('button', { name: 'How callers authenticate None' })
   await group.click()
   await page.getByRole('combobox', { name: 'Signature' }).waitFor()
   await page.getByRole('button', { name: 'Create', exact: true }).click()

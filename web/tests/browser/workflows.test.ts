@@ -34,9 +34,14 @@ async function isThere(locator: Locator): Promise<boolean> {
 async function addStep(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Add step' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add step' })
-  await dialog.getByRole('combobox').fill(name)
-  await page.getByRole('option', { name: new RegExp(`^${name}`) }).click()
-  await dialog.getByRole('button', { name: 'Add step' }).click()
+  const add = dialog.getByRole('button', { name: 'Add step' })
+  // The list may move under the pointer while it is filtered; then the click chooses nothing.
+  await until(async () => {
+    await dialog.getByRole('combobox').fill(name)
+    await page.getByRole('option', { name: new RegExp(`^${name}`) }).click()
+    return add.isEnabled()
+  }, 'the choice')
+  await add.click()
   await dialog.waitFor({ state: 'hidden' })
 }
 
@@ -50,15 +55,15 @@ test('a graph is built by mouse: connect by dragging, limit a loop, undo, save',
   await addStep(page, 'build')
   const handle = (node: string, kind: string) =>
     page.locator(`.react-flow__node[data-id="${node}"] .react-flow__handle.${kind}`)
-  await page.getByText('Nothing leads to build').waitFor()
-  // The graph may still move to make room for the new step.
+  await page.getByText('No connection leads to build').waitFor()
+  // The graph may still move to make space for the new step.
   await until(async () => {
     await handle('fetch', 'source').dragTo(handle('build', 'target'))
     return isThere(page.locator('.react-flow__edge'))
   }, 'the edge')
-  await page.getByText('Nothing leads to').waitFor({ state: 'hidden' })
+  await page.getByText('No connection leads to').waitFor({ state: 'hidden' })
   // A connection that leads back has a limit immediately, and the panel shows it.
-  const most = page.getByLabel('Maximum number of times')
+  const most = page.getByLabel('Maximum passes')
   await until(async () => {
     await handle('build', 'source').dragTo(handle('fetch', 'target'))
     return isThere(most)
@@ -70,9 +75,9 @@ test('a graph is built by mouse: connect by dragging, limit a loop, undo, save',
   await most.fill('5')
   await page.locator('.react-flow__edge.flow-round').getByText('↻ ≤5×').waitFor()
   await addStep(page, 'ship')
-  await page.getByText('Nothing leads to ship').waitFor()
+  await page.getByText('No connection leads to ship').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
-  await page.getByText('Nothing leads to').waitFor({ state: 'hidden' })
+  await page.getByText('No connection leads to').waitFor({ state: 'hidden' })
   await waitUntilSaved(page)
   const { graph } = await world.api('GET', `/workflows/${workflow.id}`)
   expect(graph.edges).toEqual([
@@ -98,7 +103,7 @@ test('a loop is created by keyboard, and its run shows every visit', async () =>
   const dialog = page.getByRole('dialog', { name: 'Connect two steps' })
   await choose(page, 'From step', 'build')
   await choose(page, 'To step', 'fetch')
-  await dialog.getByLabel('Maximum number of times').fill('4')
+  await dialog.getByLabel('Maximum passes').fill('4')
   await dialog.getByRole('button', { name: 'Connect' }).press('Enter')
   await dialog.waitFor({ state: 'hidden' })
   await page.getByRole('cell', { name: 'success → fetch (at most 4×)' }).waitFor()
@@ -106,7 +111,7 @@ test('a loop is created by keyboard, and its run shows every visit', async () =>
   await page.getByRole('row').nth(2).getByRole('button', { name: 'Actions' }).press('Enter')
   await page.getByRole('menuitem', { name: 'Edit' }).press('Enter')
   await page.getByRole('button', { name: 'Change connection: success → fetch' }).press('Enter')
-  await page.getByLabel('Maximum number of times').fill('2')
+  await page.getByLabel('Maximum passes').fill('2')
   await page.getByRole('cell', { name: 'success → fetch (at most 2×)' }).waitFor()
   await page.keyboard.press('Control+s')
   await page.getByText('Saved', { exact: true }).waitFor()
@@ -224,7 +229,7 @@ test('a step runs another workflow, and their jobs link to each other', async ()
   })
   const page = await world.page(`/workflows/${outer.id}/graph?edit=true`)
   await addStep(page, 'inner')
-  await page.getByText('Nothing leads to inner').waitFor()
+  await page.getByText('No connection leads to inner').waitFor()
   await page.getByRole('button', { name: 'Connect' }).click()
   const dialog = page.getByRole('dialog', { name: 'Connect two steps' })
   await choose(page, 'From step', 'fetch')
@@ -391,6 +396,11 @@ test('a step opens beside the newest run, and the editor maps its arguments', as
   await panel.getByText('Output', { exact: true }).click()
   await panel.getByText('"user": "ada"').waitFor()
   expect(new URL(page.url()).searchParams.get('step')).toBe('lookup')
+  await node('greet').click()
+  const next = page.getByRole('complementary', { name: 'Step greet' })
+  await next.getByText('Input', { exact: true }).click()
+  await next.getByText('who', { exact: true }).waitFor()
+  await next.getByText('"user": "ada"').waitFor()
   await pictures(page, 'workflow-step')
   await page.getByRole('button', { name: 'Edit' }).click()
   await node('greet').click()
@@ -423,9 +433,9 @@ test('a step opens beside the newest run, and the editor maps its arguments', as
     .poll(() => page.getByRole('combobox', { name: 'who' }).inputValue())
     .toBe('lookup › Output 2: second')
   // A text that combines values, shown with those of the earlier run.
-  await page.getByRole('combobox', { name: 'who' }).fill('Text with')
-  await page.getByRole('option', { name: 'Text with values' }).click()
-  await page.getByLabel('Text with values of who').fill('Dear {{lookup.output[0].user}}')
+  await page.getByRole('combobox', { name: 'who' }).fill('Template')
+  await page.getByRole('option', { name: 'Template' }).click()
+  await page.getByLabel('Template of who').fill('Dear {{lookup.output[0].user}}')
   await page.getByText('With the last run: Dear ada').waitFor()
   await waitUntilSaved(page)
   const second = await run()

@@ -1,33 +1,19 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, chromium, type Locator, type Page, type Route } from 'playwright-core'
+import type { Browser, ConsoleMessage, Locator, Page, Request, Route } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { CUSTOMER, type Options, OWNER, Server } from './server'
+import {
+  closeOtherWindows,
+  type Look,
+  openWindow,
+  PATIENCE_MS,
+  releaseWindow,
+  sharedBrowser,
+} from './windows'
 
-const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
-const CHROMIUM = process.env.CHROMIUM ?? PLACES.find(existsSync)
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+export { PATIENCE_MS } from './windows'
 
-/** Long enough for a machine that is busy with other work. */
-export const PATIENCE_MS = 45_000
 const SCRIPT_DELAY_MS = Number(process.env.SCRIPT_DELAY_MS ?? 0)
-
-export interface Look {
-  width?: number
-  height?: number
-  scheme?: 'light' | 'dark'
-  language?: 'en' | 'es'
-  zone?: string
-  reducedMotion?: 'reduce' | 'no-preference'
-}
 
 export interface Person {
   email: string
@@ -51,7 +37,7 @@ export class World {
   static async start(options: Options = {}): Promise<World> {
     const server = await Server.start(options)
     try {
-      const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+      const browser = await sharedBrowser()
       const world = new World(server, browser)
       const { demo = true, agent = true, unclaimed = false } = options
       if (demo && agent && !unclaimed) await world.demo()
@@ -68,7 +54,7 @@ export class World {
   }
 
   async stop(): Promise<void> {
-    await this.browser.close()
+    await closeOtherWindows(this.browser)
     await this.server.stop()
   }
 
@@ -83,27 +69,17 @@ export class World {
 
   /** A separate browser window without a session. */
   async anonymousPage(look: Look = {}): Promise<Page> {
-    const {
-      width = 1440,
-      height = 900,
-      scheme = 'light',
-      language = 'en',
-      zone = 'Europe/Berlin',
-      reducedMotion,
-    } = look
-    const context = await this.browser.newContext({
-      viewport: { width, height },
-      colorScheme: scheme,
-      locale: language,
-      timezoneId: zone,
-      reducedMotion,
-    })
+    const window = await openWindow(this.browser, look)
+    const { page } = window
+    const stopWatching = this.watch(page)
     // An open page would keep drawing and listening during all following tests.
-    onTestFinished(() => context.close())
-    context.setDefaultTimeout(PATIENCE_MS)
-    if (SCRIPT_DELAY_MS) await context.route('**/assets/*.js', continueLater)
-    const page = await context.newPage()
-    this.watch(page)
+    onTestFinished(async ({ task }) => {
+      stopWatching()
+      // A test that timed out may still use its window.
+      if (task.result?.state === 'pass') await releaseWindow(window, this.url)
+      else await window.context.close()
+    })
+    if (SCRIPT_DELAY_MS) await page.route('**/assets/*.js', continueLater)
     return page
   }
 
@@ -118,19 +94,22 @@ export class World {
     return page
   }
 
-  private watch(page: Page): void {
-    page.on('pageerror', (fault) => this.pageErrors.push(`error: ${fault.message}`))
-    page.on('console', (message) => {
+  /** Notes the errors of a page; the result ends that. */
+  private watch(page: Page): () => void {
+    const onError = (fault: Error) => this.pageErrors.push(`error: ${fault.message}`)
+    const onMessage = (message: ConsoleMessage) => {
       const text = message.text()
       // The browser itself reports refusals (401, 404) that pages expect and show.
       if (message.type() === 'error' && !text.includes('Failed to load resource'))
         this.pageErrors.push(`console: ${text}`)
-    })
-    page.on('request', (request) => {
+    }
+    const onRequest = (request: Request) => {
       const url = request.url()
       if (!url.startsWith(this.url) && !url.startsWith('data:') && !url.startsWith('blob:'))
         this.pageErrors.push(`request to another host: ${url}`)
-    })
+    }
+    page.on('pageerror', onError).on('console', onMessage).on('request', onRequest)
+    return () => page.off('pageerror', onError).off('console', onMessage).off('request', onRequest)
   }
 
   /** An API call, as the owner or as another person. */
@@ -222,6 +201,13 @@ export class World {
 async function continueLater(route: Route): Promise<void> {
   await new Promise((done) => setTimeout(done, SCRIPT_DELAY_MS))
   await route.continue()
+}
+
+/** Opens another page of the console as its links do: the console is not loaded again. */
+export async function visit(page: Page, address: string): Promise<void> {
+  await page.evaluate((url) => history.pushState({}, '', url), address)
+  // The router is pending from now on, until the new page is drawn.
+  await page.waitForFunction(() => (window as any).__TSR_ROUTER__.state.status === 'idle')
 }
 
 /** Waits until the page is idle: then its controls handle events. */

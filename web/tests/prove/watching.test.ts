@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { idle, World } from '../browser/world'
 import { fill, firstState, pushResult } from './much-data'
 
-/** Here and not beside the browser tests: each page is watched for minutes. */
+/** Not with the browser tests: each page is watched for minutes. */
 let world: World
 let pushUrls: string[]
 let states: string[]
@@ -27,7 +27,7 @@ const PAGES = [
 const CASES = CHANGES.flatMap((count) => PAGES.map((page) => [count, ...page] as const))
 
 test.each(CASES)('%i changes: %s transfers under 20 kB a minute', async (count, path, row, url) => {
-  const page = await world.page(path)
+  const page = await world.page(path, { fresh: true })
   await page.getByRole('status', { name: 'Live' }).waitFor()
   await page.locator(row).first().waitFor()
   await idle(page)

@@ -17,7 +17,7 @@ import { WebhookPage } from '../../src/pages/webhooks/detail/WebhookPage'
 import { NewWebhookPage } from '../../src/pages/webhooks/form/NewWebhookPage'
 import { WorkflowSettingsTab } from '../../src/pages/workflows/detail/WorkflowSettingsTab'
 import { formOutline, openGroups, renderPage, visibleOptions } from './render'
-import { answer } from './server'
+import { answer, answerNames } from './server'
 
 const MAX_OPTIONS = 5
 const WORKFLOW = { id: 'x1', name: 'Release', tags: [], description: '' }
@@ -27,10 +27,10 @@ const SCHEDULE = { id: 'x1', name: 'Nightly', version: 1, task_id: 't1', repeatE
 const WEBHOOK = { id: 'x1', name: 'Push', enable: true, signature: 'none', version: 1 }
 
 beforeEach(() => {
-  answer('GET /host', [{ id: 'h1', hostname: 'web-1' }])
+  answerNames('host', [{ id: 'h1', name: 'web-1' }])
   for (const list of ['file', 'notify/rule', 'notify/channel', 'workflows', 'monitor'])
     answer(`GET /${list}`, [])
-  answer('GET /task', [{ id: 't1', name: 'Backup', hostname: 'web-1' }])
+  answerNames('task', [{ id: 't1', name: 'Backup', detail: 'web-1' }])
   const task_arguments = [newArgument('input', { label: 'Target' })]
   answer('GET /task/t1', { id: 't1', name: 'Backup', enable: true, acl: [], task_arguments })
   answer('GET /monitor/x1', MONITOR)

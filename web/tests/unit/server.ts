@@ -1,3 +1,5 @@
+import type { ObjectName } from '../../src/api/queries/names'
+
 /** A server for component tests: answers that a test sets, and the requests that it received. */
 export interface ReceivedRequest {
   method: string
@@ -16,6 +18,16 @@ export function answer(route: string, value: Answer): void {
   answers.set(route, value)
 }
 
+type Named = Pick<ObjectName, 'id' | 'name'> & Partial<ObjectName>
+
+/** The names of the objects of a kind, for the fields of forms that offer them. */
+export function answerNames(kind: string, objects: Named[]): void {
+  names.set(kind, objects)
+  answer('GET /-/names', ({ query }: ReceivedRequest) =>
+    (names.get(query.kind ?? '') ?? []).map((object) => ({ ...NAMELESS, ...object })),
+  )
+}
+
 /** A refusal in the form of the interface. */
 export function refusal(status: number, message: string, errors: object[] = []): Response {
   return Response.json({ code: 'refused', message, errors }, { status })
@@ -26,11 +38,14 @@ export function requestsTo(route: string): ReceivedRequest[] {
   return requests.filter(({ method, path }) => `${method} ${path}` === route)
 }
 
+const NAMELESS = { detail: '', state: null, tags: [] }
+const names = new Map<string, object[]>()
 const answers = new Map<string, Answer>()
 const requests: ReceivedRequest[] = []
 
 export function resetServer(): void {
   answers.clear()
+  names.clear()
   requests.length = 0
 }
 

@@ -109,7 +109,7 @@ def _invalid_query(field: str, message: str) -> Invalid:
 
 _FILTERS = (
     ("after", "the last id of the previous page"),
-    ("user", "a part of the name of who did it"),
+    ("user", "a part of the name of the person or program"),
     ("kind", "what did it: member, token, agent, secret, trigger or operator"),
     ("action", "the action or a prefix of it: task. or task.change"),
     ("object", "the kind of the changed record, such as task"),
@@ -135,7 +135,7 @@ ROUTES = (
         "/api/audit.csv",
         "admin",
         export,
-        "The audit log as CSV, at most 100,000 lines",
+        "Download the audit log as CSV, at most 100,000 lines",
         answer=bytes,
         media=("text/csv",),
         from_interface=False,

@@ -61,7 +61,7 @@ ROUTES = (
         _PATH,
         "viewer",
         listing,
-        "Memberships with my e-mail address that I have not accepted",
+        "List memberships with my e-mail address that I have not accepted",
         answer=list[OfferRecord],
         from_interface=False,
         people=True,

@@ -13,7 +13,7 @@ from belvedere.access.api.route_builders import plain_route
 from belvedere.access.people import naming, users
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies, known_browsers, sessions
-from belvedere.access.signin import login as entrance
+from belvedere.access.signin import login as signin
 from belvedere.access.signin.known_browsers import Browser
 from belvedere.access.signin.login import LoginResult
 from belvedere.access.signin.sessions import Session
@@ -99,7 +99,7 @@ async def login(request: Request[Login]) -> Reply:
     renewed = await services.passwords.rehash(address, matching_hash, password)
     browser = anonymous_requests.browser_to_remember(request, browser)
     result = await services.db.write(
-        entrance.sign_in,
+        signin.sign_in,
         *(services.keyring, user, renewed, customer, address, agent_of(request)),
         browser=browser.digest,
     )

@@ -1,6 +1,6 @@
 """Limits on failed attempts. Each kind of credential has its own window, in memory."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from enum import StrEnum
 
@@ -46,12 +46,14 @@ class RateWindow:
 
     def __init__(self, limit: int, span: Millis, clock: Clock, max_keys: int = MAX_KEYS) -> None:
         self.limit, self.span, self.clock, self.max_keys = limit, span, clock, max_keys
-        self._times: OrderedDict[Hashable, deque[Millis]] = OrderedDict()
+        self._times: OrderedDict[Hashable, list[Millis]] = OrderedDict()
 
     def add(self, key: Hashable) -> None:
-        times = self._times.setdefault(key, deque(maxlen=self.limit))
+        # A list: an empty deque takes 600 bytes, and most keys have one time.
+        times = self._times.setdefault(key, [])
         self._times.move_to_end(key)
         times.append(self.clock())
+        del times[: -self.limit]
         # The first key is the one whose last time is the oldest.
         oldest = next(iter(self._times))
         if len(self._times) > self.max_keys or self._times[oldest][-1] <= self.clock() - self.span:
@@ -65,7 +67,7 @@ class RateWindow:
         # A time in the future was counted before the clock was set back: it would block for as
         # long.
         while times and not now - self.span < times[0] <= now:
-            times.popleft()
+            del times[0]
         if not times:
             del self._times[key]
         return len(times)

@@ -7,11 +7,10 @@ from belvedere.access.actor import MEMBER_LEVELS, Level
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
 
-# No colon in an e-mail, neither colon nor @ in a user name: so an e-mail, a user name and a
-# member tag (key:value) can never be mistaken for each other in an ACL.
+# No colon in an e-mail, neither colon nor @ in a user name (`username_from`): so an e-mail, a user
+# name and a member tag (key:value) can never be mistaken for each other in an ACL.
 _ORGANIZATION = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _EMAIL = re.compile(r"[^\s@:,;<>\"\\]{1,64}@[^\s@:,;<>\"\\]{1,189}")
-_USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _TAG = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}:[^\s,]{1,64}")
 
 MAX_TAGS = 64
@@ -48,17 +47,6 @@ def email(text: str) -> str:
     if not is_plain or not _EMAIL.fullmatch(address) or not address.isprintable():
         raise _invalid_field("email", "Enter one e-mail address, such as ada@example.com.")
     return address
-
-
-def username(text: str) -> str:
-    name = text.strip().lower()
-    # Where both are accepted, an id would take precedence over an equal user name.
-    if not _USERNAME.fullmatch(name) or is_id(name):
-        raise _invalid_field(
-            "username",
-            "A user name has 1 to 64 characters (a-z, 0-9, '.', '_', '-') and is not an id.",
-        )
-    return name
 
 
 def username_from(address: str) -> str:

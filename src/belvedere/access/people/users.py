@@ -82,11 +82,6 @@ def max_accounts_per_name(tx: Tx) -> int:
     return min(max(1, *(maximum or 0 for maximum in maxima)), MAX_ACCOUNTS)
 
 
-def by_identifier(tx: Tx, identifier: str) -> User | None:
-    """The first account with this e-mail or user name."""
-    return next(iter(find_by_name(tx, identifier)), None)
-
-
 def find_own_account(tx: Tx, email: str) -> User | None:
     """The person's own account with this e-mail."""
     sql = f"select {columns(User)} from users where email = ? and scope = ''"
@@ -133,12 +128,11 @@ def _is_taken(tx: Tx, username: str, scope: str, except_id: str = "") -> bool:
     return row is not None
 
 
-def set_scope(tx: Tx, user: User, scope: str, proof: str = "") -> None:
+def set_scope(tx: Tx, user: User, scope: str) -> None:
     """Make the account the person's own, or one of an organization."""
     tx.execute(
-        "update users set scope = ?, proof = ?, username = ?, updated_at = ? where id = ?",
+        "update users set scope = ?, proof = '', username = ?, updated_at = ? where id = ?",
         scope,
-        proof,
         _free_username(tx, user.username, scope)
         if _is_taken(tx, user.username, scope, except_id=user.id)
         else user.username,

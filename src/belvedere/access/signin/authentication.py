@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import tokens
-from belvedere.access.crypto import keyring as prefixes
+from belvedere.access.crypto import keyring
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, Millis
@@ -21,7 +21,7 @@ MAX_TOKEN = 600
 def authenticate(tx: Tx, keys: Keyring, token_text: str) -> Actor | None:
     """The actor of a token; None if it is unknown, revoked, expired or disabled.
 
-    An enrolment token is no credential of an actor: it is redeemed for one."""
+    An enrolment token is not a credential of an actor: it is redeemed for one."""
     find_actor = _AUTHENTICATORS.get(token_text[:4])
     if find_actor is None or len(token_text) > MAX_TOKEN:
         return None
@@ -146,7 +146,7 @@ def _live_token(tx: Tx, digest: str, kind: str) -> tuple[str, str, str, str, str
 
 
 _AUTHENTICATORS: dict[str, Callable[[Tx, str], Actor | None]] = {
-    prefixes.SESSION: _session,
-    prefixes.INTEGRATION: _token,
-    prefixes.AGENT: _agent,
+    keyring.SESSION: _session,
+    keyring.INTEGRATION: _token,
+    keyring.AGENT: _agent,
 }

@@ -4,6 +4,7 @@ organization forbids internal ones."""
 import asyncio
 import socket
 import ssl
+from functools import lru_cache
 from typing import Any
 
 from belvedere.base.networks import is_internal, parse_address
@@ -42,11 +43,18 @@ async def resolve(config: dict[str, Any], host: str) -> list[tuple[int, str]]:
 async def resolve_endpoints(config: dict[str, Any], host: str, port: int) -> list[Endpoint]:
     """Families and socket addresses that the organization allows; an address needs no look-up, and
     none of the threads that look-ups use."""
+    endpoint = None if config.get("outer_only") else _endpoint(host, port)
+    return await _resolve_any(config, host, port) if endpoint is None else [endpoint]
+
+
+@lru_cache(maxsize=1_024)
+def _endpoint(host: str, port: int) -> Endpoint | None:
+    """None for a name, and for an address with a zone."""
     address = None if "%" in host else parse_address(host)
-    if address is None or config.get("outer_only"):
-        return await _resolve_any(config, host, port)
+    if address is None:
+        return None
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
-    return [(family.value, (host, port))]
+    return family.value, (host, port)
 
 
 async def _resolve_any(config: dict[str, Any], host: str, port: int | None) -> list[Endpoint]:

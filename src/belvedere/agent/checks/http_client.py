@@ -1,6 +1,7 @@
-"""A small HTTP client over asyncio's streams, with limits and without a library."""
+"""A small HTTP client with limits and without a library."""
 
 import asyncio
+import re
 import ssl
 import zlib
 from dataclasses import dataclass
@@ -15,6 +16,12 @@ MAX_BODY = 1 << 20
 # A longer request may not fit into the buffer of a socket, and a server may respond before it has
 # read all of it.
 MAX_SINGLE_WRITE = 16 * 1024
+# The headers that are used; a response may have dozens of others. Spaces around the value are not
+# part of the pattern: it would take quadratic time for many of them.
+_HEADER = re.compile(
+    r"\r\n[ \t]*(location|content-length|content-encoding|transfer-encoding)[ \t]*:([^\r\n]*)",
+    re.IGNORECASE | re.ASCII,
+)
 Reader = asyncio.StreamReader | SocketReader
 
 
@@ -25,6 +32,7 @@ class BadAnswer(Exception):
 @dataclass(slots=True)
 class Answer:
     status: int
+    # Those of `_HEADER`, by name in lower case.
     headers: dict[str, str]
     body: bytes
     # Whether the body was longer than the limit.
@@ -37,30 +45,50 @@ def trust() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-async def fetch(
-    config: dict[str, Any], url: str, method: str, headers: dict[str, str], body: bytes
-) -> Answer:
-    """The response of the server; the caller enforces the timeout."""
+@dataclass(slots=True, frozen=True)
+class WebRequest:
+    """A request that can be sent again for every check of a monitor."""
+
+    host: str
+    port: int
+    is_tls: bool
+    method: str
+    data: bytes
+
+
+def prepare(
+    url: str, method: str, headers: dict[str, str], body: bytes, *, gzip: bool
+) -> WebRequest:
+    """ValueError for a URL with an invalid port."""
     parts = urlsplit(url)
     is_tls = parts.scheme == "https"
     port = parts.port or (443 if is_tls else 80)
-    request = _request(parts, method, headers, body, gzip=config["gzip"])
-    if is_tls or len(request) > MAX_SINGLE_WRITE:
-        reader, writer = await connect(
-            config, parts.hostname or "", port, trust() if is_tls else None
-        )
-        try:
-            writer.write(request)
-            return await _read(reader, method)
-        finally:
-            # Do not wait for a peer that does not close the connection.
-            writer.transport.abort()
-    sock = await connect_socket(config, parts.hostname or "", port)
+    data = _request(parts, method, headers, body, gzip=gzip)
+    return WebRequest(parts.hostname or "", port, is_tls, method, data)
+
+
+async def fetch(config: dict[str, Any], request: WebRequest) -> Answer:
+    """The response of the server; the caller enforces the timeout."""
+    if request.is_tls or len(request.data) > MAX_SINGLE_WRITE:
+        return await _fetch_by_stream(config, request)
+    sock = await connect_socket(config, request.host, request.port)
     try:
-        await asyncio.get_running_loop().sock_sendall(sock, request)
-        return await _read(SocketReader(sock), method)
+        await asyncio.get_running_loop().sock_sendall(sock, request.data)
+        return await _read(SocketReader(sock), request.method)
     finally:
         sock.close()
+
+
+async def _fetch_by_stream(config: dict[str, Any], request: WebRequest) -> Answer:
+    reader, writer = await connect(
+        config, request.host, request.port, trust() if request.is_tls else None
+    )
+    try:
+        writer.write(request.data)
+        return await _read(reader, request.method)
+    finally:
+        # Do not wait for a peer that does not close the connection.
+        writer.transport.abort()
 
 
 def _request(
@@ -103,12 +131,11 @@ async def _head(reader: Reader) -> tuple[int, dict[str, str]]:
         raise BadAnswer("The connection was closed before a response arrived.") from cut
     except asyncio.LimitOverrunError as fault:
         raise BadAnswer("The headers of the response are too long.") from fault
-    first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ", 2)
+    text = head.decode("latin-1")
+    words = text.partition("\r\n")[0].split(" ", 2)
     if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdecimal():
         raise BadAnswer("The response is not HTTP.")
-    pairs = (line.partition(":") for line in lines if line)
-    return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
+    return int(words[1]), {name.lower(): value.strip() for name, value in _HEADER.findall(text)}
 
 
 async def _body(reader: Reader, headers: dict[str, str]) -> tuple[bytes, bool]:

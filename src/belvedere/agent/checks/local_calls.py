@@ -21,7 +21,7 @@ RUNNING = "call"
 async def run_once(memory: dict[str, Any], call: Callable[..., R], *args: object) -> R:
     """The result of the call, or of the one that an earlier check began and that still runs.
 
-    The caller may give up at its time limit. The call goes on and its result is then used by the
+    The caller may give up at its time limit. The call continues and its result is then used by the
     next check; what it writes is complete in any case.
     """
     running: asyncio.Future[R] | None = memory.get(RUNNING)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
+from belvedere.agent.json_lines import writer
 from belvedere.base.errors import Invalid
 from belvedere.base.text import connection_errors
 from belvedere.base.text.json_text import check_depth, clean
@@ -13,8 +14,9 @@ from belvedere.base.text.masking import Masker
 
 # Larger data of a check is dropped.
 MAX_DATA = 64 * 1024
-# `json.dumps` with these options creates an encoder for every text.
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_to_json = writer(allows_nan=False)
+# A surrogate, also of a pair that is one valid character.
+_SURROGATE = "\\ud"
 
 
 @dataclass(slots=True)
@@ -35,8 +37,11 @@ def sanitize(outcome: Outcome) -> Outcome:
     outcome.event, outcome.message = clean(outcome.event), clean(outcome.message)
     outcome.measured = {name: x for name, x in outcome.measured.items() if isfinite(x)}
     try:
-        written = _encode(outcome.data)
+        written = _to_json(outcome.data)
         check_depth(written, outcome.data)
+        if len(written) > MAX_DATA or _SURROGATE in written:
+            # Escapes are longer than the characters that they stand for.
+            written = json.dumps(outcome.data, ensure_ascii=False)
         is_good = len(written.encode()) <= MAX_DATA
     except (ValueError, TypeError, RecursionError, Invalid):
         is_good = False

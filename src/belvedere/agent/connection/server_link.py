@@ -154,7 +154,7 @@ class ServerLink:
                     _describe(fault),
                 )
             except KeeperFailed as fault:
-                log.error("%s", fault)
+                log.error("keeper failed error=%s", fault)
             except Exception:
                 # An unexpected message of the server must not end the agent.
                 log.exception("connection failed; reconnecting")
@@ -281,6 +281,8 @@ class ServerLink:
             greeting=state.get("greeting", 0),
             is_saved=state.get("is_saved", True),
             highest=state["highest"],
+            # Keepers of earlier versions do not name them.
+            acknowledged=state.get("acknowledged", []),
             keeper_id=state.get("keeper_id", ""),
             renews=state["version"] >= CAN_RENEW,
             takes_changes=True,

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from belvedere.agent import messages as messages_codec
+from belvedere.agent import messages as agent_messages
 from belvedere.agent.connection.job_log import JobLog
 from belvedere.agent.connection.order_intake import OrderIntake
 from belvedere.agent.disk_space import DISK_FULL, DiskSpace
@@ -137,7 +137,7 @@ class ServerSession:
             if message["report"].get("reason") == DISK_FULL:
                 self._space.fail(message["report"]["message"])
                 self._report_disk()
-            self._streams.end(fence, messages_codec.report(message["report"]))
+            self._streams.end(fence, agent_messages.report(message["report"]))
         elif kind == "output":
             self._hold(message)
             self._streams.grow(fence, message["total"])
@@ -179,7 +179,7 @@ class ServerSession:
         self._hold(entry)
         self._job_log.resume(entry)
         if entry["report"] is not None:
-            self._streams.end(fence, messages_codec.report(entry["report"]))
+            self._streams.end(fence, agent_messages.report(entry["report"]))
             return
         self._live.add(fence)
         self._streams.grow(fence, entry["total"])
@@ -198,7 +198,7 @@ class ServerSession:
     def receive_messages(self, messages: list[dict[str, Any]]) -> None:
         """Handle all messages of one frame."""
         for raw in messages:
-            message = messages_codec.decode(raw)
+            message = agent_messages.decode(raw)
             if message is None:
                 self._note_unknown(str(raw.get("kind")))
             else:
@@ -295,7 +295,7 @@ class ServerSession:
             await asyncio.sleep(every_s)
             await run_detached(self._space.refresh)
             if not self._space.message and not self.state.result().get("is_saved", True):
-                raise OSError("the journal can be written again; reconnecting with a new greeting")
+                raise OSError("the journal can be written again; reconnecting with a new hello")
             self._send_heartbeat()
 
     def _send_heartbeat(self) -> None:

@@ -13,9 +13,13 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedError, Conne
 from websockets.frames import Close
 from websockets.protocol import State
 
-from belvedere.agent import messages as messages_codec
+from belvedere.agent import messages as agent_messages
 from belvedere.base import websocket_frames
 from belvedere.protocol import FromAgent
+
+# Parts of the interval. A PING is sent with the next messages when it is due soon, so that the
+# server wakes up once for a heartbeat and a PING; alone only if there were no messages.
+SOON, OVERDUE = 0.9, 1.5
 
 
 class AgentSocket(asyncio.Protocol):
@@ -34,7 +38,7 @@ class AgentSocket(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         # Pending while the server does not read.
         self._full: asyncio.Future[None] | None = None
-        self._heard_at = monotonic()
+        self._heard_at = self._pinged_at = monotonic()
         self._ping_due = self._loop.call_later(self._ping_interval, self._ping)
         # The close frame of the server, and the end of the connection.
         self._close_frame: Close | None = None
@@ -99,12 +103,21 @@ class AgentSocket(asyncio.Protocol):
         self._wake()
 
     def _ping(self) -> None:
-        """Send a ping, or abort if the server has sent nothing for too long."""
+        """Send a ping if one is overdue, or abort if the server has sent nothing for too long."""
         if monotonic() - self._heard_at > self._ping_interval + self._ping_timeout:
             self._transport.abort()
             return
-        self._transport.write(websocket_frames.pack(websocket_frames.PING, b"", masked=True))
+        if ping := self._ping_after(OVERDUE):
+            self._transport.write(ping)
         self._ping_due = self._loop.call_later(self._ping_interval, self._ping)
+
+    def _ping_after(self, intervals: float) -> bytes:
+        """A PING, if the last one was sent this long ago."""
+        now = monotonic()
+        if now - self._pinged_at < intervals * self._ping_interval:
+            return b""
+        self._pinged_at = now
+        return websocket_frames.pack(websocket_frames.PING, b"", masked=True)
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -127,8 +140,9 @@ class AgentSocket(asyncio.Protocol):
 
     def send_messages(self, messages: Sequence[FromAgent]) -> None:
         """Call it only while the send buffer has space, like `send`."""
-        text = messages_codec.frame(messages).encode()
-        self._transport.write(websocket_frames.pack(websocket_frames.TEXT, text, masked=True))
+        text = agent_messages.frame(messages).encode()
+        frame = websocket_frames.pack(websocket_frames.TEXT, text, masked=True)
+        self._transport.write(frame + self._ping_after(SOON))
 
     def send(self, frame: bytes) -> None:
         self._transport.write(websocket_frames.pack(websocket_frames.BINARY, frame, masked=True))

@@ -75,7 +75,7 @@ class Journal:
         "_must_sync",
         "_path",
         "_pending",
-        "_room",
+        "_allocated",
         "_size",
         "is_sound",
         "unsynced",
@@ -89,7 +89,7 @@ class Journal:
         self.is_sound = False
         self._size = self._base = 0
         # The end of the zeros.
-        self._room = 0
+        self._allocated = 0
         # A power failure could still lose what was written last.
         self.unsynced = False
 
@@ -119,7 +119,7 @@ class Journal:
         must_sync = self._must_sync
         self._forget_pending()
         self.is_sound = False
-        if self._size + len(data) > self._room:
+        if self._size + len(data) > self._allocated:
             self._preallocate(len(data) + PREALLOCATED)
         _write(self._fd, data)
         self._size += len(data)
@@ -153,15 +153,15 @@ class Journal:
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = new_fd
-        self._base = self._size = self._room = len(data)
+        self._base = self._size = self._allocated = len(data)
         self.is_sound = True
         self.unsynced = False
 
     def _preallocate(self, size: int) -> None:
         # If preallocation failed before, records may be behind the zeros.
-        start = max(self._room, self._size)
+        start = max(self._allocated, self._size)
         try:
-            self._room = start + os.pwrite(self._fd, bytes(size), start)
+            self._allocated = start + os.pwrite(self._fd, bytes(size), start)
         except OSError:
             # There may still be enough space for the records themselves.
             return

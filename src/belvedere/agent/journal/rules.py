@@ -37,7 +37,7 @@ def prepare_hello(state: JournalState, owner: str, new_id: str) -> Effects:
     # Enrolled as another host: orders of the former server no longer count.
     state.journal_id = new_id
     state.accepted_fences.clear()
-    state.floor = 0
+    state.accepted_up_to = 0
     effects: Effects = []
     for fence in list(state.entries):
         effects += stop(state, fence)
@@ -102,22 +102,22 @@ def unwritable(state: JournalState, fence: int, message: str) -> Effects:
 
 def cancel(state: JournalState, fence: int) -> Effects:
     entry = state.entries.get(fence)
-    if entry is None or entry.report is not None or entry.wish:
+    if entry is None or entry.report is not None or entry.requested_end:
         return []
     if entry.waiting is not None:
         entry.waiting = None
         return ended(state, fence, {"ending": "canceled", "reason": "not_started"})
-    entry.wish = "canceled"
+    entry.requested_end = "canceled"
     return [EndScript(fence, "canceled")]
 
 
 def stop(state: JournalState, fence: int) -> Effects:
     """End the script and drop its entry without a report."""
     entry = state.entries.get(fence)
-    if entry is None or entry.wish == "stopped":
+    if entry is None or entry.requested_end == "stopped":
         return []
     was_waiting, entry.waiting = entry.waiting, None
-    entry.wish = "stopped"
+    entry.requested_end = "stopped"
     if entry.report is not None or was_waiting is not None:
         return [*_forget(state, [fence]), _gone_message(fence)]
     return [EndScript(fence, "stopped")]
@@ -128,7 +128,7 @@ def ended(state: JournalState, fence: int, report: Report) -> Effects:
     entry = state.entries[fence]
     entry.report = report
     effects: Effects
-    if entry.wish == "stopped":
+    if entry.requested_end == "stopped":
         effects = [*_forget(state, [fence]), _gone_message(fence)]
     else:
         effects = [

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 # The number of accepted fences that are stored one by one. Fences only grow, so everything below
 # the oldest of them counts as known: memory is bounded and no fence is accepted twice.
 MAX_REMEMBERED = 8_192
+# The number of them that a hello names. A database that was restored lacks the end of a recent one.
+MAX_ACKNOWLEDGED = 1_000
 
 
 class JournalEntry:
     """One accepted fence that the server has not acknowledged yet; live until it has a report."""
 
-    __slots__ = ("boot_id", "fence", "job_id", "report", "waiting", "wish")
+    __slots__ = ("boot_id", "fence", "job_id", "report", "waiting", "requested_end")
 
     def __init__(self, fence: int, job_id: str, boot_id: str) -> None:
         self.fence = fence
@@ -33,14 +35,14 @@ class JournalEntry:
         # Accepted, but an older attempt of the same job must end first.
         self.waiting: Message | None = None
         # What the server requested since: canceled, stopped, or nothing.
-        self.wish = ""
+        self.requested_end = ""
 
 
 class JournalState:
     __slots__ = (
         "boot_id",
         "entries",
-        "floor",
+        "accepted_up_to",
         "greetings",
         "journal_id",
         "owner",
@@ -59,21 +61,28 @@ class JournalState:
         self.greetings = 0
         self.entries: dict[int, JournalEntry] = {}
         self.accepted_fences: set[int] = set()
-        self.floor = 0
+        # All fences up to this one count as accepted; they are no longer in the set.
+        self.accepted_up_to = 0
 
     def knows(self, fence: int) -> bool:
-        return fence <= self.floor or fence in self.accepted_fences or fence in self.entries
+        return (
+            fence <= self.accepted_up_to or fence in self.accepted_fences or fence in self.entries
+        )
 
     def remember(self, fence: int) -> None:
         self.accepted_fences.add(fence)
         if len(self.accepted_fences) > MAX_REMEMBERED:
             ordered = sorted(self.accepted_fences)
             half = len(ordered) // 2
-            self.floor = ordered[half - 1]
+            self.accepted_up_to = ordered[half - 1]
             self.accepted_fences = set(ordered[half:])
 
     def highest(self) -> int:
-        return max(self.accepted_fences, default=self.floor)
+        return max(self.accepted_fences, default=self.accepted_up_to)
+
+    def acknowledged(self) -> list[int]:
+        """The newest accepted fences that have no entry any more."""
+        return sorted(self.accepted_fences.difference(self.entries))[-MAX_ACKNOWLEDGED:]
 
     def live(self) -> list[JournalEntry]:
         return [entry for entry in self.entries.values() if entry.report is None]
@@ -97,7 +106,7 @@ def replay(state: JournalState, record: Record) -> None:
     elif kind == "greeted":
         state.greetings = record[1]
     elif kind == "known":
-        state.floor = max(state.floor, record[1])
+        state.accepted_up_to = max(state.accepted_up_to, record[1])
         state.accepted_fences.update(record[2])
 
 
@@ -106,7 +115,7 @@ def records(state: JournalState) -> list[Record]:
     journal_records: list[Record] = [
         ["boot", state.boot_id],
         ["greeted", state.greetings],
-        ["known", state.floor, sorted(state.accepted_fences)],
+        ["known", state.accepted_up_to, sorted(state.accepted_fences)],
     ]
     for entry in state.entries.values():
         journal_records.append(["accepted", entry.fence, entry.job_id])

@@ -13,8 +13,7 @@ import sys
 import time
 
 from belvedere import __version__
-from belvedere.agent import state_folder as folders
-from belvedere.agent import wire
+from belvedere.agent import state_folder, wire
 from belvedere.agent.journal import rules
 from belvedere.agent.journal.effects import (
     ClearOutput,
@@ -78,7 +77,7 @@ class Keeper:
         self._socket = ControlSocket(folder, self._poll)
         self._losses = 0
         workdirs = Workdirs(folder.work, rebooted=rebooted)
-        spawner = Spawner(folders.cookie(folder), base_limit())
+        spawner = Spawner(state_folder.cookie(folder), base_limit())
         for name in os.listdir(folder.files):
             if not name.isdigit() or int(name) not in state.entries:
                 workdirs.remove(f"{folder.files}/{name}")
@@ -190,6 +189,7 @@ class Keeper:
             "is_saved": self._journal.is_sound,
             "keeper_id": self._id,
             "highest": state.highest(),
+            "acknowledged": state.acknowledged(),
             "containment": self._groups.containment,
             "entries": [
                 {
@@ -311,7 +311,7 @@ def _wake_on_signals() -> int:
 def _lock(folder: StateFolder) -> bool:
     """A keeper that is about to exit may have the lock for a moment longer."""
     for _ in range(50):
-        if folders.lock(folder, "keeper") is not None:
+        if state_folder.lock(folder, "keeper") is not None:
             return True
         time.sleep(0.02)
     return False
@@ -321,7 +321,7 @@ def main() -> int:
     if len(sys.argv) != 3 or sys.argv[1] != "--state":
         print("usage: python -m belvedere.agent.keeper --state DIR")
         return 2
-    folder = folders.prepare(sys.argv[2])
+    folder = state_folder.prepare(sys.argv[2])
     if not _lock(folder):
         print(f"Another keeper uses {folder.root}.")
         return 3

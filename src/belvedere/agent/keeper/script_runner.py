@@ -62,7 +62,7 @@ class ScriptRunner:
         self._spooled = set(spool.list_spools(folder.spool))
         # Spools of ended scripts with output in memory that the server does not have.
         self._buffered_spools: dict[int, spool.Spool] = {}
-        self._room = MemoryBudget()
+        self._memory_budget = MemoryBudget()
         self._with_artifacts = {int(name) for name in os.listdir(folder.files) if name.isdigit()}
         # Ended scripts whose folder, pipe and mark can be reused.
         self._finished: list[RunningScript] = []
@@ -101,7 +101,7 @@ class ScriptRunner:
     def _output_for(self, order: Message) -> OutputCapture:
         if is_check(order["fence"]):
             return LastLineCapture(0)
-        return OutputCapture(self.inline, order.get("masks"), self._room)
+        return OutputCapture(self.inline, order.get("masks"), self._memory_budget)
 
     def _report_end(self, fence: int, report: Message) -> Effects:
         """The end of a check is only sent; everything else goes through the journal."""

@@ -10,6 +10,7 @@ import logging
 import os
 import secrets
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 from belvedere.agent.json_lines import to_json
@@ -22,6 +23,7 @@ MAX_GROWTH = 4 * 1024 * 1024
 MAX_SIZE = 32 * 1024 * 1024
 
 Line = dict[str, Any]
+_read_fields = attrgetter(*Sample.__slots__)
 
 
 class SampleJournal:
@@ -122,4 +124,5 @@ def stream_line() -> Line:
 
 
 def sample_line(at_ms: int, sample: Sample) -> Line:
-    return {"at": at_ms, "sample": {name: getattr(sample, name) for name in Sample.__slots__}}
+    fields = zip(Sample.__slots__, _read_fields(sample), strict=True)
+    return {"at": at_ms, "sample": dict(fields)}

@@ -50,7 +50,7 @@ class OutputCapture:
         "_last",
         "_newlines",
         "_partial",
-        "_room",
+        "_budget",
         "masker",
         "spool",
         "received_total",
@@ -58,10 +58,10 @@ class OutputCapture:
     )
 
     def __init__(
-        self, inline: int, masks: list[str] | None = None, room: MemoryBudget | None = None
+        self, inline: int, masks: list[str] | None = None, budget: MemoryBudget | None = None
     ) -> None:
         self._inline = inline
-        self._room = room
+        self._budget = budget
         self.masker: Masker | None = None
         if masks:
             # Only scripts with secrets need this module.
@@ -109,7 +109,7 @@ class OutputCapture:
         amount stays in memory."""
         self._hash = _light_sha256()
         self._hash.update(self._buffer)
-        self.spool = spool.Spool(root, fence, room=self._room)
+        self.spool = spool.Spool(root, fence, budget=self._budget)
         self.spool.write(bytes(self._buffer), 0)
         self._buffer = bytearray()
 

@@ -41,10 +41,10 @@ class MemoryBudget:
 class MemoryBuffer:
     """The pieces of one script's output, in order."""
 
-    __slots__ = ("_room", "_size", "_sent_end", "pieces")
+    __slots__ = ("_budget", "_size", "_sent_end", "pieces")
 
-    def __init__(self, room: MemoryBudget) -> None:
-        self._room = room
+    def __init__(self, budget: MemoryBudget) -> None:
+        self._budget = budget
         self._size = 0
         # The connected agent has every piece below this byte.
         self._sent_end = 0
@@ -52,7 +52,7 @@ class MemoryBuffer:
 
     def add(self, at: int, line: int, data: bytes) -> None:
         """Keep as much as the limits allow; the rest is dropped."""
-        size = min(len(data), MAX_HELD - self._size, self._room.available)
+        size = min(len(data), MAX_HELD - self._size, self._budget.available)
         if size > 0:
             self.pieces.append(OutputPiece(at, line, data[:size]))
             self._change(size)
@@ -68,7 +68,7 @@ class MemoryBuffer:
 
     def _change(self, size: int) -> None:
         self._size += size
-        self._room.available -= size
+        self._budget.available -= size
 
     def new_pieces(self) -> list[list[Any]]:
         """Pieces that were not sent to the connected agent yet."""

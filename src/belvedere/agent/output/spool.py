@@ -159,7 +159,7 @@ class Spool:
     __slots__ = ("_fd", "_folder", "_limit", "_parts", "_starts", "_until", "end", "memory")
 
     def __init__(
-        self, spool: str, fence: int, limit: int = LIMIT, room: MemoryBudget | None = None
+        self, spool: str, fence: int, limit: int = LIMIT, budget: MemoryBudget | None = None
     ) -> None:
         self._folder = f"{spool}/{fence}"
         self._limit = limit
@@ -168,7 +168,7 @@ class Spool:
         self._until = 0
         # Files that were begun in the present segment.
         self._parts = 0
-        self.memory = MemoryBuffer(room or MemoryBudget())
+        self.memory = MemoryBuffer(budget or MemoryBudget())
         self.end = 0
 
     def write(self, data: bytes, line: int) -> None:

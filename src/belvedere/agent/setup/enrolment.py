@@ -144,7 +144,7 @@ def _request_credential(
     except urllib.error.HTTPError as error:
         text = _message(error.read())
         if error.code in (429, 502, 503, 504):
-            raise Unreachable(text or f"the server answered {error.code}") from None
+            raise Unreachable(text or f"the server responded with {error.code}") from None
         raise CannotEnrol(text or f"The server responded with {error.code}.") from None
     except (OSError, ValueError, KeyError) as fault:
         raise Unreachable(connection_errors.describe(fault) or str(fault)) from None

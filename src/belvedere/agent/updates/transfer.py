@@ -65,7 +65,7 @@ class AgentUpdates:
             raise UpdateFailed("The offer of the server is not valid.")
         offered, own = parse(offer.version), parse(__version__)
         if offered is None or own is None or offered == own:
-            raise UpdateFailed(f"The offered version {offer.version!r} is not another version.")
+            raise UpdateFailed(f"The offered version {offer.version!r} is invalid or already runs.")
         if offered < own and not offer.downgrade:
             raise UpdateFailed(f"Version {offer.version} is older than {__version__}.")
         if not self.key:

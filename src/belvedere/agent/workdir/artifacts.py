@@ -101,20 +101,20 @@ def _collect(directory: int, masker: Masker | None, owner: int = ANYONE) -> Repo
     masking = _SecretMasking(directory, masker, owner)
     files: list[tuple[str, int]] = []
     skipped: list[list[str]] = []
-    room = MAX_BYTES
+    remaining = MAX_BYTES
     with os.scandir(directory) as entries:
         for count, entry in enumerate(entries):
             if count == MAX_NAMES:
                 skipped.append(["", "count"])
                 break
             reason, size = _inspect(entry, owner)
-            if not reason and size > room:
+            if not reason and size > remaining:
                 reason = "size"
             if not reason and len(files) == MAX_FILES:
                 reason = "count"
             if not reason:
                 # Counted before masking: the limit is for the bytes that are searched.
-                room -= size
+                remaining -= size
                 reason = masking.mask(entry.name, size)
             if reason:
                 skipped.append([masking.display_name(entry.name), reason])

@@ -99,13 +99,6 @@ def _letter_class(letter: str) -> str:
     return "w" if letter.isalnum() or letter == "_" else "."
 
 
-def contains_match(pattern: Pattern, text: str) -> bool:
-    """Whether the text contains a match."""
-    if pattern.literal is not None:
-        return pattern.literal in text
-    return PatternSearch(pattern).feed(text, last=True)
-
-
 class CooperativeSearch:
     """Searches texts on the event loop: it yields often, so that a deadline can cancel it."""
 

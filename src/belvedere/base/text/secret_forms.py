@@ -18,8 +18,6 @@ MIN_LENGTH = 4
 MIN_LINE_LENGTH = 8
 # Lines of a value that are masked in every form; further lines only unchanged.
 MAX_LINES = 256
-# Forms of one text, without base64 and hex; the tables below produce at most this many.
-MAX_FORMS = 64
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
 

@@ -13,7 +13,6 @@ from belvedere.agent.connection.server_link import (
     HANDSHAKE_S,
     MAX_PAUSE_S,
     OPEN_S,
-    PING_EVERY_S,
 )
 from belvedere.base import websocket_frames
 from belvedere.protocol import Heartbeat, Hello
@@ -136,37 +135,32 @@ class SimulatedAgent(asyncio.Protocol):
     def _say_hello(self) -> None:
         self._greeting += 1
         name = f"fleet-{self._number}"
-        self._send(
-            Hello(
-                *(name, "1", name, name, name),
-                slots=1,
-                entries=[],
-                keeper_id=name,
-                greeting=self._greeting,
-                takes_changes=True,
-                os_name="Linux",
-                os_version="simulated",
-                info={"containment": "cgroup", "python": "3.11", "machine": "x"},
-            )
+        hello = Hello(
+            *(name, "1", name, name, name),
+            slots=1,
+            entries=[],
+            keeper_id=name,
+            greeting=self._greeting,
+            takes_changes=True,
+            os_name="Linux",
+            os_version="simulated",
+            info={"containment": "cgroup", "python": "3.11", "machine": "x"},
         )
+        self._transport.write(_packed(hello))
 
     def _start(self, beat_s: float) -> None:
         self._is_welcome = True
         self._counts.connected += 1
         self._failures = 0
-        self._timers[:] = [
-            self._loop.call_later(beat_s, self._beat, beat_s),
-            self._loop.call_later(PING_EVERY_S, self._ping),
-        ]
+        self._timers[:] = [self._loop.call_later(beat_s, self._beat, beat_s)]
 
     def _beat(self, beat_s: float) -> None:
-        self._send(Heartbeat([], self._watch))
+        """An agent sends its PING with the heartbeat."""
+        ping = websocket_frames.pack(websocket_frames.PING, b"", masked=True)
+        self._transport.write(_packed(Heartbeat([], self._watch)) + ping)
         self._timers[0] = self._loop.call_later(beat_s, self._beat, beat_s)
 
-    def _ping(self) -> None:
-        self._transport.write(websocket_frames.pack(websocket_frames.PING, b"", masked=True))
-        self._timers[1] = self._loop.call_later(PING_EVERY_S, self._ping)
 
-    def _send(self, message: Hello | Heartbeat) -> None:
-        text = msgspec.json.encode([message])
-        self._transport.write(websocket_frames.pack(websocket_frames.TEXT, text, masked=True))
+def _packed(message: Hello | Heartbeat) -> bytes:
+    text = msgspec.json.encode([message])
+    return websocket_frames.pack(websocket_frames.TEXT, text, masked=True)

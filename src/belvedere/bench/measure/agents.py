@@ -30,10 +30,10 @@ OTHER_FILES = 100
 def check_limit(agents: int) -> None:
     """The server and the simulated agents need an open file for each connection."""
     connections.raise_nofile()
-    if connections.room() < agents + OTHER_FILES:
+    if connections.capacity() < agents + OTHER_FILES:
         raise Refused(
             f"{agents} agents need {(agents + OTHER_FILES) * 8 // 7 + 1} open files; the limit of"
-            f" this machine allows {connections.room() - OTHER_FILES} agents. Raise it"
+            f" this machine allows {connections.capacity() - OTHER_FILES} agents. Raise it"
             " (`ulimit -Hn`, LimitNOFILE), or measure fewer with --agents."
         )
 

@@ -14,7 +14,7 @@ from belvedere.bench.environment.private_server import PrivateServer
 from belvedere.bench.environment.web_target import web_page
 from belvedere.bench.measure import load
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
-from belvedere.bench.results import FeatureCost
+from belvedere.bench.results import FeatureCost, Idle
 from belvedere.client.http_client import Client
 
 Progress = Callable[[str, int, int], None]
@@ -32,7 +32,9 @@ def measure(
     server: PrivateServer,
     records: int,
     report: Progress,
+    idle: Idle | None = None,
 ) -> list[FeatureCost]:
+    """`idle`: the server without checks, to know what it uses anyway."""
     report("webhook, counter", 0, 0)
     costs = [_webhook(target, connections[0]), _counter(target, connections)]
     costs += [_list(target.client, connections[0], noun, records, report) for noun in MAKE]
@@ -41,10 +43,11 @@ def measure(
         costs.append(_separate_agent(target, host, connections[0]))
         for kind in CHECK:
             report(f"{CHECKS} checks: {kind}", 0, 0)
-            costs += _checks(host, server.folder, CHECK[kind](url), f"{kind} check", CHECKS)
+            fields = CHECK[kind](url)
+            costs += _checks(host, server.folder, fields, f"{kind} check", CHECKS, idle)
         report(f"{records} monitors on one host", 0, 0)
         fields = CHECK["scraper"](url)
-        costs += _checks(host, server.folder, fields, "check of many monitors", records)
+        costs += _checks(host, server.folder, fields, "check of many monitors", records, idle)
     return costs
 
 
@@ -121,7 +124,7 @@ def _list(
     for n in range(records):
         ids.append(client.post(f"/{kind}", MAKE[kind](n))["id"])
         if n % 100 == 0:
-            report(f"making {kind}s", n, records)
+            report(f"creating {kind}s", n, records)
     single_request = encode_request(client, "GET", f"/{kind}/{ids[0]}")
     list_request = encode_request(client, "GET", f"/{kind}")
     times = [
@@ -141,12 +144,16 @@ CHECK: dict[str, Callable[[str], dict[str, str]]] = {
 
 
 def _checks(
-    target: BenchTarget, folder: Path, check: dict[str, str], name: str, count: int
+    target: BenchTarget,
+    folder: Path,
+    check: dict[str, str],
+    name: str,
+    count: int,
+    idle: Idle | None,
 ) -> list[FeatureCost]:
     """The CPU time per check in the agent and in the server, against a millisecond."""
     client = target.client
     interval_ms = 1_000 * max(1, count // CHECKS)
-    rate = count / interval_ms * 1_000
     fields = {**check, "host_id": target.host_id, "looptime": interval_ms}
     ids = [
         client.post("/monitor", {"name": f"belvedere bench {n}", **fields})["id"]
@@ -158,15 +165,24 @@ def _checks(
         client.delete(f"/monitor/{monitor_id}")
     if usage is None:
         raise Refused("The CPU time of processes cannot be read on this system.")
-    shares: dict[str, float] = {}
+    costs_s = check_costs(usage, idle, count / interval_ms * 1_000)
+    return [
+        results.feature_cost(f"{name}{suffix}", f"ms of the {role}", costs_s[role], 1e-3)
+        for role, suffix in (("agent", ""), ("server", " in the server"))
+    ]
+
+
+def check_costs(usage: Idle, idle: Idle | None, per_second: float) -> dict[str, float]:
+    """CPU seconds per check of agent and server, without those that the server uses anyway."""
+    percentages = {"agent": 0.0, "server": 0.0}
     for process in usage.processes:
         # The agent's checks run in a process of their own.
         role = "agent" if process.name == "checks" else process.name
-        shares[role] = shares.get(role, 0.0) + process.cpu_percent / 100
-    return [
-        results.feature_cost(f"{name}{suffix}", f"ms of the {role}", shares[role] / rate, 1e-3)
-        for role, suffix in (("agent", ""), ("server", " in the server"))
-    ]
+        percentages[role] = percentages.get(role, 0.0) + process.cpu_percent
+    for process in idle.processes if idle is not None else ():
+        if process.name == "server":
+            percentages["server"] -= process.cpu_percent
+    return {role: percent / 100 / per_second for role, percent in percentages.items()}
 
 
 def _until_checked(client: Client, ids: list[str], timeout_s: float) -> None:

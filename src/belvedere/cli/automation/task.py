@@ -11,6 +11,10 @@ from belvedere.cli.jobs import run
 from belvedere.client.http_client import Client
 
 TASK = option("task", metavar="TASK", help="the task's name or id")
+# Types whose jobs run on a host.
+HOST_TYPES = ("script", "scraper")
+# Hosts that a note about tasks of the same name lists.
+MAX_HOSTS = 5
 HOST = option("--host", metavar="HOST", help="the host, if several tasks have this name")
 
 
@@ -37,15 +41,53 @@ def create(args: Args) -> object:
         body["name"] = args.name
     if args.host:
         body["host_id"] = lookup.host(client, args.host)["id"]
+    elif body["type"] in HOST_TYPES and not body.keys() & {"host_id", "hostname"}:
+        body["host_id"] = _only_host(client)["id"]
     if args.timeout:
         body["timeout"] = task_options.timeout_ms(args.timeout)
-    return client.post("/task", body)
+    others = _tasks_named(client, body.get("name"))
+    task: Record = client.post("/task", body)
+    _report_others(task, others)
+    return task if args.json else task | {"run_words": _run_words(task, others)}
+
+
+def _tasks_named(client: Client, name: object) -> list[Record]:
+    """Several tasks may share a name, for example one per host; the commands report the others."""
+    tasks: list[Record] = client.get("/task", {"where[name]": name}) if name else []
+    return tasks
+
+
+def _report_others(task: Record, others: list[Record]) -> None:
+    if not others:
+        return
+    hosts = sorted({other["hostname"] for other in others if other["hostname"]}, key=str.lower)
+    noun = "Another task is" if len(others) == 1 else f"{len(others)} other tasks are"
+    place = f" (on {', '.join(hosts[:MAX_HOSTS])})" if hosts else ""
+    rendering.note(f"{noun} named {task['name']!r}{place}. Commands then need --host or an id.")
+
+
+def _run_words(task: Record, others: list[Record]) -> list[str]:
+    """What `belvedere run` needs for this task."""
+    if not others:
+        return [task["name"]]
+    host = task.get("hostname")
+    if not host or any(other["hostname"] == host for other in others):
+        return [task["id"]]
+    return [task["name"], "--host", host]
+
+
+def _only_host(client: Client) -> Record:
+    """The host of a task that names none: there is nothing to choose if there is only one."""
+    hosts: list[Record] = client.get("/host")
+    if len(hosts) != 1:
+        raise CommandError("The task needs a host: --host HOST. See: belvedere host list", 2)
+    return hosts[0]
 
 
 def edit(args: Args) -> object:
     """Change only the given fields, unless the task was changed in the meantime."""
     body = task_options.fields(args)
-    if args.name:
+    if args.name is not None:
         body["name"] = args.name
     if args.enable is not None:
         body["enable"] = args.enable
@@ -53,8 +95,11 @@ def edit(args: Args) -> object:
         raise CommandError("Nothing to change. Use an option, for example --script FILE.", 2)
     client = connect(args)
     task = lookup.task(client, args.task, args.host)
+    same_name = _tasks_named(client, args.name)
     headers = {"If-Match": str(task["version"])}
-    return client.request("PATCH", f"/task/{task['id']}", body, headers=headers).body
+    changed: Record = client.request("PATCH", f"/task/{task['id']}", body, headers=headers).body
+    _report_others(changed, [other for other in same_name if other["id"] != task["id"]])
+    return changed
 
 
 def delete(args: Args) -> object:
@@ -151,6 +196,11 @@ def _history(history: Record | None) -> str | None:
     return f"{text} (the organization's default)" if history.get("inherited") else text
 
 
+def _show_created(task: Record) -> None:
+    command = shlex.join(["belvedere", "run", *task["run_words"]])
+    print(f"Task {task['name']} created. Run it with: {command}")
+
+
 def _confirmation(text: str) -> Show:
     return lambda task: print(text.format(task["name"]))
 
@@ -178,17 +228,15 @@ COMMANDS = (
         create,
         "Create a task.",
         "belvedere task create deploy --host web-1 --script deploy.sh --argument version",
-        lambda task: print(
-            f"Task {task['name']} created. Run it with: belvedere run {shlex.quote(task['name'])}"
-        ),
+        _show_created,
         options=(
             option("name", metavar="NAME", nargs="?", help="the task's name"),
-            option("--host", metavar="HOST", help="the host that runs it"),
+            option("--host", metavar="HOST", help="the host that runs it (default: the only one)"),
             option(
                 "--type",
                 default="script",
-                choices=("script", "scraper", "approval", "dummy", "notification"),
-                help="the type (default script)",
+                choices=tuple(words.TASK_KINDS),
+                help=words.type_help("script", words.TASK_KINDS),
             ),
             option("--timeout", metavar="DURATION", help="stop the script after this time"),
             *task_options.OPTIONS,

@@ -78,7 +78,7 @@ def _check_names(in_file: list[str], in_options: list[str]) -> None:
 
 
 def _unknown_name(name: str, field_names: list[str]) -> str:
-    nearest = difflib.get_close_matches(name, field_names, n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(name, field_names, n=1)
     hint = f"did you mean {nearest[0]}?" if nearest else "`belvedere task show --json` shows all."
     return f"A task has no field {name!r}; {hint}"
 

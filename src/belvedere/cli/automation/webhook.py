@@ -1,6 +1,7 @@
 """`belvedere webhook`: endpoints through which other systems start tasks and workflows."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -230,7 +231,7 @@ def show_credentials(credentials: Record) -> None:
 
 
 def _confirmation(text: str) -> Show:
-    return lambda hook: print(text.format(hook["name"]))
+    return lambda hook: print(text.format(hook["name"], shlex.quote(hook["name"])))
 
 
 COMMANDS = (
@@ -249,7 +250,7 @@ COMMANDS = (
         "Create a webhook.",
         "belvedere webhook create push --task deploy --signature github",
         _confirmation(
-            "Webhook {0} created. Show its address with: belvedere webhook credentials {0}"
+            "Webhook {0} created. Show its address with: belvedere webhook credentials {1}"
         ),
         options=(
             option("name", metavar="NAME", help="the webhook's name"),

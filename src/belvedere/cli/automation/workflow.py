@@ -1,6 +1,7 @@
 """`belvedere workflow`: tasks that run in order."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -155,7 +156,7 @@ def _resolve_names(client: Client, node: object) -> None:
 
 
 def _confirmation(text: str) -> Show:
-    return lambda workflow: print(text.format(workflow["name"]))
+    return lambda workflow: print(text.format(workflow["name"], shlex.quote(workflow["name"])))
 
 
 COMMANDS = (
@@ -180,7 +181,7 @@ COMMANDS = (
         "Create a workflow from a file. Nodes may refer to tasks by name, with `host` if several "
         "tasks have that name.",
         "belvedere workflow create release.json",
-        _confirmation("Workflow {0} created. Run it with: belvedere workflow run {0}"),
+        _confirmation("Workflow {0} created. Run it with: belvedere workflow run {1}"),
         options=(FILE,),
     ),
     Command(

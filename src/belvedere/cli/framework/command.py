@@ -82,20 +82,29 @@ JSON_OPTION = option("--json", action="store_true", help="print the server's res
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage in one line, like every other error."""
+    """Reports wrong usage in one line, like every other error, in words instead of Python's."""
 
     def error(self, message: str) -> NoReturn:
         raise CommandError(f"{message} (see {self.prog} --help)", 2)
 
 
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be an integer, not {text!r}") from None
+
+
 def parser(path: str, help_text: str, example: str) -> Parser:
-    return Parser(
+    new_parser = Parser(
         prog=path,
         description=help_text,
         epilog=f"example:\n  {example}" if example else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    new_parser.register("type", int, _integer)
+    return new_parser
 
 
 def command_parser(path: str, command: Command) -> Parser:
@@ -106,7 +115,9 @@ def command_parser(path: str, command: Command) -> Parser:
         *((WATCH_OPTION,) if command.is_list else ()),
     )
     for item in (*command.options, *common):
-        built.add_argument(*item.flags, **item.settings)
+        action = built.add_argument(*item.flags, **item.settings)
+        # argparse names a list that may be empty among the missing arguments.
+        action.required = action.required and action.nargs != "*"
     return built
 
 

@@ -57,12 +57,26 @@ def _run(command: Command, args: Args) -> object:
 
 
 def _print(command: Command, args: Args, result: object) -> None:
-    if getattr(args, "json", False):
-        from belvedere.cli.framework import rendering
+    from belvedere.cli.framework import rendering
 
+    if getattr(args, "json", False):
         rendering.print_json(result)
+    elif command.is_list and _is_filtered(command, args) and not _has_entries(result):
+        # The text of an empty list says how to create the first entry.
+        rendering.note("Nothing matches these options.")
     else:
         command.show(result)
+
+
+def _is_filtered(command: Command, args: Args) -> bool:
+    filters = [item for item in command.options if item.flags[0].startswith("--")]
+    names = [item.flags[0][2:].replace("-", "_") for item in filters]
+    return any(getattr(args, name, None) for name in names if name != "limit")
+
+
+def _has_entries(result: object) -> bool:
+    """A list, or several of them by name."""
+    return any(result.values()) if isinstance(result, dict) else bool(result)
 
 
 def _watch(command: Command, args: Args) -> NoReturn:

@@ -22,12 +22,14 @@ def line(question: str) -> str:
     """A line from the user; from a pipe, the next line without the prompt."""
     if sys.stdin.isatty():
         print(question, end="", file=sys.stderr, flush=True)
-    return _require_text(sys.stdin.readline().strip())
+    return _require_text(sys.stdin.readline().strip(), question)
 
 
 def secret(question: str) -> str:
     """The same without echo. Secrets are never command-line arguments, which `ps` shows."""
-    return _require_text(getpass.getpass(question)) if sys.stdin.isatty() else line(question)
+    if not sys.stdin.isatty():
+        return line(question)
+    return _require_text(getpass.getpass(question), question)
 
 
 def new_password(email: str) -> str:
@@ -38,9 +40,9 @@ def new_password(email: str) -> str:
     return first
 
 
-def _require_text(text: str) -> str:
+def _require_text(text: str, question: str) -> str:
     if not text:
-        raise CommandError("No value was entered.")
+        raise CommandError(f"{question.strip().rstrip(':')}: no value was entered.")
     return text
 
 
@@ -98,12 +100,17 @@ def progress(
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"))
-    with Progress(*columns, console=rendering.console(on_stderr=True), transient=True) as bar:
-        row = bar.add_task("", total=None, amount="")
+    bar = Progress(*columns, console=rendering.console(on_stderr=True), transient=True)
+    row = bar.add_task("", total=None, amount="")
 
-        def update(step: str, done: int, total: int) -> None:
-            parts = (format_amount(done, total, unit_of(step)), clock.remaining(step, done, total))
-            amount = ", ".join(filter(None, parts))
-            bar.update(row, description=step, completed=done, total=total or None, amount=amount)
+    def update(step: str, done: int, total: int) -> None:
+        # Not before: it would erase the prompt of a command that asks for something first.
+        bar.start()
+        parts = (format_amount(done, total, unit_of(step)), clock.remaining(step, done, total))
+        amount = ", ".join(filter(None, parts))
+        bar.update(row, description=step, completed=done, total=total or None, amount=amount)
 
+    try:
         yield update
+    finally:
+        bar.stop()

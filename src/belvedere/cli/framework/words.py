@@ -3,6 +3,7 @@
 A test compares the words with the catalogues of the console.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from belvedere.cli.framework import rendering
@@ -47,21 +48,6 @@ HOST_STATES = {
     "draining": "Draining",
     "disabled": "Disabled",
 }
-MONITOR_KINDS = {
-    "scraper": "Web page",
-    "dstat": "Statistics",
-    "host": "Host",
-    "process": "Process",
-    "file": "File",
-    "psaux": "List of processes",
-    "script": "Script",
-    "nested": "Group",
-    "tcp": "TCP port",
-    "ping": "Ping",
-    "dns": "DNS",
-    "tls": "Certificate",
-    "push": "Push",
-}
 TASK_KINDS = {
     "script": "Script",
     "scraper": "Web request",
@@ -76,10 +62,14 @@ ORIGINS = {
     "trigger_by": "trigger",
     "workflow": "workflow step",
 }
-# When a monitor of one of these kinds fails, a service is down.
-SERVICE_KINDS = frozenset({"scraper", "tcp", "ping", "dns", "tls"})
 _OPEN_LIFECYCLES = ("ready", "assigned", "locked", "started", "syncing", "onhold")
 _ENDED_LIFECYCLES = ("finished", "completed", "terminated")
+
+
+def type_help(default: str, titles: Mapping[str, str]) -> str:
+    """The help of `--type`, with the console's word for each type that has another one."""
+    others = [f"{title} ({name})" for name, title in titles.items() if name != title.lower()]
+    return f"the type (default {default}); in the console: {', '.join(others)}"
 
 
 def job_state_name(job: dict[str, Any]) -> str:
@@ -102,8 +92,8 @@ def job_state(job: dict[str, Any]) -> "Text":
     return rendering.state_cell(job_state_name(job), job_state_word(job))
 
 
-def monitor_state(monitor: dict[str, Any]) -> "Text":
-    """Also of an indicator."""
+def monitor_state(monitor: dict[str, Any], *, is_service: bool = False) -> "Text":
+    """Also of an indicator. A service that fails is down."""
     state = str(monitor["state"])
     if not monitor.get("enable", True) or monitor.get("paused_until"):
         return rendering.state_cell("paused", MONITOR_STATES["paused"])
@@ -112,7 +102,7 @@ def monitor_state(monitor: dict[str, Any]) -> "Text":
     name = state
     if state == "failure" and _severity(monitor) == "LOW":
         name = "low"
-    elif state == "failure" and monitor["type"] in SERVICE_KINDS:
+    elif state == "failure" and is_service:
         name = "down"
     return rendering.state_cell(state, MONITOR_STATES.get(name, state))
 

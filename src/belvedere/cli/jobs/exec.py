@@ -49,10 +49,10 @@ class HostLines:
 def execute(args: Args) -> object:
     if not args.command:
         raise CommandError(
-            "no command given; put it after --, for example: belvedere exec --tag web -- uptime", 2
+            "No command given; put it after --, for example: belvedere exec --tag web -- uptime", 2
         )
     if not args.host and not args.tag:
-        raise CommandError("no hosts given; use --host NAME or --tag TAG", 2)
+        raise CommandError("No hosts given; use --host NAME or --tag TAG.", 2)
     client = connect(args)
     command = ["sh", "-c", " ".join(args.command)] if args.shell else args.command
     body: Record = {"command": command, "hosts": args.host, "tags": args.tag}
@@ -74,7 +74,7 @@ def _follow_all(args: Args, jobs: list[Record]) -> list[Record]:
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             job_ids = " ".join(job["id"] for job in jobs)
-            raise CommandError(f"stopped following; these jobs continue: {job_ids}", 130) from None
+            raise CommandError(f"Stopped following; these jobs continue: {job_ids}", 130) from None
     for job in finished:
         rendering.note(f"{job['hostname']}: {outcome.summary(job)}")
     return finished

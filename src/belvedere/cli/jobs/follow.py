@@ -28,7 +28,7 @@ def follow_to_end(client: Client, job: Record, *, is_live: bool, is_json: bool =
         finished = finished_job(client, job["id"])
     except KeyboardInterrupt:
         raise CommandError(
-            f"stopped following; job {job['id']} continues. "
+            f"Stopped following; job {job['id']} continues. "
             f"Cancel it with: belvedere job cancel {job['id']}",
             130,
         ) from None

@@ -53,11 +53,11 @@ def list_all(args: Args) -> object:
     return {"jobs": _with_hostnames(client, jobs), "removed": removed}
 
 
-def _removed_jobs(client: Client, query: Record) -> Record:
+def _removed_jobs(client: Client, query: Record) -> Record | None:
     """How many jobs of the listed task, or of all tasks, retention or a person removed."""
     task_id = query.get("where[task_id]")
     removed: Record = client.get("/job/removed", {"task": task_id} if task_id else {})
-    return removed
+    return removed if removed["count"] else None
 
 
 def get(args: Args) -> object:
@@ -77,7 +77,7 @@ def log(args: Args) -> object:
     if args.search:
         return client.get(f"/job/{args.job}/log/search", {"q": args.search})["lines"]
     if args.follow and args.timestamps:
-        raise CommandError("--timestamps cannot be combined with --follow", 2)
+        raise CommandError("--timestamps cannot be combined with --follow.", 2)
     if args.follow:
         return follow.follow_to_end(client, {"id": args.job}, is_live=True, is_json=args.json)
     if args.json:
@@ -112,7 +112,7 @@ def resolve(args: Args) -> object:
 
 def release(args: Args) -> object:
     if bool(args.job) == args.all:
-        raise CommandError("specify a job, or use --all", 2)
+        raise CommandError("Specify a job, or use --all.", 2)
     client = lookup.connect_to_job(args)
     if args.job:
         client.put(f"/job/{args.job}/release")

@@ -30,10 +30,10 @@ def show_jobs(listing: Record) -> None:
         "No jobs. Run a task with: belvedere run TASK",
     )
     removed = listing["removed"]
-    if removed and removed["count"]:
+    if removed:
         jobs = "older job was" if removed["count"] == 1 else "older jobs were"
         last = time_words.when(removed["last_date"])
-        print(f"{removed['count']} {jobs} removed by retention or by hand, the last {last}.")
+        print(f"{removed['count']} {jobs} removed by retention or manually, the last {last}.")
 
 
 EVIDENCE = {

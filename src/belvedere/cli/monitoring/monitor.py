@@ -1,12 +1,16 @@
 """`belvedere monitor`: checks of hosts and services."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from belvedere.cli.framework import lookup, rendering, time_words, words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
-from belvedere.monitors.model import MonitorType
+from belvedere.monitors.model import SERVICE_TYPES, TYPE_TITLES, MonitorType
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 MONITOR = option("monitor", metavar="MONITOR", help="the monitor's name or id")
 FOR = option(
@@ -16,7 +20,10 @@ FOR = option(
     help="for how long, for example 30m, 2h or 1d (default: until you end it)",
 )
 # The monitor of a host comes with the host.
-TYPES = tuple(type_.value for type_ in MonitorType if type_ is not MonitorType.HOST)
+TITLES = {
+    type_.value: title for type_, title in TYPE_TITLES.items() if type_ is not MonitorType.HOST
+}
+TYPES = tuple(TITLES)
 # Options that are sent as fields of the same name.
 TEXT_OPTIONS = (
     ("url", "web check: the address"),
@@ -61,7 +68,7 @@ def create(args: Args) -> object:
 def edit(args: Args) -> object:
     """Change only the given fields, unless the monitor was changed in the meantime."""
     body = _fields(args)
-    if args.name:
+    if args.name is not None:
         body["name"] = args.name
     if not body:
         raise CommandError("Nothing to change. Use an option, for example --every 30s.", 2)
@@ -118,15 +125,19 @@ def _id(client: Client, args: Args) -> str:
     return str(_lookup(client, args.monitor)["id"])
 
 
+def state_cell(monitor: Record) -> "Text":
+    return words.monitor_state(monitor, is_service=monitor["type"] in SERVICE_TYPES)
+
+
 def show_monitors(monitors: list[Record]) -> None:
     rendering.table(
         ("id", "state", "monitor*", "kind", "host*", "every", "last check", "message*"),
         (
             (
                 monitor["id"],
-                words.monitor_state(monitor),
+                state_cell(monitor),
                 monitor["name"],
-                words.MONITOR_KINDS.get(monitor["type"], monitor["type"]),
+                TYPE_TITLES.get(monitor["type"], monitor["type"]),
                 monitor["hostname"],
                 time_words.span(monitor["looptime"] / 1_000),
                 time_words.age(monitor["last_check"]),
@@ -144,9 +155,9 @@ def show_monitor(monitor: Record) -> None:
             ("id", monitor["id"]),
             ("monitor", monitor["name"]),
             ("description", monitor["description"]),
-            ("kind", words.MONITOR_KINDS.get(monitor["type"], monitor["type"])),
+            ("kind", TYPE_TITLES.get(monitor["type"], monitor["type"])),
             ("host", monitor["hostname"]),
-            ("state", words.monitor_state(monitor)),
+            ("state", state_cell(monitor)),
             ("since", time_words.when(monitor["state_since"])),
             ("last check", time_words.when(monitor["last_check"])),
             ("message", monitor["last_event"].get("message")),
@@ -236,7 +247,12 @@ COMMANDS = (
         _confirmation("Monitor {} created."),
         options=(
             option("name", metavar="NAME", help="its name"),
-            option("--type", default="scraper", choices=TYPES, help="the type (default scraper)"),
+            option(
+                "--type",
+                default="scraper",
+                choices=TYPES,
+                help=words.type_help("scraper", TITLES),
+            ),
             option("--host", metavar="HOST", help="the host that runs the checks"),
             option(
                 "--member",

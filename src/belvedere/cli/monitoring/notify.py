@@ -1,5 +1,7 @@
 """`belvedere notify`: channels, rules, messages and your inbox."""
 
+import shlex
+
 from belvedere.cli.framework import lookup, terminal, time_words
 from belvedere.cli.framework.command import (
     Args,
@@ -195,7 +197,7 @@ def _rule(client: Client, text: str) -> Record:
 
 
 def _confirmation(text: str) -> Show:
-    return lambda record: print(text.format(record["name"]))
+    return lambda record: print(text.format(record["name"], shlex.quote(record["name"])))
 
 
 def _repeatable(flag: str, dest: str, help_text: str) -> CommandOption:
@@ -231,7 +233,7 @@ COMMANDS = (
         add,
         "Create a channel: an https address that receives signed requests, or any Apprise URL.",
         "belvedere notify add ops ntfys://ntfy.sh/my-topic",
-        _confirmation("Channel {0} created. Test it with: belvedere notify test {0}"),
+        _confirmation("Channel {0} created. Test it with: belvedere notify test {1}"),
         options=(option("name", metavar="NAME", help="the channel's name"), URL),
     ),
     Command(

@@ -23,7 +23,7 @@ def create(args: Args) -> object:
         *(_monitor(client, text) for text in args.monitor or ()),
     ]
     if not parts:
-        raise CommandError("the page is empty; use --monitor MONITOR or --tag TAG", 2)
+        raise CommandError("The page is empty; use --monitor MONITOR or --tag TAG.", 2)
     body = {"title": args.title, "parts": parts}
     if args.slug:
         body["slug"] = args.slug

@@ -23,7 +23,7 @@ MIN_INTERVAL_MS = 60_000
 # Interval of the lines of progress.
 LINE_S = 5.0
 # Steps of a restore that are not measured in bytes.
-COUNTED_STEPS = {"indexes": "indexes", "analyze": "steps"}
+COUNTED_STEPS = {"indexes": "indexes", "analyze": "tables", "keys": "keys"}
 TERMINATED = 143
 
 
@@ -194,8 +194,8 @@ COMMANDS = (
         "restore",
         restore,
         "Restore a backup into an empty data folder or an empty PostgreSQL database. Jobs that may "
-        "have run since the backup are held until they are released. An interrupted restore can "
-        "be repeated: into SQLite it continues, into PostgreSQL it starts over.",
+        "have run since the backup are held until they are released. If it is interrupted, run it "
+        "again: it continues.",
         "belvedere restore /backup/belvedere.zip --data /var/lib/belvedere",
         show_restored,
         options=(

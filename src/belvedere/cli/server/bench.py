@@ -29,23 +29,23 @@ def _plan(args: Args) -> "BenchPlan":
     from belvedere.bench.run import BenchPlan
 
     if args.server and (args.database or args.postgres):
-        raise CommandError("--server cannot be combined with --database or --postgres", 2)
+        raise CommandError("--server cannot be combined with --database or --postgres.", 2)
     for name in ("runs", "jobs", "callers"):
         if getattr(args, name) < 1:
-            raise CommandError(f"--{name} must be at least 1", 2)
+            raise CommandError(f"--{name} must be at least 1.", 2)
     if args.servers and not (args.database or args.postgres):
-        raise CommandError("--servers needs --database or --postgres", 2)
+        raise CommandError("--servers needs --database or --postgres.", 2)
     if args.servers and args.servers < 2:
-        raise CommandError("--servers must be 0 or at least 2", 2)
+        raise CommandError("--servers must be 0 or at least 2.", 2)
     if args.server and args.compare:
         raise CommandError(
-            "--compare starts its own server and cannot be combined with --server", 2
+            "--compare starts its own server and cannot be combined with --server.", 2
         )
     if 0 < args.waiting < FEW:
-        raise CommandError(f"--waiting must be 0 or at least {FEW}", 2)
+        raise CommandError(f"--waiting must be 0 or at least {FEW}.", 2)
     if 0 < args.history < PAGE_SIZE:
         raise CommandError(
-            f"--history must be 0 or at least {PAGE_SIZE} (one page of the job list)", 2
+            f"--history must be 0 or at least {PAGE_SIZE} (one page of the job list).", 2
         )
     return BenchPlan(
         runs=args.runs,

@@ -13,7 +13,7 @@ from belvedere.cli.server.restored import HELD_JOBS, START
 # Interval of the check whether the server still runs, and of the lines of progress.
 WAIT_S, LINE_S = 1.0, 5.0
 # Steps that do not count rows, by their first word.
-COUNTED_STEPS = {"create": "statements", "count": "tables"}
+COUNTED_STEPS = {"create": "statements", "checksum": "tables"}
 
 
 def migrate(args: Args) -> object:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
 import msgspec
@@ -39,6 +40,10 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 Report = Callable[[str, int, int], None]
 # Signs a SHA-256 with the key of the installation.
 Sign = Callable[[str], str]
+
+
+def no_report(name: str, done: int, total: int) -> None:
+    """For a caller who counts the bytes."""
 
 
 class BackupPart(msgspec.Struct):
@@ -130,6 +135,8 @@ class BackupReader:
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self.path = path
         self._archive = archive
+        # Several threads read parts; an archive counts its open files.
+        self._lock = Lock()
         self.seal, text = self._read_seal()
         if hashlib.sha256(text).hexdigest() != self.seal.sha256:
             raise Invalid(f"The manifest of {path} was changed: its SHA-256 differs.")
@@ -175,11 +182,13 @@ class BackupReader:
 
     def verify(self, report: Report) -> None:
         """Read every part and compare its size and SHA-256 with the manifest."""
+        done, total = 0, sum(part.size for part in self.manifest.parts)
         for part in self.manifest.parts:
-            for _ in self.blocks(part, report):
-                pass
+            for block in self.blocks(part):
+                done += len(block)
+                report("verify", done, total)
 
-    def blocks(self, part: BackupPart, report: Report) -> Iterator[bytes]:
+    def blocks(self, part: BackupPart, report: Report = no_report) -> Iterator[bytes]:
         """The content of a part; raises at its end if it is not what was written."""
         digest, size = hashlib.sha256(), 0
         try:
@@ -197,10 +206,20 @@ class BackupReader:
             raise Invalid(f"The part {part.name} of {self.path} was changed: its SHA-256 differs.")
 
     def _read(self, part: BackupPart) -> Generator[bytes, None, None]:
-        with self._archive.open(self._info(part.name)) as stream:
+        with self._open(part) as stream:
             blocks = iter(partial(stream.read, BLOCK), b"")
             # A small part is one block.
             yield from read_ahead(blocks) if part.size > BLOCK else blocks
+
+    @contextmanager
+    def _open(self, part: BackupPart) -> Iterator[IO[bytes]]:
+        with self._lock:
+            stream = self._archive.open(self._info(part.name))
+        try:
+            yield stream
+        finally:
+            with self._lock:
+                stream.close()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from belvedere.db.backup.archive import (
     newer_version,
 )
 from belvedere.db.interface import Tx, is_postgres
-from belvedere.db.migrate import list_applied, migrations
+from belvedere.db.migrate import check_installed, list_applied, migrations
 
 SQLITE, POSTGRES = "sqlite", "postgres"
 ENGINE_NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
@@ -55,52 +55,59 @@ class Location:
         return self.folder / MARKER
 
 
+@dataclass(frozen=True, slots=True)
+class BackupSource:
+    location: Location
+    # The name under which the database identifies its key.
+    key_name: str
+    # Raises if no server may use the database.
+    check_usable: Callable[[Tx], None]
+
+
 def write_backup(
-    location: Location, writer: BackupWriter, draft: Path, key_name: str, report: Report
+    source: BackupSource, writer: BackupWriter, draft: Path, report: Report
 ) -> Manifest:
-    """The parts; `key_name` is the name under which the database identifies its key."""
-    if location.engine == POSTGRES:
-        return _write_postgres(location, writer, key_name, report)
-    return _write_sqlite(location, writer, draft, key_name, report)
+    if source.location.engine == POSTGRES:
+        return _write_postgres(source, writer, report)
+    return _write_sqlite(source, writer, draft, report)
 
 
 def _write_sqlite(
-    location: Location, writer: BackupWriter, draft: Path, key_name: str, report: Report
+    source: BackupSource, writer: BackupWriter, draft: Path, report: Report
 ) -> Manifest:
     from belvedere.db.backup import sqlite_files
 
-    with sqlite_files.open_snapshot(location.files) as snapshot:
-        manifest = _describe(list(snapshot.values()), SQLITE, key_name)
+    with sqlite_files.open_snapshot(source.location.files) as snapshot:
+        manifest = _describe(source, list(snapshot.values()))
         manifest.tables = sqlite_files.count_rows(snapshot)
         copies = sqlite_files.copy_snapshot(snapshot, draft, report)
     sqlite_files.write_parts(writer, copies, report)
     return manifest
 
 
-def _write_postgres(
-    location: Location, writer: BackupWriter, key_name: str, report: Report
-) -> Manifest:
+def _write_postgres(source: BackupSource, writer: BackupWriter, report: Report) -> Manifest:
     from belvedere.db.backup import postgres_tables
 
-    with postgres_tables.open_snapshot(location.database) as snapshot:
-        manifest = _describe([snapshot], POSTGRES, key_name)
+    with postgres_tables.open_snapshot(source.location.database) as snapshot:
+        manifest = _describe(source, [snapshot])
         manifest.columns, manifest.tables = postgres_tables.write_parts(snapshot, writer, report)
         manifest.sequences = postgres_tables.list_sequences(snapshot)
         return manifest
 
 
-def _describe(databases: Sequence[Tx], engine: str, key_name: str) -> Manifest:
+def _describe(source: BackupSource, databases: Sequence[Tx]) -> Manifest:
     main = databases[0]
+    # First: a restore has locked all other tables.
+    source.check_usable(main)
+    check_installed(main)
     names = {name for tx in databases for name in list_applied(tx)}
-    if "migrations/0001_access" not in names:
-        raise Unavailable("This is not a database of Belvedere: no server has started with it yet.")
     return Manifest(
         FORMAT,
         __version__,
-        engine,
+        source.location.engine,
         iso(main.now),
         installation.epoch_of(installation.newest_fence(main)),
-        installation.read(main, key_name) or "",
+        installation.read(main, source.key_name) or "",
         sorted(names),
         {},
     )
@@ -122,21 +129,31 @@ def check_fits(location: Location, path: Path, manifest: Manifest) -> None:
         raise newer_version(path, manifest.version)
 
 
-def check_empty(location: Location) -> None:
+@dataclass(frozen=True, slots=True)
+class EarlierRestore:
+    """A restore into this location that was interrupted, if there was one."""
+
+    exists: bool = False
+    # Whether this restore continues it.
+    is_continued: bool = False
+    # Whether it has checked this backup, which has not changed since.
+    is_checked: bool = False
+
+
+def check_empty(location: Location, reader: BackupReader) -> EarlierRestore:
     """Refuse a location with data, except that of an interrupted restore."""
     if location.engine == POSTGRES:
-        from belvedere.db.backup import postgres_tables
+        from belvedere.db.backup import postgres_restore
 
-        postgres_tables.check_empty(location.database)
-    else:
-        from belvedere.db.backup import sqlite_restore
+        source = postgres_restore.check_target(location.database, reader)
+        if source is None:
+            return EarlierRestore()
+        return EarlierRestore(True, True, source.is_checked(reader))
+    from belvedere.db.backup import sqlite_restore
 
-        sqlite_restore.check_targets(location.files, location.marker)
-
-
-def is_begun(location: Location, reader: BackupReader) -> bool:
-    """Whether an interrupted restore has checked this file, and another one continues it."""
-    return location.engine == SQLITE and restore_marker.read(location.marker).fits(reader)
+    sqlite_restore.check_targets(location.files, location.marker)
+    fits = restore_marker.read(location.marker).fits(reader)
+    return EarlierRestore(location.marker.exists(), fits, fits)
 
 
 def load_backup(
@@ -144,9 +161,9 @@ def load_backup(
 ) -> int:
     """Write everything; `finish` is the last operation before the database is complete."""
     if location.engine == POSTGRES:
-        from belvedere.db.backup import postgres_tables
+        from belvedere.db.backup import postgres_restore
 
-        return postgres_tables.restore_tables(location.database, reader, finish, report)
+        return postgres_restore.restore_tables(location.database, reader, finish, report)
     from belvedere.db.backup import sqlite_restore
 
     return sqlite_restore.restore_files(reader, location.files, location.marker, finish, report)

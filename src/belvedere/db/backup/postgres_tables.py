@@ -1,25 +1,30 @@
 """Backups of PostgreSQL: the rows of every table, as one transaction sees them.
 
-They are stored as text in the format of COPY. The schema is not stored: a restore applies the same
-migrations. It is one transaction, so that nothing of it stays if it does not reach its end.
+They are stored as text in the format of COPY. The schema is not stored: `postgres_restore` applies
+the same migrations.
 """
 
-import select
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import LiteralString
 
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
-from belvedere.base import failpoints
 from belvedere.base.clock import wall
-from belvedere.base.errors import Conflict, Invalid, Unavailable
-from belvedere.db.backup.archive import BackupReader, BackupWriter, Report
+from belvedere.base.errors import Conflict, Unavailable
+from belvedere.db.backup.archive import BackupWriter, Report
 from belvedere.db.interface import Row, Tx
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.postgres.connection import LIVENESS, PostgresConnection
+from belvedere.db.postgres.connection import (
+    LIVENESS,
+    SERVER_NAME,
+    PostgresConnection,
+    parse_address,
+)
 from belvedere.db.postgres.deadlines import Deadline
+from belvedere.db.postgres.faults import describe
 from belvedere.db.postgres.transaction import PostgresTx
 
 FOLDER = "tables/"
@@ -29,6 +34,8 @@ OPTIONS = (
     "-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c jit=off"
     # For indexes, which are most of the time of a restore.
     " -c maintenance_work_mem=256MB"
+    # PostgreSQL ends the session of a machine that is gone, which may have a lock.
+    " -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
 )
 RELATIONS = (
     "select c.relname, pg_total_relation_size(c.oid) from pg_class c"
@@ -44,8 +51,12 @@ SEQUENCES = (
     "select sequencename, last_value from pg_sequences where schemaname = current_schema()"
     " and last_value is not null order by 1"
 )
-# Indexes that do not belong to a constraint, and keys: they are created after the rows, which is
-# several times as fast.
+# Connections of servers, also while they do nothing.
+SERVERS = (
+    "select count(*) from pg_stat_activity where datname = current_database()"
+    f" and application_name = '{SERVER_NAME}'"
+)
+# Indexes that do not belong to a constraint.
 INDEXES = (
     "select c.relname, pg_get_indexdef(c.oid) from pg_index i join pg_class c on c.oid ="
     " i.indexrelid where c.relnamespace = current_schema()::regnamespace and not exists"
@@ -65,12 +76,11 @@ REBUILT = frozenset({"job_search", "job_search_progress", "migration_changes"})
 
 
 @contextmanager
-def _transaction(url: str, mode: str, **settings: str) -> Iterator[psycopg.Connection[Row]]:
+def connect(
+    url: str, *, options: str = OPTIONS, **settings: str
+) -> Iterator[psycopg.Connection[Row]]:
     """A connection without time limits: copying a large table may take long."""
-    try:
-        chosen = conninfo_to_dict(url)
-    except psycopg.ProgrammingError as fault:
-        raise Invalid(f"This is not the address of a PostgreSQL database: {fault}.") from None
+    chosen = parse_address(url)
     defaults = {**LIVENESS, **settings}
     missing = {name: value for name, value in defaults.items() if name not in chosen}
     try:
@@ -78,24 +88,23 @@ def _transaction(url: str, mode: str, **settings: str) -> Iterator[psycopg.Conne
             make_conninfo(url, **missing),
             autocommit=True,
             application_name="belvedere backup",
-            options=OPTIONS,
+            options=options,
         ) as connection:
-            connection.execute(f"begin isolation level {mode}".encode())
             yield connection
     except psycopg.Error as fault:
-        raise Unavailable(f"PostgreSQL reports: {str(fault).strip()}.") from fault
+        raise Unavailable(describe(fault)) from fault
 
 
 @contextmanager
 def open_snapshot(url: str) -> Iterator[PostgresTx]:
     """A consistent snapshot in one transaction; servers continue to write."""
     # A standby is sufficient for reading.
-    mode = "repeatable read, read only"
-    with _transaction(url, mode, target_session_attrs="any") as connection:
-        yield _tx(connection)
+    with connect(url, target_session_attrs="any") as connection:
+        connection.execute("begin isolation level repeatable read, read only")
+        yield as_tx(connection)
 
 
-def _tx(connection: psycopg.Connection[Row]) -> PostgresTx:
+def as_tx(connection: psycopg.Connection[Row]) -> PostgresTx:
     # The deadline is not started: it ends no wait.
     return PostgresTx(PostgresConnection(connection, Deadline(0.0, lambda: None)), wall(), {})
 
@@ -105,19 +114,40 @@ def write_parts(
 ) -> tuple[dict[str, list[str]], dict[str, int]]:
     """The columns and the number of rows of every table."""
     connection = snapshot.connection.connection
-    relations = connection.execute(RELATIONS.encode()).fetchall()
+    sizes: dict[str, int] = dict(connection.execute(RELATIONS.encode()).fetchall())
+    progress = TableProgress(report, sum(sizes.values()))
     columns: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
-    for table, size in relations:
+    for table, size in sizes.items():
+        progress.begin(size)
         if table in REBUILT:
             continue
         names = [name for (name,) in connection.execute(COLUMNS.encode(), (table,))]
         columns[table] = names
-        counts[table] = _copy_out(connection, writer, _Table(table, names), size, report)
+        counts[table] = _copy_out(connection, writer, TableCopy(table, names), progress)
     return columns, counts
 
 
-class _Table:
+class TableProgress:
+    """How far a backup has come. Sizes include indexes, and dead rows, which are not copied."""
+
+    def __init__(self, report: Report, total: int) -> None:
+        self._report, self._total = report, total
+        # The tables before, and up to the end of the current one.
+        self._done = self._end = 0
+
+    def begin(self, size: int) -> None:
+        self._done = self._end
+        self._end += size
+
+    def add(self, amount: int) -> None:
+        self._done = min(self._done + amount, self._end)
+        self._report("tables", self._done, self._total)
+
+
+class TableCopy:
+    """The rows of one table, as text."""
+
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name = name
         self.part = f"{FOLDER}{name}.copy"
@@ -132,11 +162,9 @@ class _Table:
 def _copy_out(
     connection: psycopg.Connection[Row],
     writer: BackupWriter,
-    table: _Table,
-    size: int,
-    report: Report,
+    table: TableCopy,
+    progress: TableProgress,
 ) -> int:
-    done = 0
     with (
         connection.cursor() as cursor,
         writer.part(table.part) as append,
@@ -144,8 +172,7 @@ def _copy_out(
         with cursor.copy(table.copy("to stdout")) as copy:
             for block in copy:
                 append(bytes(block))
-                done += len(block)
-                report(table.part, min(done, size), size)
+                progress.add(len(block))
         return max(cursor.rowcount, 0)
 
 
@@ -154,13 +181,25 @@ def list_sequences(snapshot: PostgresTx) -> dict[str, int]:
     return {name: int(value) for name, value in snapshot.rows(SEQUENCES)}
 
 
-def check_empty(url: str) -> None:
-    with open_snapshot(url) as snapshot:
-        _check_empty(snapshot.connection.connection)
+# The schema of a restore
+
+# 'p' and 'u': it belongs to a primary key or a unique constraint.
+ALL_INDEXES = (
+    "select t.relname, c.relname, pg_get_indexdef(c.oid), k.contype::text from pg_index i"
+    " join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid"
+    " left join pg_constraint k on k.conindid = c.oid and k.contype in ('p', 'u')"
+    " where c.relnamespace = current_schema()::regnamespace order by 1, 2"
+)
+FOREIGN_KEYS = (
+    "select t.relname, k.conname, pg_get_constraintdef(k.oid) from pg_constraint k"
+    " join pg_class t on t.oid = k.conrelid where k.contype = 'f'"
+    " and k.connamespace = current_schema()::regnamespace order by 1, 2"
+)
+KINDS = {"p": "primary key", "u": "unique"}
 
 
-def _check_empty(connection: psycopg.Connection[Row]) -> None:
-    names = [name for name, _ in connection.execute(RELATIONS.encode())]
+def check_empty(tx: Tx) -> None:
+    names = [name for name, _ in tx.rows(RELATIONS)]
     if names:
         raise Conflict(
             f"The database is not empty: it has {len(names)} tables ({', '.join(names[:3])}, …)."
@@ -168,82 +207,33 @@ def _check_empty(connection: psycopg.Connection[Row]) -> None:
         )
 
 
-def restore_tables(
-    url: str, reader: BackupReader, finish: Callable[[Tx], int], report: Report
-) -> int:
-    with _transaction(url, "read committed") as connection:
-        connection.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
-        _check_empty(connection)
-        tx = _tx(connection)
-        _create_schema(tx, reader.manifest.migrations)
-        later = _postpone(connection)
-        _load(connection, reader, report)
-        for number, statement in enumerate(later, 1):
-            report("indexes", number, len(later))
-            connection.execute(statement.encode())
-        for name, value in reader.manifest.sequences.items():
-            tx.value("select setval(?::regclass, ?::bigint)", name, value)
-        # Before the commit: an error after it would be reported for a complete database.
-        report("analyze", 1, 1)
-        connection.execute("analyze")
-        result = finish(tx)
-        failpoints.reach("restore finished")
-        connection.execute("commit")
-        return result
-
-
-def _create_schema(tx: Tx, names: Sequence[str]) -> None:
+def create_schema(tx: Tx, names: Sequence[str]) -> None:
     for folder in ("migrations", "logs"):
         for name, text in migrations("postgres", folder):
             if f"{folder}/{name}" in names:
                 apply(tx, f"{folder}/{name}", text)
 
 
-def _postpone(connection: psycopg.Connection[Row]) -> list[str]:
-    """Drop indexes and keys; returns the statements that create them again."""
-    later = []
-    for name, definition in connection.execute(INDEXES.encode()).fetchall():
-        connection.execute(sql.SQL("drop index {}").format(sql.Identifier(name)))
-        later.append(definition)
-    keys = []
-    for table, name, definition in connection.execute(KEYS.encode()).fetchall():
-        key = sql.Identifier(name)
-        change = sql.SQL("alter table {} drop constraint {}").format(sql.SQL(table), key)
-        connection.execute(change)
-        keys.append(f"alter table {table} add constraint {key.as_string()} {definition}")
-    return [*reversed(keys), *later]
+def postpone(connection: psycopg.Connection[Row]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Drop what is created after the rows, which is several times as fast. Returns the statements
+    for indexes, by table, and for keys."""
+    foreign_keys = connection.execute(FOREIGN_KEYS.encode()).fetchall()
+    for table, name, _ in foreign_keys:
+        connection.execute(format_names("alter table {} drop constraint {}", table, name))
+    indexes, keys = [], []
+    for table, name, definition, kind in connection.execute(ALL_INDEXES.encode()).fetchall():
+        indexes.append((table, definition))
+        if kind is None:
+            connection.execute(format_names("drop index {}", name))
+            continue
+        connection.execute(format_names("alter table {} drop constraint {}", table, name))
+        added = format_names("alter table {} add constraint {}", table, name).as_string()
+        keys.append(f"{added} {KINDS[kind]} using index {sql.Identifier(name).as_string()}")
+    for table, name, definition in foreign_keys:
+        added = format_names("alter table {} add constraint {}", table, name).as_string()
+        keys.append(f"{added} {definition}")
+    return indexes, keys
 
 
-def _load(connection: psycopg.Connection[Row], reader: BackupReader, report: Report) -> None:
-    tables = [name for name, _ in connection.execute(RELATIONS.encode())]
-    # Migrations insert rows too; they are in the backup as they were there.
-    names = sql.SQL(", ").join(map(sql.Identifier, tables))
-    connection.execute(sql.SQL("truncate {}").format(names))
-    parts = {part.name: part for part in reader.manifest.parts}
-    for table in (name for name in tables if name not in REBUILT):
-        source = _Table(table, reader.manifest.columns.get(table, []))
-        if source.part not in parts:
-            raise Invalid(f"The backup does not contain the table {table}.")
-        with connection.cursor() as cursor:
-            # Frozen: truncated in the same transaction, so that nobody sees these rows earlier. The
-            # first reader of other rows writes every page again, and the indexes are readers.
-            with cursor.copy(source.copy("from stdin (freeze)")) as copy:
-                for block in reader.blocks(parts[source.part], report):
-                    send(copy, block)
-            if cursor.rowcount != reader.manifest.tables.get(table):
-                raise Invalid(f"The table {table} has {cursor.rowcount} rows after the restore.")
-        failpoints.reach("restore part")
-
-
-def send(copy: psycopg.Copy, block: bytes) -> None:
-    """Return when the block is sent. The driver alone would collect what PostgreSQL has not read
-    yet in a buffer, which grows, and which is moved in memory with every packet."""
-    copy.write(block)
-    connection = copy.connection.pgconn
-    poll = select.poll()
-    poll.register(connection.socket, select.POLLIN | select.POLLOUT)
-    while connection.flush():
-        for _, events in poll.poll():
-            if events & ~select.POLLOUT:
-                # A message, or the end of the connection, which this raises.
-                connection.consume_input()
+def format_names(text: LiteralString, *names: str) -> sql.Composed:
+    return sql.SQL(text).format(*map(sql.Identifier, names))

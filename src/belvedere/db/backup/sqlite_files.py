@@ -34,7 +34,7 @@ def open_snapshot(sources: Mapping[str, Path]) -> Iterator[dict[str, SqliteTx]]:
 
 @contextmanager
 def report_errors(invalid: str) -> Iterator[None]:
-    """Errors of SQLite for the command line; `invalid` describes a file that is no database."""
+    """Errors of SQLite for the command line; `invalid` describes a file that is not a database."""
     try:
         yield
     except (apsw.NotADBError, apsw.CorruptError) as fault:
@@ -67,7 +67,7 @@ def copy_snapshot(snapshot: Mapping[str, SqliteTx], draft: Path, report: Report)
     copies = {name: draft.with_name(f"{draft.name}.{name}") for name in snapshot}
     for name, tx in snapshot.items():
         copies[name].unlink(missing_ok=True)
-        copy_database(tx, copies[name], partial(report, name))
+        copy_database(tx, copies[name], partial(report, f"copy {name}"))
     return copies
 
 
@@ -91,7 +91,7 @@ def write_parts(writer: BackupWriter, copies: Mapping[str, Path], report: Report
             while block := file.read(BLOCK):
                 append(block)
                 done += len(block)
-                report(name, done, total)
+                report(f"compress {name}", done, total)
         path.unlink()
 
 
@@ -107,6 +107,6 @@ def check_unused(path: Path) -> None:
         file = path.with_name(name)
         if file.exists() and file.stat().st_size:
             raise Conflict(
-                f"{file} already exists. Restore into an empty folder (--data), or move this file"
-                " away first.",
+                f"{file} already exists. Move it to another folder first, or restore into an empty"
+                " folder (--data).",
             )

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, TypeGuard, TypeVar
+
+import psycopg
 
 from belvedere.base.errors import Unavailable
 from belvedere.db.interface import BatchOperation, Tx
@@ -12,6 +14,11 @@ from belvedere.db.postgres.transaction import PostgresTx
 R = TypeVar("R")
 Item = TypeVar("Item")
 BATCH = 128
+# Items of one batch that wait for a lock in a transaction of their own: if more would, the table is
+# locked, and each of the others would wait as long.
+MAX_LOCK_WAITS = 2
+# Faults of a batch that only some of its items may have.
+OF_SOME_ITEMS = (*CONFLICTS, psycopg.errors.LockNotAvailable)
 
 # The result or the error of each item, and the transactions in which they ran.
 BatchResult = tuple[Sequence[R | BaseException], list[PostgresTx]]
@@ -34,15 +41,33 @@ class Batcher(Generic[Item, R]):
             results, tx = transact(lambda tx: list(self.operation(tx, items)))
             return results, [tx]
         except Exception as fault:
-            if isinstance(fault, Unavailable) and not isinstance(fault.__cause__, CONFLICTS):
+            if isinstance(fault, Unavailable) and not isinstance(fault.__cause__, OF_SOME_ITEMS):
                 return [fault] * len(items), []
             if len(items) == 1:
                 return [fault], []
-        # One failing item must not fail the others, and those that were committed must not be
-        # reported as not done if the database is lost meanwhile.
-        outcomes = [self.run(transact, [item]) for item in items]
-        all_results = [result for results, _ in outcomes for result in results]
-        return all_results, [tx for _, txs in outcomes for tx in txs]
+        return self._run_one_by_one(transact, items)
+
+    def _run_one_by_one(self, transact: Transact[R], items: list[Item]) -> BatchResult[R]:
+        """One failing item must not fail the others, and those that were committed must not be
+        reported as not done if the database is lost meanwhile."""
+        all_results: list[R | BaseException] = []
+        all_txs: list[PostgresTx] = []
+        lock_faults: list[BaseException] = []
+        for item in items:
+            if len(lock_faults) == MAX_LOCK_WAITS:
+                all_results.append(lock_faults[-1])
+                continue
+            results, txs = self.run(transact, [item])
+            all_results += results
+            all_txs += txs
+            lock_faults += [result for result in results if _is_lock_wait(result)]
+        return all_results, all_txs
+
+
+def _is_lock_wait(result: object) -> TypeGuard[BaseException]:
+    return isinstance(result, Unavailable) and isinstance(
+        result.__cause__, psycopg.errors.LockNotAvailable
+    )
 
 
 def resolve(

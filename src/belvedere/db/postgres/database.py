@@ -23,19 +23,22 @@ from belvedere.db.postgres import connection as connections
 from belvedere.db.postgres import hang_check
 from belvedere.db.postgres.batcher import BATCH, Batcher, BatchResult, resolve
 from belvedere.db.postgres.connection import ANSWER_S, PostgresConnection, open_connection
-from belvedere.db.postgres.deadlines import Deadline
+from belvedere.db.postgres.deadlines import Deadline, Openings
 from belvedere.db.postgres.faults import (
     CONFLICT,
     CONFLICTS,
+    ENDED,
+    FAULTS,
     MAX_TRIES,
     NO_RESPONSE,
     RETRYABLE,
     BeforeCommitFailed,
     commit,
+    describe,
     unavailable,
 )
 from belvedere.db.postgres.hang_check import HangCheck
-from belvedere.db.postgres.loop_waits import Completion, LoopRunner, on_loop, run_in_thread
+from belvedere.db.postgres.loop_waits import Completion, LoopRunner, on_loop
 from belvedere.db.postgres.timeline import Record, Timeline, check_connection
 from belvedere.db.postgres.transaction import DIALECT, PostgresTx, synchronize_clock
 from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
@@ -49,8 +52,7 @@ BROKEN = psycopg.Error
 # Operations at a time, on the loop and on threads.
 ON_LOOP = 8
 THREADS = 4
-CHANNEL = "belvedere"
-# After a failure, no new connection for this time: callers must not queue behind time-outs.
+# After a failure, no new connection for this time: callers must not queue behind timeouts.
 PAUSE_S = 1.0
 
 log = logging.getLogger("belvedere.db")
@@ -80,7 +82,7 @@ class Postgres:
         self.sealer: Sealer | None = None
         self.commit_times, self.transaction_times = Histogram(), Histogram()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
-        self._openers = ThreadPoolExecutor(ON_LOOP, thread_name_prefix="connect")
+        self._openings = Openings(ON_LOOP)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
         self._runner = LoopRunner(ON_LOOP)
         # Idle connections, on threads and on the loop. The one used last is reused first: the
@@ -107,19 +109,33 @@ class Postgres:
                 connection.close()
         if self._is_suspended or time.monotonic() < self._retry_at:
             raise Unavailable(NO_RESPONSE)
-        return run_in_thread(self._openers, self._open)
+        if not (on_loop() or self.deadline.is_started):
+            # Set-up and the command line.
+            return self._open()
+        try:
+            return self._openings.run(self._open, self._idle[on_loop()])
+        except TimeoutError as fault:
+            self._pause()
+            raise Unavailable(NO_RESPONSE) from fault
 
     def _open(self) -> PostgresConnection:
         failures = self._failures
         try:
             connection = PostgresConnection(self.connect(autocommit=True), self.deadline, failures)
-            check_connection(connection, self.check_usable)
-            self._check_timeline(connection)
-            connection.process = hang_check.own_process(connection)
+            try:
+                check_connection(connection, self.check_usable)
+                self._check_timeline(connection)
+                connection.process = hang_check.own_process(connection)
+            except BaseException:
+                # It may work, for example after a statement that took too long.
+                connection.close()
+                raise
             return connection
         except psycopg.OperationalError as fault:
             self._pause()
-            raise Unavailable(NO_RESPONSE) from fault
+            # Clients of a server do not get the reason, which names the database.
+            is_serving = on_loop() or self.deadline.is_started
+            raise Unavailable(NO_RESPONSE if is_serving else describe(fault)) from fault
 
     def _list_busy(self) -> set[str]:
         with contextlib.closing(self.connect(autocommit=True)) as connection:
@@ -138,13 +154,16 @@ class Postgres:
     def _check_timeline(self, connection: PostgresConnection) -> None:
         # It may be another server, which assigns the same versions to other content.
         self._version_cache.clear()
-        if self._timeline is None or not self._timeline.follow(connection):
-            return
+        if self._timeline is not None:
+            self._timeline.follow(connection, self._suspend)
+        # Also if the failover was noticed on another connection while this one was opened.
+        if self._is_suspended:
+            raise psycopg.OperationalError("another PostgreSQL took over")
+
+    def _suspend(self) -> None:
         if self.on_failover is not None:
             self._is_suspended = True
             self.on_failover()
-            connection.close()
-            raise psycopg.OperationalError("another PostgreSQL took over")
 
     def resume(self) -> None:
         """All state from before the failover was discarded; connect again."""
@@ -227,7 +246,7 @@ class Postgres:
             connection.rollback()
             # It may contain versions that only this transaction had written.
             self._version_cache.clear()
-            if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, RETRYABLE):
+            if isinstance(fault, FAULTS) and not isinstance(fault, RETRYABLE):
                 raise unavailable(fault) from fault
             raise
         finally:
@@ -288,7 +307,7 @@ class Postgres:
         """Without a transaction: at this isolation level it would only add begin and commit."""
         try:
             return self._read_once(operation, *a, **k)
-        except psycopg.errors.QueryCanceled as fault:
+        except ENDED as fault:
             raise unavailable(fault) from fault
         except psycopg.OperationalError:
             # An idle connection may have been lost; a read can simply be repeated.
@@ -342,17 +361,12 @@ class Postgres:
             outcome: BatchResult[R]
             try:
                 items = [item for item, _ in batch]
-                outcome = batcher.run(self._transact_batch, items)
+                outcome = batcher.run(partial(self._transact, before_commit=True), items)
             except BaseException as fault:
                 outcome = [fault] * len(batch), []
             return partial(self._end_batch, loop, batcher, batch, outcome)
 
         self._runner.start(run)
-
-    def _transact_batch(
-        self, work: Callable[[Tx], list[R | Exception]]
-    ) -> tuple[list[R | Exception], PostgresTx]:
-        return self._transact(work, before_commit=True)
 
     def _end_batch(
         self,
@@ -376,11 +390,10 @@ class Postgres:
         await self._runner.wait_until_idle()
         self.deadline.stop()
         self._hang_check.stop()
-        self._openers.shutdown()
+        self._openings.shutdown()
         self._threads.shutdown()
         self._searchers.shutdown()
-        for idle in self._idle:
-            for connection in idle:
-                connection.close()
+        for connection in self._idle[0] + self._idle[1]:
+            connection.close()
         for opened in self._opened:
             opened.close()

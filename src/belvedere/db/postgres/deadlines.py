@@ -11,13 +11,27 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
 
 from psycopg import pq
+
+from belvedere.db.postgres.loop_waits import wait_for
 
 Connection = pq.abc.PGconn
 # A response on another connection within this part of the limit shows that the database works.
 RECENT = 0.25
+# The driver limits each attempt to connect, but neither the look-up of the name, which takes 20 s
+# if the name servers do not respond, nor the attempts for all addresses together.
+OPEN_S = 8.0
+
+
+class Closable(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
 
 
 class Wait(NamedTuple):
@@ -46,6 +60,10 @@ class Deadline:
     def end(self, connection: Connection) -> None:
         if self._waits.pop(id(connection), None) and connection.status == pq.ConnStatus.OK:
             self._answered_at = time.monotonic()
+
+    @property
+    def is_started(self) -> bool:
+        return self._thread is not None
 
     @property
     def is_waiting(self) -> bool:
@@ -86,3 +104,35 @@ class Deadline:
             socket.socket(fileno=os.dup(connection.socket)) as copy,
         ):
             copy.shutdown(socket.SHUT_RDWR)
+
+
+class Openings:
+    """Opens connections on threads."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="connect")
+
+    def run(self, open_connection: Callable[[], C], idle: list[C]) -> C:
+        """A new connection; TimeoutError after the limit. One that is opened later is added to the
+        idle ones."""
+        opening = self._threads.submit(open_connection)
+        try:
+            return wait_for(opening, OPEN_S)
+        except TimeoutError:
+            # One that has not begun would open a connection that nobody needs.
+            if not opening.cancel():
+                opening.add_done_callback(partial(_keep, idle))
+            raise
+
+    def shutdown(self) -> None:
+        self._threads.shutdown()
+
+
+def _keep(idle: list[C], opening: Future[C]) -> None:
+    """At most one: the operations for which they were opened have ended."""
+    if opening.exception() is not None:
+        return
+    if idle:
+        opening.result().close()
+    else:
+        idle.append(opening.result())

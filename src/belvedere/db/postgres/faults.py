@@ -14,19 +14,37 @@ RETRYABLE = (psycopg.errors.UniqueViolation, *CONFLICTS)
 # Attempts for a transaction whose fault is retryable.
 MAX_TRIES = 4
 CONFLICT = "The database had conflicting changes at the same time; try again shortly."
+# Statements that PostgreSQL has ended; the connection works.
+ENDED = (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable)
+LOCKED = "Other changes lock these rows; try again shortly."
 NO_RESPONSE = "The database does not respond; try again shortly."
+# The connection works, but nothing can be written: some services do this to a database whose disk
+# is almost full. The driver does not report it as an operational error.
+READ_ONLY = psycopg.errors.ReadOnlySqlTransaction
+# The database does not work at the moment, whatever the statement was.
+FAULTS = (psycopg.OperationalError, READ_ONLY)
 
 
 class BeforeCommitFailed(Exception):
     """`before_commit` failed; the operations of the transaction did not."""
 
 
-def unavailable(fault: psycopg.OperationalError) -> Unavailable:
+def unavailable(fault: psycopg.Error) -> Unavailable:
     if isinstance(fault, psycopg.errors.QueryCanceled):
         return StatementTimeout(
             f"The database needed more than {STATEMENT_S} s; request less at once."
         )
+    if isinstance(fault, psycopg.errors.LockNotAvailable):
+        return Unavailable(LOCKED)
+    if isinstance(fault, READ_ONLY):
+        return Unavailable("The database is read-only; try again later.")
     return Unavailable(NO_RESPONSE)
+
+
+def describe(fault: psycopg.Error) -> str:
+    """For the operator only: it may name hosts, users and tables."""
+    text = " ".join(str(fault).split())
+    return f"PostgreSQL reports: {text}{'' if text.endswith(('.', '?')) else '.'}"
 
 
 def commit(connection: PostgresConnection, queries: Sequence[Query]) -> list[list[Row]]:
@@ -36,7 +54,7 @@ def commit(connection: PostgresConnection, queries: Sequence[Query]) -> list[lis
     try:
         return connection.commit(queries)
     except psycopg.OperationalError as fault:
-        if isinstance(fault, (*RETRYABLE, psycopg.errors.QueryCanceled)):
+        if isinstance(fault, (*RETRYABLE, *ENDED)):
             raise
         raise Unavailable(
             "The connection to the database was lost during the commit, so the outcome "

@@ -6,7 +6,10 @@ a connection that waits executes nothing, then the request or the response was l
 """
 
 import contextlib
+import fcntl
 import select
+import sys
+import termios
 import threading
 from collections.abc import Callable
 
@@ -42,6 +45,14 @@ def _has_unread_data(connection: Connection) -> bool:
     return bool(readable.poll(0))
 
 
+def _unsent_bytes(connection: Connection) -> int:
+    """How much of what was sent has not arrived at PostgreSQL's machine."""
+    with contextlib.suppress(OSError):
+        size = fcntl.ioctl(connection.socket, termios.TIOCOUTQ, bytes(4))
+        return int.from_bytes(size, sys.byteorder)
+    return 0
+
+
 class HangCheck:
     """Ends waits on connections whose process is idle. `list_busy` opens a new connection."""
 
@@ -51,8 +62,9 @@ class HangCheck:
         self._deadline = deadline
         self._list_busy = list_busy
         self._limit_s = limit_s
-        # A response may be on its way: a wait ends if its process is idle twice in a row.
-        self._suspects: set[Wait] = set()
+        # With its unsent bytes. A response may be on its way, or a large statement: a wait ends if
+        # its process is idle twice in a row and nothing was sent in between.
+        self._suspects: set[tuple[Wait, int]] = set()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -71,16 +83,16 @@ class HangCheck:
 
     def check(self) -> None:
         waits = self._deadline.list_waits(self._limit_s * AGE)
-        suspects: set[Wait] = set()
+        suspects: set[tuple[Wait, int]] = set()
         # Without a new connection nothing is known; the limit of the wait still applies.
         with contextlib.suppress(psycopg.Error):
             if waits:
                 busy = self._list_busy()
                 suspects = {
-                    wait
+                    (wait, _unsent_bytes(wait.connection))
                     for wait in waits
                     if wait.process not in busy and not _has_unread_data(wait.connection)
                 }
-        for wait in suspects & self._suspects:
+        for wait, _ in suspects & self._suspects:
             self._deadline.cut(wait)
         self._suspects = suspects

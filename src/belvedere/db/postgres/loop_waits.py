@@ -1,4 +1,4 @@
-"""Runs synchronous operations on the event loop: while one waits for PostgreSQL, the loop goes on.
+"""Runs synchronous operations on the event loop, which continues while one waits for PostgreSQL.
 
 An operation runs in a greenlet. Where it waits for the socket of its connection, it switches to
 the loop, which switches back when the socket is readable. A thread for each operation would cost
@@ -8,11 +8,12 @@ The same operations also run on threads and without a loop. There they block.
 """
 
 import asyncio
+import contextlib
 import os
 import select
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from typing import TypeVar
 
@@ -27,15 +28,30 @@ def on_loop() -> bool:
     return getcurrent().parent is not None
 
 
-def run_in_thread(threads: ThreadPoolExecutor, work: Callable[[], R]) -> R:
-    """The result of work that would block the loop."""
+def wait_for(work: Future[R], limit_s: float) -> R:
+    """The result of work on a thread, which would block the loop; TimeoutError after the limit."""
     if not on_loop():
-        return work()
+        return work.result(limit_s)
     current, loop = getcurrent(), asyncio.get_running_loop()
-    done = threads.submit(work)
-    done.add_done_callback(lambda _: loop.call_soon_threadsafe(_resume, current))
+    is_waiting = True
+
+    def resume() -> None:
+        nonlocal is_waiting
+        if is_waiting:
+            is_waiting = False
+            _resume(current)
+
+    timer = loop.call_later(limit_s, resume)
+    work.add_done_callback(lambda _: _call_soon(loop, resume))
     _switch_to_loop()
-    return done.result()
+    timer.cancel()
+    return work.result(0)
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    # The loop may have ended since, and nothing waits there any more.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(call)
 
 
 def _switch_to_loop() -> None:

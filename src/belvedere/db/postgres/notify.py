@@ -1,21 +1,24 @@
 """Signals between the servers of one PostgreSQL, by LISTEN and NOTIFY. One may be lost.
 
-A notification costs a tenth of a job, so a server that runs alone sends none. Each server
-announces itself when it starts to listen, and every few seconds.
+A notification costs a tenth of a job, so a server sends none while it runs alone, and those of each
+job and event only while another server requests them. Each server announces itself, with the topics
+that it requests, when it starts to listen, when they change, and every few seconds.
 """
 
 import contextlib
 import logging
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import psycopg
 
-from belvedere.db.postgres.database import CHANNEL, Postgres
-from belvedere.db.signals import Signal, decode
+from belvedere.db.postgres.database import Postgres
+from belvedere.db.signals import ON_REQUEST, Signal, Topic, decode
 
 log = logging.getLogger("belvedere.doorbell")
+CHANNEL = "belvedere"
 # NOTIFY carries at most 8,000 bytes; more signals are split.
 MAX_SIGNALS = 100
 # A notification wakes every server, so those of one period are sent together. The first after a
@@ -23,10 +26,11 @@ MAX_SIGNALS = 100
 COALESCE_S = 0.01
 # After a lost connection.
 RETRY_S = 1.0
-# Sent by a server that starts to listen; HERE also as the reply, and as a heartbeat.
-HELLO, HERE = "hello", "here"
+# Sent by a server that starts to listen. REQUESTS is the reply and the heartbeat, with the topics
+# that the server requests. Servers of earlier versions send HERE instead, and get every topic.
+HELLO, HERE, REQUESTS = "hello", "here", "requests:"
 HERE_S = 5.0
-# A server that sent nothing for this long has gone.
+# A server that sent nothing for this long has gone, and so have its requests.
 PEER_TIMEOUT_S = 3 * HERE_S
 
 
@@ -37,13 +41,18 @@ class PostgresNotifier:
         self,
         db: Postgres,
         receive: Callable[[set[Signal]], None],
+        requested_topics: Callable[[], Iterable[Topic]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._db = db
         self._receive = receive
+        self._requested_topics = requested_topics
         self._clock = clock
         # Other servers have not announced themselves yet.
         self._alone_at = clock() + HERE_S
+        # When the requests of other servers end, by topic.
+        self._requested_until = dict.fromkeys(ON_REQUEST, self._alone_at)
+        self._announced_at = -math.inf
         self._queue: set[str] = set()
         self._wake = threading.Event()
         self._lock = threading.Lock()
@@ -66,10 +75,27 @@ class PostgresNotifier:
             thread.join(3)
 
     def notify(self, signals: set[Signal]) -> None:
-        if signals and self._clock() < self._alone_at:
-            self._enqueue({signal.encode() for signal in signals})
+        now = self._clock()
+        if now < self._alone_at:
+            self._enqueue(
+                {
+                    signal.encode()
+                    for signal in signals
+                    if now < self._requested_until.get(signal.topic, math.inf)
+                }
+            )
+
+    def announce(self) -> None:
+        """Tell the other servers, if there are any, which topics we request."""
+        if self._clock() < self._alone_at:
+            self._enqueue({self._presence()})
+
+    def _presence(self) -> str:
+        return REQUESTS + "+".join(self._requested_topics())
 
     def _enqueue(self, texts: set[str]) -> None:
+        if not texts:
+            return
         with self._lock:
             self._queue |= texts
         self._wake.set()
@@ -101,9 +127,15 @@ class PostgresNotifier:
     def _handle(self, texts: set[str]) -> None:
         self._alone_at = self._clock() + PEER_TIMEOUT_S
         if HELLO in texts:
-            self._enqueue({HERE})
+            self.announce()
+        self.note_requests(_requests(texts))
         if signals := {signal for text in texts if (signal := decode(text))}:
             self._receive(signals)
+
+    def note_requests(self, topics: Iterable[Topic]) -> None:
+        """Another server requests these topics."""
+        for topic in topics:
+            self._requested_until[topic] = self._clock() + PEER_TIMEOUT_S
 
     def _send_queue(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         self._own_pid = connection.info.backend_pid
@@ -111,10 +143,18 @@ class PostgresNotifier:
             self._wake.wait(HERE_S)
             self._wake.clear()
             with self._lock:
-                texts, self._queue = sorted(self._queue) or [HERE], set()
-            for start in range(0, len(texts), MAX_SIGNALS):
-                self._send(connection, ",".join(texts[start : start + MAX_SIGNALS]))
+                texts, self._queue = self._queue, set()
+            if self._clock() - self._announced_at >= HERE_S or not texts:
+                self._announced_at = self._clock()
+                texts.add(self._presence())
+            self._send_texts(connection, sorted(texts))
             self._stopped.wait(COALESCE_S)
+
+    def _send_texts(
+        self, connection: psycopg.Connection[tuple[object, ...]], texts: list[str]
+    ) -> None:
+        for start in range(0, len(texts), MAX_SIGNALS):
+            self._send(connection, ",".join(texts[start : start + MAX_SIGNALS]))
 
     def _send(self, connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:
         with self._deadline(connection):
@@ -127,6 +167,19 @@ class PostgresNotifier:
             yield
         finally:
             self._db.deadline.end(connection.pgconn)
+
+
+def _requests(texts: set[str]) -> list[Topic]:
+    """The topics that the sender of a notification requests."""
+    if HERE in texts:
+        return list(ON_REQUEST)
+    names = {
+        name
+        for text in texts
+        if text.startswith(REQUESTS)
+        for name in text.removeprefix(REQUESTS).split("+")
+    }
+    return [topic for topic in ON_REQUEST if topic.value in names]
 
 
 def _notify(connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:

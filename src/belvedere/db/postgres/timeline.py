@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import psycopg
 
-from belvedere.base.errors import Unavailable
 from belvedere.db.interface import Tx
 from belvedere.db.postgres.connection import PostgresConnection
 from belvedere.db.postgres.transaction import PostgresTx
@@ -32,11 +31,14 @@ class Timeline:
         self._record = record
         self._clock = clock
 
-    def follow(self, connection: PostgresConnection) -> bool:
-        """Whether this connection is on another timeline than the last one."""
+    def follow(
+        self, connection: PostgresConnection, on_other: Callable[[], None] = lambda: None
+    ) -> None:
+        """If this connection is on another timeline than the last one, `on_other` is called before
+        others on this timeline are taken for known."""
         name = current(connection)
         if name in ("", self.name):
-            return False
+            return
         connection.begin()
         try:
             is_other = self._record(PostgresTx(connection, self._clock(), {}), name)
@@ -45,20 +47,16 @@ class Timeline:
             connection.rollback()
         if is_other:
             log.warning(OTHER_TIMELINE, name)
-        is_first, self.name = self.name == "", name
-        return not is_first
+        if self.name:
+            on_other()
+        self.name = name
 
 
 def check_connection(connection: PostgresConnection, check: Callable[[Tx], None] | None) -> None:
     """Check every new connection: a server that was disconnected for long must not continue with a
     database that was moved away meanwhile."""
-    if check is None:
-        return
-    try:
+    if check is not None:
         check(PostgresTx(connection, 0, {}))
-    except Unavailable:
-        connection.connection.close()
-        raise
 
 
 def current(connection: PostgresConnection) -> str:

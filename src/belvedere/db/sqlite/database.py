@@ -26,9 +26,9 @@ from belvedere.base.counters import Histogram
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Sealer, Tx
-from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
+from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS, search_timeout
 from belvedere.db.signals import Signal
-from belvedere.db.sqlite.time_limit import limit_time
+from belvedere.db.sqlite.time_limit import MAX_READ_S, limit_time
 from belvedere.db.sqlite.transaction import (
     DATABASE_FAULTS,
     DIALECT,
@@ -318,15 +318,18 @@ class Sqlite:
     async def read(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, lambda: self._read(operation, *a, **k))
+        def read() -> R:
+            with limit_time(self._reader(), MAX_READ_S) as connection:
+                return self._read_on(connection, operation, *a, **k)
+
+        return await asyncio.get_running_loop().run_in_executor(self._readers, read)
 
     async def search(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
         def search() -> R:
-            with limit_time(self._reader(), MAX_SEARCH_S):
-                return self._read(operation, *a, **k)
+            with limit_time(self._reader(), MAX_SEARCH_S, search_timeout) as connection:
+                return self._read_on(connection, operation, *a, **k)
 
         return await asyncio.get_running_loop().run_in_executor(self._searchers, search)
 
@@ -337,9 +340,6 @@ class Sqlite:
         # connection is used: recently written pages are in its cache.
         connection = self._reader() if self._busy else self._writer
         return self._read_on(connection, operation, *a, **k)
-
-    def _read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        return self._read_on(self._reader(), operation, *a, **k)
 
     def _reader(self) -> apsw.Connection:
         """The connection of this thread."""

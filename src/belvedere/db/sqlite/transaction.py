@@ -175,6 +175,6 @@ def as_unavailable(fault: F) -> F | Unavailable:
     """`Unavailable` for a fault of the database; any other error as it is."""
     if not isinstance(fault, DATABASE_FAULTS):
         return fault
-    refusal = Unavailable(f"The database does not work: {fault}")
+    refusal = Unavailable(f"Database error: {fault}")
     refusal.__cause__ = fault
     return refusal

@@ -1,7 +1,7 @@
 """Copies the recorded changes of the source as they were at one moment.
 
 Then the target has the rows of that moment, and no others: constraints can be created, and hold for
-the rows of every later moment. The number of rows is counted once and then continued.
+the rows of every later moment. At that moment, the checksums of whole tables are compared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,18 +19,18 @@ class ChangeCopy:
     def __init__(self, source: Side, target: Side, comparison: Comparison) -> None:
         self._from, self._to, self._comparison = source, target, comparison
         self._cascades: set[str] = set()
-        # The rows of all tables, in the source and in the target.
+        # The rows of all tables: those of `compare`, continued by `copy`.
         self.rows = 0
 
-    def count(self, changes: ChangeLog) -> bool:
-        """Copy what was recorded and count all rows; whether both databases have the same."""
+    def compare(self, changes: ChangeLog) -> bool:
+        """Copy what was recorded and read all tables; whether they are equal in both databases."""
         with self._from.snapshot():
             recorded = changes.list_keys(self._from.tx)
             self._copy(list(self._split(recorded.tables)))
-            counts = list(self._comparison.count())
+            totals = list(self._comparison.compare_totals())
         changes.delete(recorded)
-        self.rows = sum(rows for _, rows, _ in counts)
-        return all(rows == copy for _, rows, copy in counts)
+        self.rows = sum(checksum.rows for checksum, _ in totals)
+        return all(checksum == copy for checksum, copy in totals)
 
     def copy(self, changes: ChangeLog) -> None:
         """In one transaction of the target, because of its constraints."""

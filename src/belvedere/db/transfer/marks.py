@@ -9,6 +9,7 @@ import msgspec
 from belvedere.base.clock import Millis, iso
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import installation
+from belvedere.db.backup import restore_marker
 from belvedere.db.interface import Tx, is_postgres
 from belvedere.db.migrate import list_applied
 from belvedere.db.readonly import peek
@@ -112,7 +113,7 @@ def check_before_use(database: str) -> None:
 
 
 def check_usable(tx: Tx) -> None:
-    """Refuse to run a server with this database while it is moved, and afterwards."""
+    """Refuse to run a server with this database while it is moved or restored, and after a move."""
     refusal = explain(tx)
     if refusal is not None:
         raise Unavailable(" ".join(refusal))
@@ -120,6 +121,10 @@ def check_usable(tx: Tx) -> None:
 
 def explain(tx: Tx) -> tuple[str, str] | None:
     """Why no server may use this database, and what to do."""
+    # First: a restore may have locked the other tables.
+    refusal = restore_marker.explain(tx)
+    if refusal is not None:
+        return refusal
     mark = read(tx)
     if mark is None:
         return None

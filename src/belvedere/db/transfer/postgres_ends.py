@@ -7,14 +7,14 @@ from time import sleep
 from typing import Concatenate, ParamSpec, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
-from belvedere.base.errors import Conflict, Invalid, Unavailable
-from belvedere.db.backup import postgres_tables
+from belvedere.base.errors import Conflict, Unavailable
+from belvedere.db.backup import postgres_tables, restore_marker
 from belvedere.db.backup.copy import Location
 from belvedere.db.interface import Row, Tx
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.postgres.connection import LIVENESS, SERVER_NAME
+from belvedere.db.postgres.connection import LIVENESS, parse_address
 from belvedere.db.transfer import marks
 from belvedere.db.transfer.changes import TABLE, ChangeLog, SourcePart
 from belvedere.db.transfer.marks import Mark
@@ -44,10 +44,6 @@ OPTIONS = (
     # Rows are read by their keys, also while the planner knows nothing about a new table.
     " -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off"
 )
-SERVERS = (
-    "select count(*) from pg_stat_activity where datname = current_database()"
-    f" and application_name = '{SERVER_NAME}'"
-)
 # How often `change` looks for servers: one that has just stopped may still be listed.
 LOOKS, PAUSE_S = 10, 0.3
 # How long a table may be locked while its triggers are created, and how often that is tried.
@@ -62,10 +58,7 @@ def _address(options: dict[str, str | int | None]) -> str:
 
 @contextmanager
 def _connect(url: str, expressions: Expressions) -> Iterator[tuple[PostgresSide, str]]:
-    try:
-        chosen = conninfo_to_dict(url)
-    except psycopg.ProgrammingError as fault:
-        raise Invalid(f"This is not the address of a PostgreSQL database: {fault}.") from None
+    chosen = parse_address(url)
     missing = {name: value for name, value in LIVENESS.items() if name not in chosen}
     address = _address(chosen)
     try:
@@ -103,22 +96,23 @@ class PostgresSource:
     @contextmanager
     def open(self, expressions: Expressions) -> Iterator[PostgresSide]:
         with _connect(self._url, expressions) as (side, address):
+            restore_marker.check_complete(side.tx)
             check_source_version(applied(side.tx), side.name, address)
             yield side
 
     def is_used(self) -> bool:
         with _connect(self._url, {}) as (side, _):
-            return bool(side.tx.value(SERVERS))
+            return bool(side.tx.value(postgres_tables.SERVERS))
 
     def try_stop(self, mark: Mark) -> bool:
         """Mark the source; False while a server is running. One that starts meanwhile connects
         before it reads the mark, so either it sees the mark, or its connection is seen here."""
         with _connect(self._url, {}) as (side, _):
-            if side.tx.value(SERVERS):
+            if side.tx.value(postgres_tables.SERVERS):
                 return False
             with side.transaction():
                 before = marks.mark_source(side.tx, mark)
-            if not side.tx.value(SERVERS):
+            if not side.tx.value(postgres_tables.SERVERS):
                 return True
             with side.transaction():
                 # A database that was closed before must stay closed: it may be compared already.
@@ -161,12 +155,14 @@ def _run(
                 return operation(side.tx, *a, **k)
         except psycopg.errors.LockNotAvailable:
             sleep(PAUSE_S)
-    raise Conflict(f"The tables of {side.address} are locked by others. Run it again later.")
+    raise Conflict(
+        f"The tables of {side.address} are locked by other sessions. Run the command again later."
+    )
 
 
 def _is_unused(side: PostgresSide) -> bool:
     for _ in range(LOOKS):
-        if not side.tx.value(SERVERS):
+        if not side.tx.value(postgres_tables.SERVERS):
             return True
         sleep(PAUSE_S)
     return False

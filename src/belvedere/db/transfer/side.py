@@ -198,7 +198,8 @@ def applied(*databases: Tx) -> set[str]:
 
 def no_copy(address: str) -> Conflict:
     return Conflict(
-        f"This database was closed by an earlier `belvedere migrate`, but {address} has no copy of"
-        " it. Name the same target as before with --to. To use this database instead, run"
-        " `belvedere migrate --reopen`.",
+        f"An earlier `belvedere migrate` has closed this database, and {address} has no unfinished"
+        " copy of it. If that move is complete, start the server with the new database. Otherwise"
+        " name the same target as before with --to, or run `belvedere migrate --reopen` to use this"
+        " database again.",
     )

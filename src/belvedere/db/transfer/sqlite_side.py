@@ -196,7 +196,8 @@ def report_errors(location: Location) -> Iterator[None]:
     try:
         yield
     except apsw.FullError as fault:
-        raise FullDisk(str(location.folder)) from fault
+        folders = dict.fromkeys(str(path.parent) for path in location.files.values())
+        raise FullDisk(" or ".join(folders)) from fault
     except apsw.NotADBError as fault:
         raise Unavailable(f"This is not a database of Belvedere: {fault}.") from fault
     except apsw.Error as fault:

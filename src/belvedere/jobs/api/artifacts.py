@@ -8,7 +8,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.services import Services
-from belvedere.base.errors import NotFound
+from belvedere.base.errors import NotFound, Unavailable
 from belvedere.db import Tx
 from belvedere.jobs import permissions
 from belvedere.jobs.output import artifacts
@@ -71,8 +71,8 @@ async def _bytes(services: Services, file: Artifact) -> AsyncIterator[bytes]:
     while at < file.bytes_kept:
         data = await services.logs.read(artifacts.read, file.fence, file.number, at)
         if not data:
-            # The job was purged meanwhile.
-            return
+            # The response must not look complete.
+            raise Unavailable("The file was deleted while it was read.")
         yield data[: file.bytes_kept - at]
         at += len(data)
 

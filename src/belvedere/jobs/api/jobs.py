@@ -215,7 +215,7 @@ ROUTES: tuple[Route, ...] = (
             _TEXT,
             _COUNT_MOST,
             _LOOK,
-            ("hostname", "of the agent that asks for work"),
+            ("hostname", "the host name of the agent that requests jobs"),
         ),
         also_agent=True,
         compress=True,

@@ -6,7 +6,7 @@ from functools import partial
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
 from belvedere.jobs.api.create import JobServices
-from belvedere.jobs.output import log_lines, log_store, log_stream
+from belvedere.jobs.output import log_lines, log_stream
 from belvedere.jobs.output.log_lines import LineTimes, LogHits, LogLines
 from belvedere.jobs.queries import provenance
 from belvedere.jobs.queries.provenance import Provenance
@@ -30,7 +30,8 @@ async def show(request: Request[None]) -> Reply:
     byte_range = _RANGE.fullmatch(request.starlette.headers.get("range", ""))
     if byte_range is not None:
         return await _part(request, source, int(byte_range[1]), byte_range[2])
-    body = log_stream.read_text(request.services, source, _offset(request), None)
+    end = await log_stream.find_end(request.services, source)
+    body = log_stream.read_text(request.services, source, _offset(request), end)
     return Reply(body, media_type=PLAIN)
 
 
@@ -66,19 +67,12 @@ def _number(name: str, text: str) -> int:
 
 
 async def _part(request: AnyRequest, source: log_stream.LogSource, start: int, last: str) -> Reply:
-    total = await _total(request, source)
+    total = await log_stream.find_end(request.services, source)
     end = min(total, int(last) + 1) if last else total
     if start >= total or end <= start:
         return Reply("", 416, {"content-range": f"bytes */{total}"}, PLAIN)
     headers = {"content-range": f"bytes {start}-{end - 1}/{total}"}
     return Reply(log_stream.read_text(request.services, source, start, end), 206, headers, PLAIN)
-
-
-async def _total(request: AnyRequest, source: log_stream.LogSource) -> int:
-    if source.small is not None:
-        return len(source.small)
-    log = await request.services.logs.read(log_store.find, source.fence)
-    return log.end if log is not None else 0
 
 
 async def search(request: Request[None]) -> LogHits:
@@ -152,7 +146,7 @@ ROUTES = (
         answer=LogHits,
         from_interface=False,
         query=(
-            ("q", "the text, without regard to case"),
+            ("q", "the text, case-insensitive"),
             ("limit", f"at most this many lines, 1 to {log_lines.MAX_HITS}; all are counted"),
             (
                 "from",

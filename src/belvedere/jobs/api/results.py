@@ -197,7 +197,7 @@ ROUTES: tuple[Route, ...] = (
         "/job/arguments",
         "viewer",
         list_arguments,
-        "The arguments of some jobs as short texts, without masked ones",
+        "List the arguments of some jobs as short texts, without masked ones",
         answer=list[JobArguments],
         from_interface=False,
         query=(("ids", f"ids of at most {list_details.MAX_IDS} jobs, separated by commas"),),

@@ -13,8 +13,7 @@ from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Fault, Forbidden, Invalid
 from belvedere.base.text import trace_context
 from belvedere.db import Tx
-from belvedere.jobs.api import request_size
-from belvedere.jobs.api import wait as waiting
+from belvedere.jobs.api import request_size, wait
 from belvedere.jobs.api.request_size import TakesFile
 from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle.create import CreatedJob
@@ -140,7 +139,7 @@ async def idempotency_key(request: AnyRequest) -> IdempotencyKey | None:
     if key is None:
         return None
     if not 1 <= len(key) <= 255:
-        raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
+        raise Invalid("Idempotency-Key must have 1 to 255 characters.", code="invalid_key")
     digest = await off_loop(len(request.raw), hashlib.sha256, request.raw)
     # Without the secret: a key stays valid when the secret is rotated.
     for name in sorted(request.path.keys() - {"secret"}):
@@ -163,7 +162,7 @@ def wait_seconds(request: AnyRequest, arguments: RunArguments) -> float | None:
     if value is not True and str(value).lower() not in ("true", "1"):
         return None
     result_form.check(request.query)
-    return waiting.parse_seconds(request.first("wait_timeout"))
+    return wait.parse_seconds(request.first("wait_timeout"))
 
 
 async def wait_for_end(
@@ -176,7 +175,7 @@ async def wait_for_end(
 ) -> Reply:
     # A caller that may start a job by its secret may also wait for its end.
     watcher = actor if actor.kind != "secret" else _watcher(actor)
-    record = await waiting.until_over(request, watcher, job_id, within_s, created)
+    record = await wait.until_over(request, watcher, job_id, within_s, created)
     await add_log(request, record, job_id)
     if record.lifecycle not in FINAL:
         return Reply(add_secret(request, actor, record), 202, headers)

@@ -8,7 +8,7 @@ from belvedere.access.actor import Actor
 from belvedere.access.request import AnyRequest
 from belvedere.access.services import Services
 from belvedere.base.errors import Invalid
-from belvedere.db.signals import Signal, job_finished
+from belvedere.db.signals import Signal, Topic, Unsubscribe, job_finished
 from belvedere.jobs.lifecycle import job_arguments
 from belvedere.jobs.lifecycle.create import CreatedJob
 from belvedere.jobs.model import FINAL
@@ -37,7 +37,7 @@ def parse_seconds(text: str | None) -> float:
     except ValueError:
         raise Invalid("wait_timeout must be a number of seconds.", code="invalid_query") from None
     if not 0 <= seconds <= MAX_WAIT_S:
-        raise Invalid(f"wait_timeout is at most {MAX_WAIT_S:.0f} seconds.", code="invalid_query")
+        raise Invalid(f"wait_timeout must be 0 to {MAX_WAIT_S:.0f} seconds.", code="invalid_query")
     return seconds
 
 
@@ -112,6 +112,7 @@ async def until_over(
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
     unsubscribe = services.signals.subscribe(job_finished(job_id), finished.set)
+    withdraw = _request_ends(services, created)
     try:
         if created is not None:
             ended = await _first_wait(services, finished, created, min(FIRST_WAIT_S, within_s))
@@ -130,8 +131,17 @@ async def until_over(
             await finished.wait(min(remaining_s, POLL_S))
     finally:
         unsubscribe()
+        withdraw()
         if caller is not None:
             await caller.close()
+
+
+def _request_ends(services: Services, created: CreatedJob | None) -> Unsubscribe:
+    """Other servers signal ends of jobs on request. That of a new job is reported to this server if
+    its agent is connected here; should another server end it, the row is read within POLL_S."""
+    if created is not None and services.of(EndedJobs).is_here(created.job.host_id or ""):
+        return lambda: None
+    return services.signals.request(Topic.JOB)
 
 
 async def _first_wait(

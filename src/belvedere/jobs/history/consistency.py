@@ -133,10 +133,10 @@ def _against_attempts(job: JobRow, attempts: list[Attempt]) -> list[str]:
     if job.lifecycle != Lifecycle.ASSIGNED and live:
         faults.append(f"Job {job.id} is {job.lifecycle} but has live attempts: {live}.")
     if attempts and attempts[-1].fence != job.fence:
-        faults.append(f"Job {job.id} has fence {job.fence}, its newest attempt another.")
+        faults.append(f"Job {job.id} has fence {job.fence}, but its newest attempt has another.")
     used = sum(attempt.state != "returned" for attempt in attempts)
     if job.attempts != used:
-        faults.append(f"Job {job.id} counts {job.attempts} attempts, there are {used}.")
+        faults.append(f"Job {job.id} counts {job.attempts} attempts, but there are {used}.")
     return faults
 
 

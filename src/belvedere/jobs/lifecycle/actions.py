@@ -67,7 +67,7 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
     """A person sets the result of a job whose agent cannot report it."""
     job = permissions.require_runnable(tx, actor, job_id)
     if outcome not in OUTCOMES:
-        raise Invalid(f"outcome is one of {', '.join(OUTCOMES)}.", code="invalid_outcome")
+        raise Invalid(f"outcome must be one of {', '.join(OUTCOMES)}.", code="invalid_outcome")
     text_fields.prose("note", note)
     if job.lifecycle == Lifecycle.ASSIGNED and job.unreachable_at is None:
         raise Conflict(

@@ -54,8 +54,13 @@ class _Host(msgspec.Struct):
 
 
 def signal_hosts(tx: Tx, host_ids: list[str]) -> list[None]:
-    """The end of this transaction claims jobs for every host that is signalled."""
-    tx.signals.update(host_ready(host_id) for host_id in host_ids)
+    """Signal those of these hosts that have ready jobs: the end of this transaction claims them.
+    After a restart thousands of hosts connect, and few have any."""
+    rows = tx.rows(
+        f"select h.id from hosts h where h.id in {tx.dialect.in_texts}{_HAS_READY_JOB}",
+        store.json_array(host_ids),
+    )
+    tx.signals.update(host_ready(host_id) for (host_id,) in rows)
     return [None for _ in host_ids]
 
 
@@ -110,8 +115,9 @@ def claim(
 def claim_unwritten(
     tx: Tx, host_id: str, session: int, ready: Sequence[ReadyJob]
 ) -> tuple[list[Claimed], ClaimResult]:
-    """The same for jobs that are not written yet. If other jobs wait already, nothing is claimed
-    here: the claim at the end of the transaction chooses the oldest."""
+    """The same for jobs that are not written yet. If there are free slots and other jobs wait for
+    them already, nothing is claimed here: the claim at the end of the transaction chooses the
+    oldest."""
     answers = tx.pipeline(*unwritten_queries(tx, host_id, len(ready)))
     is_locked = not tx.dialect.lock_rows or bool(next(answers))
     host_rows = next(answers)
@@ -119,7 +125,9 @@ def claim_unwritten(
         return [], ClaimResult()
     *host_fields, free_slots, has_ready_jobs = host_rows[0]
     host = _Host(*host_fields)
-    if host.session != session or not host.enabled or host.draining or has_ready_jobs:
+    if host.session != session or not host.enabled or host.draining:
+        return [], ClaimResult()
+    if has_ready_jobs and free_slots > 0:
         return [], ClaimResult()
     due = [(job, values) for job, values in ready if job.not_before_at <= tx.now]
     chosen = {job.id for job in _within_limits(tx, [job for job, _ in due], max(0, free_slots))}
@@ -128,6 +136,9 @@ def claim_unwritten(
     fences = fences_from_rows(tx, next(answers), len(ready)) if jobs else []
     claimed, result = _assign_all(tx, host, jobs, fences[: len(jobs)])
     result.claimed_hosts.add(host_id)
+    if tx.dialect.lock_rows and free_slots <= len(jobs) < len(due):
+        # A job may end now: its transaction does not see those that wait here.
+        tx.signal_if(host_ready(host_id), (_HAS_FREE_SLOT, (host_id, tx.now)))
     return claimed, result
 
 
@@ -197,6 +208,14 @@ def _host_query(tx: Tx, host_id: str, condition: str = "") -> Query:
     # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
     lock = f"{tx.dialect.lock_rows} of h" if tx.dialect.lock_rows else ""
     return f"select {_HOST_COLUMNS}{_FROM_HOST}{condition}{lock}", (host_id,)
+
+
+# Whether a ready job could use a slot of the host.
+_HAS_FREE_SLOT = (
+    "select 1 from hosts h where h.id = ? and h.slots > (select count(*) from jobs a where"
+    " a.host_id = h.id and a.lifecycle = 'assigned') and (select 1 from jobs j where j.host_id ="
+    " h.id and j.lifecycle = 'ready' and j.not_before_at <= ? limit 1) is not null"
+)
 
 
 def _free_slots_query(tx: Tx, host_id: str) -> Query:

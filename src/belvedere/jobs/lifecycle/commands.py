@@ -10,7 +10,7 @@ import msgspec
 
 from belvedere.access import Level, audit, require
 from belvedere.access.actor import Actor
-from belvedere.base.clock import DAY, MINUTE, SECOND, Millis
+from belvedere.base.clock import DAY, MINUTE, SECOND, Millis, range_text
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.db.signals import host_ready
@@ -98,7 +98,7 @@ def _validate(body: ExecBody) -> None:
         faults.append(Fault("command", f"The words have at most {MAX_TOTAL} characters."))
     for name, value in (("timeout", body.timeout), ("expires", body.expires)):
         if value is not None and not SECOND <= value <= MAX_DURATION:
-            faults.append(Fault(name, f"Pass {SECOND} to {MAX_DURATION} milliseconds."))
+            faults.append(Fault(name, f"Must be {range_text(SECOND, MAX_DURATION)}."))
     if faults:
         message = " ".join(fault.message for fault in faults)
         raise Invalid(message, code="invalid_body", faults=tuple(faults))

@@ -94,7 +94,7 @@ def finish(
             fences.add(item.fence)
             ends.append(
                 _return(job, attempt, item.report, tx.now)
-                if _may_return(tx, job, item.report)
+                if _may_return(tx, job, attempt, item.report)
                 else _end(job, attempt, item, specs_by_job[job.id], tx.now)
             )
             outcomes.append(ReportOutcome(item.fence, job, "counted"))
@@ -139,8 +139,8 @@ def _end(
     )
 
 
-def _may_return(tx: Tx, job: JobRow, report: Report) -> bool:
-    if not is_returned(report) or job.is_lost:
+def _may_return(tx: Tx, job: JobRow, attempt: Attempt, report: Report) -> bool:
+    if not is_returned(report) or job.is_lost or attempt.started_at is not None:
         return False
     # An order that did not reach its agent, because the connection was lost, has no report.
     count = tx.value(
@@ -177,7 +177,7 @@ def _complete(job: JobRow, report: Report, verdict: Verdict, now: Millis) -> Non
     job.reason = report.reason or None
     job.ended_at = now
     job.unreachable_at = None
-    if has_run(report):
+    if _has_run(job, report):
         job.ran = "yes"
         job.started_at = job.started_at or now - report.elapsed_ns // 1_000_000
     elif job.attempts == 1:
@@ -196,6 +196,11 @@ def _reconcile(
     )
 
 
+def _has_run(job: JobRow, report: Report) -> bool:
+    """A start that was reported counts more than an end that excludes it."""
+    return has_run(report) or job.started_at is not None
+
+
 def _has_result(report: Report) -> bool:
     """A script that was canceled before its start has none; the error of a failed start is one."""
     return has_run(report) or report.ending == "error"
@@ -211,7 +216,7 @@ def _retry(
     job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis, state: str
 ) -> _AttemptEnd:
     assert spec.retry is not None
-    if has_run(report):
+    if _has_run(job, report):
         job.ran = "yes" if state == "ended" else job.may_have_run
     check_transition(job, "retry", Lifecycle.READY, JobState.IN_PROGRESS)
     store.apply_transition(job, Lifecycle.READY, JobState.IN_PROGRESS, now)

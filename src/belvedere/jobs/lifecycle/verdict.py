@@ -20,7 +20,7 @@ STATES_BY_WORD = {
 }
 
 
-# Keys of the object in the last line that are no content of its own.
+# Keys of the object in the last line that are not part of its content.
 CONTROL_KEYS = frozenset({"state", "event_name", "next", "components"})
 # An order that was canceled before its script started.
 NOT_STARTED = "not_started"
@@ -120,7 +120,7 @@ def decide(
         case "error":
             return Verdict(Lifecycle.FINISHED, JobState.ERROR, "failure", None)
         case "unknown":
-            raise AssertionError("an unknown end is no verdict")
+            raise AssertionError("an unknown end has no verdict")
     last_line = parse_last_line(report.lastline) if last_line is None else last_line
     has_failed = (report.code != 0 or report.signal is not None) and not ignore_exit_code
     state = (

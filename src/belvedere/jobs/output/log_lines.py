@@ -48,13 +48,14 @@ class LogHits(msgspec.Struct):
 class LogLines(msgspec.Struct):
     """Lines from `first` on. `offset`: the byte where it begins, `next`: where the line after the
     last of these begins. Where the middle of the output was cut out, `first` may be later than
-    asked for, and the lines end before the cut."""
+    asked for, and the lines end before the cut. Not `complete`: a part of the output is missing."""
 
     first: int
     offset: int
     next: int
     total_lines: int
     lines: list[str]
+    complete: bool
 
 
 class LineMark(msgspec.Struct):
@@ -205,6 +206,7 @@ async def lines(services: Services, source: LogSource, first: int, count: int) -
         )
         return _read(iter([_single_chunk(source.small)]), first, count, total)
     page: LogLines = await services.logs.read(_lines, source.fence, first, count)
+    page.complete = page.complete and not source.is_unknown
     return page
 
 
@@ -213,7 +215,9 @@ def _lines(tx: Tx, fence: int, first: int, count: int) -> LogLines:
     total = 0 if log is None else max(log.lines, log.lines_seen + _is_unfinished(tx, log))
     # A chunk after this many lines contains at least the end of the line before.
     begin = log_store.find_line(tx, fence, first - 1)
-    return _read(_from(tx, fence, begin), first, count, total)
+    page = _read(_from(tx, fence, begin), first, count, total)
+    page.complete = log is None or log.bytes_kept == log.end
+    return page
 
 
 def _is_unfinished(tx: Tx, log: log_store.Log) -> bool:
@@ -228,7 +232,7 @@ def _from(tx: Tx, fence: int, at: int) -> Iterator[Chunk]:
 
 def _read(chunks: Iterator[Chunk], first: int, count: int, total: int) -> LogLines:
     reader = LineReader(MAX_LINE_BYTES)
-    page = LogLines(first, 0, 0, total, [])
+    page = LogLines(first, 0, 0, total, [], complete=True)
     size = 0
     for number, chunk in enumerate(chunks):
         if number == 0:

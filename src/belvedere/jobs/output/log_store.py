@@ -103,7 +103,7 @@ def append(tx: Tx, pieces: list[LogPiece]) -> Sequence[int | Exception]:
         _save(tx, log)
     around_commit(tx, "log")
     return [
-        Unavailable("The output before it could not be stored.")
+        Unavailable("An earlier part of the output could not be stored.")
         if number in refused
         else logs[piece.fence].bytes_seen
         for number, piece in enumerate(pieces)
@@ -283,9 +283,15 @@ def tail(tx: Tx, fence: int, size: int) -> bytes:
             parts.append(gap_text(at_byte + length, following))
         parts.append(zlib.decompress(data)[-missing:])
         missing, following = missing - length, at_byte
-    if not rows and following:
+    if missing > 0 and following and _is_first(tx, fence, following):
         parts.append(gap_text(0, following))
     return b"".join(reversed(parts))
+
+
+def _is_first(tx: Tx, fence: int, byte: int) -> bool:
+    """Whether nothing before this byte is stored."""
+    earlier = "select 1 from log_chunks where fence = ? and at_byte < ? limit 1"
+    return tx.row(earlier, fence, byte) is None
 
 
 def last_byte(tx: Tx, fence: int) -> bytes:

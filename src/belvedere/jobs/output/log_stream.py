@@ -9,7 +9,7 @@ import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.access.services import Services
-from belvedere.base.errors import Invalid, Refused
+from belvedere.base.errors import Invalid, Refused, Unavailable
 from belvedere.db import Tx
 from belvedere.db.signals import log_written
 from belvedere.jobs import permissions, store
@@ -67,25 +67,51 @@ def is_ended(source: LogSource) -> bool:
     return source.job.is_over or source.job.fence != source.fence
 
 
+async def find_end(services: Services, source: LogSource) -> int:
+    """The end of the original stream at this moment."""
+    if source.small is not None:
+        return len(source.small)
+    log = await services.logs.read(log_store.find, source.fence)
+    return log.end if log is not None else 0
+
+
 async def read_text(
-    services: Services, source: LogSource, start: int, end: int | None
+    services: Services, source: LogSource, start: int, end: int
 ) -> AsyncIterator[bytes]:
-    """Bytes of the original stream from `start` up to `end`, gaps marked."""
+    """Bytes of the original stream from `start` up to `end`, gaps marked. A script can write faster
+    than its reader reads, so that a response without an end would never be complete. The log had
+    this end when the request began: what is not stored up to there is missing."""
     if source.small is not None:
         yield source.small[start:end]
         return
     at = start
-    while end is None or at < end:
+    while at < end:
         chunks = await services.logs.read(log_store.chunks, source.fence, at)
         if not chunks:
-            if (gap := await _missing_end(services, source, at)) is not None:
-                yield log_store.gap_text(at, gap.end if end is None else min(end, gap.end))
+            yield await _mark_end(services, source, at, end)
             return
         for after, _, data in log_store.pieces(chunks, at):
-            if end is not None and at >= end:
+            if at >= end:
                 return
-            yield data if end is None or after <= end else data[: len(data) - (after - end)]
+            yield _up_to(end, at, after, data)
             at = after
+
+
+async def _mark_end(services: Services, source: LogSource, at: int, end: int) -> bytes:
+    """The mark of bytes that are missing at the end."""
+    if await services.logs.read(log_store.find, source.fence) is None:
+        # The response must not look complete.
+        raise Unavailable("The log was deleted while it was read.")
+    return log_store.gap_text(at, end)
+
+
+def _up_to(end: int, at: int, after: int, data: bytes) -> bytes:
+    """The part of a piece before `end`; a mark of missing bytes stays readable."""
+    if after <= end:
+        return data
+    if data == log_store.gap_text(at, after):
+        return log_store.gap_text(at, end)
+    return data[: len(data) - (after - end)]
 
 
 async def _missing_end(services: Services, source: LogSource, at: int) -> log_store.Log | None:

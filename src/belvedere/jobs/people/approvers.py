@@ -78,7 +78,7 @@ def check_start(
 ) -> None:
     """Reject an approval that nobody could decide if this actor started it now."""
     if spec.approvals_target == "initiator" and actor.user_id:
-        # Perhaps a token, which is no member.
+        # Perhaps a token, which is not a member.
         return
     people = starters.for_start(tx, actor, workflow_job_id) if spec.four_eyes else _NOBODY_STARTED
     _check(tx, actor.customer_id, spec, _lower(_names_in(spec, "", assignees)), people)

@@ -21,9 +21,11 @@ class EndedJob(msgspec.Struct):
 
 
 class EndedJobs:
-    """Hands each end to the request that waits for it, after the commit and before the signal."""
+    """Hands each end to the request that waits for it, after the commit and before the signal.
+    `is_here`: whether the agent of a host is connected to this server."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_here: Callable[[str], bool]) -> None:
+        self.is_here = is_here
         self._listeners: dict[str, Callable[[EndedJob], None]] = {}
 
     def subscribe(self, job_id: str, listener: Callable[[EndedJob], None]) -> None:

@@ -2,6 +2,7 @@
 and holds the jobs that may have run."""
 
 import logging
+from collections.abc import Sequence
 
 import msgspec
 
@@ -12,6 +13,7 @@ from belvedere.db.installation import epoch_of, newest_fence, raise_epoch, was_a
 from belvedere.hosts import restored
 from belvedere.hosts.presence import highest_fence
 from belvedere.hosts.restored import LastHello
+from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.recovery import hold
 from belvedere.protocol import Hello
 
@@ -94,14 +96,17 @@ def hold_after_restore(tx: Tx) -> Restore | None:
     return _record(tx, Restore(tx.now, "epoch", count))
 
 
-def check_hello(tx: Tx, host_id: str, hello: Hello, before: LastHello) -> int:
-    """The fence that proves that the database is older than this journal, else 0."""
+def check_hello(
+    tx: Tx, host_id: str, hello: Hello, before: LastHello, attempts: Sequence[Attempt]
+) -> int:
+    """The fence that proves that the database is older than this journal, else 0. `attempts`: the
+    live ones of the host."""
     fence = highest_fence(hello)
     is_settled = fence <= before.restored_fence and not before.is_failover
     if is_settled:
         return 0
     if _is_known(tx, host_id, fence, before):
-        return fence if _has_lost_end(tx, host_id, fence, hello) else 0
+        return fence if _has_lost_end(attempts, hello) else 0
     newest = newest_fence(tx)
     if epoch_of(fence) > epoch_of(newest) + MAX_EPOCHS_AHEAD:
         raise Conflict(
@@ -134,17 +139,14 @@ def _is_known(tx: Tx, host_id: str, fence: int, before: LastHello) -> bool:
     return tx.row("select 1 from attempts where fence = ?", fence) is None
 
 
-def _has_lost_end(tx: Tx, host_id: str, fence: int, hello: Hello) -> bool:
-    """Whether the journal has accepted this fence and dropped it, which it does only after the
-    end was committed, while the attempt is still open in the database."""
-    if any(entry.fence == fence for entry in hello.entries):
-        return False
-    row = tx.row(
-        "select 1 from attempts where fence = ? and host_id = ? and journal_id = ?"
-        " and state = 'live'",
-        *(fence, host_id, hello.journal_id),
+def _has_lost_end(attempts: Sequence[Attempt], hello: Hello) -> bool:
+    """Whether the journal has accepted a fence and dropped it, which it does only after the end
+    was committed, while the attempt is still open in the database."""
+    dropped = {highest_fence(hello), *hello.acknowledged}
+    dropped.difference_update(entry.fence for entry in hello.entries)
+    return any(
+        attempt.fence in dropped and attempt.journal_id == hello.journal_id for attempt in attempts
     )
-    return row is not None
 
 
 def _check_rate(tx: Tx) -> None:
@@ -152,7 +154,7 @@ def _check_rate(tx: Tx) -> None:
     if 0 <= tx.now - raised_at < MIN_RAISE_INTERVAL:
         raise Conflict(
             f"The epoch of the fences was raised at {iso(raised_at)} because of an agent's report;"
-            f" the next time is {MIN_RAISE_INTERVAL // MINUTE} minutes later.",
+            f" it can be raised again {MIN_RAISE_INTERVAL // MINUTE} minutes after that.",
             code="fence_ahead",
         )
 

@@ -212,7 +212,7 @@ ROUTES: tuple[Route, ...] = (
         "/monitor/trial/{id}",
         "admin",
         show_trial,
-        "Show the result of such a check, or that it is awaited",
+        "Show the result of such a check, or that it is pending",
         answer=TrialRecord,
     ),
     Route(

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from belvedere.base.clock import Millis
+from belvedere.base.clock import Millis, range_text
 from belvedere.base.errors import Fault, Invalid
 from belvedere.monitors.config import maintenance as windows
 from belvedere.monitors.config.kinds import DEFAULT_MODE, MONITOR_KINDS
@@ -20,6 +20,7 @@ from belvedere.monitors.model import (
     MAX_FAIL_THRESHOLD,
     MAX_LOOPTIME,
     MIN_LOOPTIME,
+    SERVICE_TYPES,
     MonitorSeverity,
     MonitorType,
 )
@@ -125,6 +126,13 @@ def _within(field: str, number: int, least: int, most: int) -> int:
     return number
 
 
+def _looptime(duration: Millis) -> Millis:
+    if not MIN_LOOPTIME <= duration <= MAX_LOOPTIME:
+        bounds = range_text(MIN_LOOPTIME, MAX_LOOPTIME)
+        raise text_fields.invalid_field("looptime", f"Must be {bounds}.")
+    return duration
+
+
 def _severity(word: str) -> str:
     if word.upper() not in set(MonitorSeverity):
         raise text_fields.invalid_field(
@@ -140,7 +148,7 @@ def _json(value: object) -> str:
 # Field of the body -> column, and the function that makes the value of the column.
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "name": ("name", lambda text: text_fields.line("name", text, least=1)),
-    "looptime": ("looptime", lambda n: _within("looptime", n, MIN_LOOPTIME, MAX_LOOPTIME)),
+    "looptime": ("looptime", _looptime),
     "fail_threshold": (
         "fail_threshold",
         lambda n: _within("fail_threshold", n, 1, MAX_FAIL_THRESHOLD),
@@ -151,21 +159,11 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "alerts": ("alerts", int),
     "maintenance": ("maintenance", lambda values: _json(windows.validate_windows(values))),
 }
-# A service that does not respond is down, which is shown in red unless its creator says otherwise.
-_SERVICE_TYPES = frozenset(
-    {
-        MonitorType.SCRAPER,
-        MonitorType.TCP,
-        MonitorType.PING,
-        MonitorType.DNS,
-        MonitorType.TLS,
-    }
-)
 
 
 def defaults(type_: MonitorType) -> dict[str, Any]:
     """Values of columns that a new or replaced definition does not set."""
-    severity = MonitorSeverity.HIGH if type_ in _SERVICE_TYPES else MonitorSeverity.LOW
+    severity = MonitorSeverity.HIGH if type_ in SERVICE_TYPES else MonitorSeverity.LOW
     return {
         "looptime": LOOPTIME,
         "fail_threshold": FAIL_THRESHOLD,

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from belvedere.base.clock import range_text
 from belvedere.base.errors import Fault, Invalid
 from belvedere.monitors.config.kinds import MONITOR_KINDS
 from belvedere.monitors.model import MAX_TIMEOUT, MIN_TIMEOUT, TIMEOUT, MonitorType
@@ -30,7 +31,7 @@ def validate(type_: MonitorType, values: dict[str, Any]) -> dict[str, Any]:
     ]
     timeout = getattr(config, "timeout", TIMEOUT)
     if not MIN_TIMEOUT <= timeout <= MAX_TIMEOUT:
-        faults.append(Fault("timeout", f"Must be {MIN_TIMEOUT} to {MAX_TIMEOUT} milliseconds."))
+        faults.append(Fault("timeout", f"Must be {range_text(MIN_TIMEOUT, MAX_TIMEOUT)}."))
     if faults:
         raise invalid_fields(faults)
     builtins: dict[str, Any] = msgspec.to_builtins(config)

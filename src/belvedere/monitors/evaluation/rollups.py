@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import TypeVar
 
 import msgspec
 
@@ -31,7 +30,6 @@ MAX_NUMBER = 1e300
 StepKey = tuple[str, str, Millis, Millis]
 # Count, total, lowest and highest number.
 Aggregate = tuple[int, float, float, float]
-KeyT = TypeVar("KeyT")
 
 
 class StoredSample(msgspec.Struct, frozen=True):
@@ -69,7 +67,6 @@ def add(tx: Tx, samples: Sequence[StoredSample]) -> None:
             for sample in samples
         ],
     )
-    aggregates = _aggregate(samples)
     tx.execute_many(
         "insert into monitor_rollups (monitor_id, metric, step, at, count, total, low, high)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (monitor_id, metric, step, at) do update"
@@ -79,37 +76,40 @@ def add(tx: Tx, samples: Sequence[StoredSample]) -> None:
         " else monitor_rollups.low end,"
         " high = case when excluded.high > monitor_rollups.high then excluded.high"
         " else monitor_rollups.high end",
-        [(*key, *aggregates[key]) for key in sorted(aggregates)],
+        [(*key, *aggregate) for key, aggregate in _aggregate(samples).items()],
     )
 
 
 def _aggregate(samples: Sequence[StoredSample]) -> dict[StepKey, Aggregate]:
-    """By minute first, because a minute belongs to exactly one interval of each longer step."""
-    minutes: dict[tuple[str, str, Millis], Aggregate] = {}
-    for sample in samples:
-        at = sample.at // MINUTE * MINUTE
-        numbers = {UP: 0.0 if sample.state == "failure" else 1.0, **sample.measured}
-        for metric, number in numbers.items():
-            _count(minutes, (sample.monitor_id, metric, at), (1, number, number, number))
+    """By minute first, because a minute belongs to exactly one interval of each longer step. The
+    rows of a monitor are neighbours, as in the index."""
     aggregates: dict[StepKey, Aggregate] = {}
-    for (monitor_id, metric, at), aggregate in minutes.items():
+    minutes = _minutes(samples)
+    for monitor_id, metric, minute in sorted(minutes):
+        aggregate = minutes[monitor_id, metric, minute]
         for step in STEPS:
-            _count(aggregates, (monitor_id, metric, step, at // step * step), aggregate)
+            key = (monitor_id, metric, step, minute // step * step)
+            before = aggregates.get(key)
+            aggregates[key] = aggregate if before is None else _sum(before, aggregate)
     return aggregates
 
 
-def _count(aggregates: dict[KeyT, Aggregate], key: KeyT, added: Aggregate) -> None:
-    before = aggregates.get(key)
-    if before is None:
-        aggregates[key] = added
-    else:
-        count, total, low, high = added
-        aggregates[key] = (
-            before[0] + count,
-            before[1] + total,
-            min(before[2], low),
-            max(before[3], high),
-        )
+def _minutes(samples: Sequence[StoredSample]) -> dict[tuple[str, str, Millis], Aggregate]:
+    minutes: dict[tuple[str, str, Millis], Aggregate] = {}
+    for sample in samples:
+        minute = sample.at // MINUTE * MINUTE
+        numbers = {UP: 0.0 if sample.state == "failure" else 1.0, **sample.measured}
+        for metric, number in numbers.items():
+            key = (sample.monitor_id, metric, minute)
+            before = minutes.get(key)
+            aggregate = (1, number, number, number)
+            minutes[key] = aggregate if before is None else _sum(before, aggregate)
+    return minutes
+
+
+def _sum(before: Aggregate, added: Aggregate) -> Aggregate:
+    count, total, low, high = added
+    return (before[0] + count, before[1] + total, min(before[2], low), max(before[3], high))
 
 
 def _text(measured: dict[str, float]) -> str:

@@ -159,7 +159,7 @@ def record_observations(
         observation.at = row.checked_at = max(observation.at, (row.checked_at or 0) + 1)
         latest[row.id] = (row, observation)
         if not _changes_nothing(row, observation):
-            row.last_event = _last_event(observation)
+            row.last_event = last_event(observation)
             changes.append(evaluation(row, observation))
         if not maintenance.is_open(row.maintenance, observation.at):
             stored.append(
@@ -174,7 +174,7 @@ def record_observations(
     if keeps_history:
         rollups.add(tx, stored)
     for row, observation in latest.values():
-        row.last_event = _last_event(observation)
+        row.last_event = last_event(observation)
         model.set_due(row, observation.at)
     store.save_status(tx, [row for row, _ in latest.values()])
     state_changes.publish(tx, changes)
@@ -191,7 +191,8 @@ def _changes_nothing(row: MonitorRow, observation: Observation) -> bool:
     )
 
 
-def _last_event(observation: Observation) -> str:
+def last_event(observation: Observation) -> str:
+    """What a monitor shows of its last result."""
     event = {
         "state": observation.state,
         "event": observation.event or observation.state,

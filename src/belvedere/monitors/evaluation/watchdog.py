@@ -1,4 +1,5 @@
 """Checks of the server itself: silent monitors, hosts down or up, nested monitors, ended pauses.
+The samples of hosts that stay up are in `host_samples`.
 
 Every decision is made from the current rows, so that a run which was skipped, or done by another
 server, makes no difference.
@@ -14,6 +15,7 @@ from belvedere.db import Tx
 from belvedere.monitors import model, store, watch_changes
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import samples, state_changes, transitions
+from belvedere.monitors.evaluation.host_samples import IS_STEADY, IS_UP, SEEN_WITHIN
 from belvedere.monitors.evaluation.observations import Observation
 from belvedere.monitors.evaluation.state_changes import StateChange
 from belvedere.monitors.evaluation.transitions import Outcome
@@ -25,33 +27,37 @@ BATCH_SIZE = 200
 RECONNECT_GRACE: Millis = 30_000
 
 Check = Callable[[Tx, Sequence[MonitorRow]], None]
-_HOST = "select 1 from hosts h where h.id = monitors.host_id and h.deleted_at is null"
+# From the hosts to the monitors: an index has the few hosts that may be down.
 _DOWN = (
-    f"exists ({_HOST} and (h.gone_at is not null"
-    " or (h.connected_at is null and (h.seen_at is null or h.seen_at < ?))))"
+    "host_id in (select h.id from hosts h where h.deleted_at is null"
+    " and (h.gone_at is not null or h.connected_at is null)"
+    " and (h.gone_at is not null or h.seen_at is null or h.seen_at < ?))"
 )
-_UP = f"exists ({_HOST} and h.connected_at is not null and h.gone_at is null)"
 _ENDED_PAUSE = "paused_until <= ? and enabled = 0"
 _ENDED_MUTE = "muted_until <= ? and alerts = 0"
 _HOST_DOWN = f"type = 'host' and enabled = 1 and (state <> ? or checked_at <= ?) and {_DOWN}"
-_HOST_UP = f"type = 'host' and enabled = 1 and (state <> 'normal' or checked_at <= ?) and {_UP}"
+_HOST_UP = (
+    f"type = 'host' and enabled = 1 and not {IS_STEADY} and (state <> 'normal' or checked_at <= ?)"
+    f" and {IS_UP}"
+)
 _UNDER_DEAD_HOST = f"type <> 'host' and state not in ('unknown', 'paused') and {_DOWN}"
-_UNDER_RETURNED_HOST = f"type <> 'host' and state = 'unknown' and due_at is null and {_UP}"
-_SILENT = f"due_at <= ? and enabled = 1 and (host_id is null or {_UP})"
+_UNDER_RETURNED_HOST = f"type <> 'host' and state = 'unknown' and due_at is null and {IS_UP}"
+_SILENT = f"due_at <= ? and enabled = 1 and (host_id is null or {IS_UP})"
 _NESTED = "type = 'nested' and enabled = 1"
 
 
 def has_work(tx: Tx) -> bool:
     """Whether `run` would change anything; a read is cheaper than an empty write."""
     now, gone_since, minute = tx.now, tx.now - RECONNECT_GRACE, tx.now - model.LOOPTIME
+    seen_since = tx.now - SEEN_WITHIN
     return (
         store.exists(tx, _ENDED_PAUSE, now)
         or store.exists(tx, _ENDED_MUTE, now)
         or store.exists(tx, _HOST_DOWN, MonitorState.UPDATES_STOPPED.value, minute, gone_since)
-        or store.exists(tx, _HOST_UP, minute)
+        or store.exists(tx, _HOST_UP, minute, seen_since)
         or store.exists(tx, _UNDER_DEAD_HOST, gone_since)
-        or store.exists(tx, _UNDER_RETURNED_HOST)
-        or store.exists(tx, _SILENT, now)
+        or store.exists(tx, _UNDER_RETURNED_HOST, seen_since)
+        or store.exists(tx, _SILENT, now, seen_since)
         or store.exists(tx, _NESTED)
     )
 
@@ -59,16 +65,16 @@ def has_work(tx: Tx) -> bool:
 def run(tx: Tx) -> bool:
     """A step of all checks; whether there is more to do."""
     now, gone_since, minute = tx.now, tx.now - RECONNECT_GRACE, tx.now - model.LOOPTIME
-    stopped = MonitorState.UPDATES_STOPPED.value
+    seen_since, stopped = tx.now - SEEN_WITHIN, MonitorState.UPDATES_STOPPED.value
     # What was changed no longer matches its condition.
     checks: tuple[tuple[Check, str, tuple[object, ...]], ...] = (
         (_resume_all, _ENDED_PAUSE, (now,)),
         (_unmute_all, _ENDED_MUTE, (now,)),
         (_report_host_down, _HOST_DOWN, (stopped, minute, gone_since)),
-        (_report_host_up, _HOST_UP, (minute,)),
+        (_report_host_up, _HOST_UP, (minute, seen_since)),
         (_set_unknown, _UNDER_DEAD_HOST, (gone_since,)),
-        (_restart_deadlines, _UNDER_RETURNED_HOST, ()),
-        (_report_silence, _SILENT, (now,)),
+        (_restart_deadlines, _UNDER_RETURNED_HOST, (seen_since,)),
+        (_report_silence, _SILENT, (now, seen_since)),
     )
     is_full = [_check(tx, *check) for check in checks]
     if any(is_full):

@@ -13,7 +13,7 @@ from belvedere.access.customers import service as customers
 from belvedere.base.clock import HOUR, SECOND
 from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
-from belvedere.db import Database, Tx
+from belvedere.db import Database, Tx, is_database_fault
 from belvedere.egress.lanes import LaneUsage
 from belvedere.egress.messages import EgressRequest, EgressResult
 from belvedere.egress.pool import EgressPool
@@ -79,6 +79,9 @@ async def send(
     try:
         request = await db.read(build_request, keys, pool.mail, message)
     except Refused as refusal:
+        if is_database_fault(refusal) and not is_test:
+            # No fault of the message: it is sent when its lease ends.
+            raise
         result = EgressResult(refusal.message, for_good=True)
     else:
         request.is_test = is_test

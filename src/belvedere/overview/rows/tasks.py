@@ -8,13 +8,13 @@ from belvedere.db import Tx
 from belvedere.db.interface import Dialect
 from belvedere.overview.rows import queries, recent_jobs
 from belvedere.overview.rows.recent_jobs import LineJob, RecentRuns
-from belvedere.rest.listing import Listable, Listing
+from belvedere.rest.listing import Field, Listable, Listing
 from belvedere.tasks import store
 from belvedere.tasks.model import decode
 from belvedere.tasks.store import TaskView
-from belvedere.workflow_specs import store as flows
+from belvedere.workflow_specs import store as workflow_rows
 from belvedere.workflow_specs.model import WorkflowRow
-from belvedere.workflow_specs.model import decode as decode_flow
+from belvedere.workflow_specs.model import decode as decode_workflow
 
 
 class TaskLine(msgspec.Struct):
@@ -63,11 +63,16 @@ class WorkflowLine(msgspec.Struct):
 
 def listable_tasks(dialect: Dialect) -> Listable:
     tags = f"coalesce({dialect.json_text('t.spec', ['tags'])}, '[]')"
-    return queries.listable(store.TASKS, {"tags": queries.tag_field(dialect, tags)})
+    return queries.listable(
+        store.TASKS, {"tags": queries.tag_field(dialect, tags), "title": Field("lower(t.name)")}
+    )
 
 
 def listable_workflows(dialect: Dialect) -> Listable:
-    return queries.listable(flows.WORKFLOWS, {"tags": queries.tag_field(dialect, "w.tags")})
+    return queries.listable(
+        workflow_rows.WORKFLOWS,
+        {"tags": queries.tag_field(dialect, "w.tags"), "title": Field("lower(w.name)")},
+    )
 
 
 def list_tasks(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskLine], int | None]:
@@ -82,8 +87,8 @@ def list_tasks(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskLine], 
 
 def list_workflows(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowLine], int | None]:
     require(actor, Level.VIEWER)
-    total = flows.count(tx, actor, listing) if listing.count else None
-    rows = flows.select_page(tx, actor, listing)
+    total = workflow_rows.count(tx, actor, listing) if listing.count else None
+    rows = workflow_rows.select_page(tx, actor, listing)
     ids = [row.id for row in rows]
     runs = recent_jobs.for_workflows(tx, actor, ids)
     runnable = queries.runnable_ids(tx, actor, "workflow", ids)
@@ -114,7 +119,7 @@ def _task(view: TaskView, runs: RecentRuns, *, may_run: bool) -> TaskLine:
 
 
 def _workflow(row: WorkflowRow, runs: RecentRuns, *, may_run: bool) -> WorkflowLine:
-    spec = decode_flow(row.spec)
+    spec = decode_workflow(row.spec)
     return WorkflowLine(
         id=row.id,
         name=row.name,

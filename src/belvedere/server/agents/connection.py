@@ -9,12 +9,12 @@ import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict
+from belvedere.db import Tx
 from belvedere.db.signals import Signal
 from belvedere.hosts import presence
 from belvedere.jobs.lifecycle import finish
 from belvedere.jobs.lifecycle.verdict import is_returned
-from belvedere.jobs.output import artifacts
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import artifacts, log_store
 from belvedere.jobs.recovery import resync
 from belvedere.protocol import (
     VERSION,
@@ -33,8 +33,7 @@ from belvedere.protocol import (
     Welcome,
 )
 from belvedere.rest.request import Send
-from belvedere.server.agents import message_limits as limits
-from belvedere.server.agents import queries
+from belvedere.server.agents import message_limits, queries
 from belvedere.server.agents.message_limits import CloseConnection, check_numbers, messages_in
 from belvedere.server.agents.monitor_sync import MonitorSync
 from belvedere.server.agents.transfers.downloads import Downloads
@@ -50,15 +49,6 @@ BEAT_MS = 10_000
 ACK_S = 0.01
 # What waits is sent within this time before a connection is closed.
 CLOSE_S = 10.0
-SHAPES: dict[str, type] = {
-    "hello": Hello,
-    "started": AttemptStarted,
-    "ended": AttemptEnded,
-    "beat": Heartbeat,
-    "want": BlobRequest,
-    "samples": Samples,
-    "watch_again": MonitorConfigRequest,
-}
 
 
 class AgentConnection:
@@ -68,7 +58,7 @@ class AgentConnection:
     __slots__ = (
         *("runtime", "host_id", "customer_id", "address", "session", "is_closing", "disk"),
         *("last_frame_at", "seen_at", "is_heard", "accepted", "accepted_recorded"),
-        *("ended", "fault", "jobs", "monitor_sync", "moves"),
+        *("on_end", "is_ended", "fault", "jobs", "monitor_sync", "moves", "has_monitors"),
         *("_send", "_send_now", "_sending", "_flush_handle", "_outbox", "_ended", "_ack_due"),
         *("_close_request", "_canceled", "_ending", "_started", "_has_logged_unknown", "_tasks"),
         *("_uploads", "_downloads", "_loop"),
@@ -82,22 +72,22 @@ class AgentConnection:
         send_now: Callable[[list[FromServer]], bool] | None = None,
     ) -> None:
         self.runtime = runtime
-        self.host_id = actor.host_id
-        self.customer_id = actor.customer_id
+        self.host_id, self.customer_id = actor.host_id, actor.customer_id
         self.address = actor.address
         self.session, self.is_closing = 0, False
-        # Whether the agent follows `Reconnect`; why its disk takes no work, empty: it does.
-        self.moves, self.disk = False, ""
+        # Whether the agent follows `Reconnect`, and whether the host had monitors when the session
+        # was opened; why the agent's disk takes no work, empty: it does.
+        self.moves, self.has_monitors, self.disk = False, False, ""
         # Time of the last frame, by the clocks of event loop and server; whether to store it.
         self.last_frame_at, self.seen_at, self.is_heard = 0.0, 0, False
         # The highest fence whose script has certainly started here, and the highest one recorded.
         self.accepted = self.accepted_recorded = 0
         self._send = send
-        # Sends without waiting, where the socket can.
         self._send_now = send_now
-        # Done when the connection has to end, with the reason if there is one.
         self._loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[None] = self._loop.create_future()
+        # Called when the connection has to end, with the reason if there is one.
+        self.on_end: Callable[[Exception | None], None] | None = None
+        self.is_ended = False
         self.fault: Exception | None = None
         # Sends what the socket does not take at once; and the call that sends the outbox.
         self._sending: asyncio.Task[None] | None = None
@@ -179,9 +169,10 @@ class AgentConnection:
 
     def end(self, fault: Exception | None) -> None:
         """End the connection for this reason, without sending what waits."""
-        if not self.ended.done():
-            self.fault = fault
-            self.ended.set_result(None)
+        if not self.is_ended:
+            self.is_ended, self.fault = True, fault
+            if self.on_end is not None:
+                self.on_end(fault)
 
     async def _send_outbox(self) -> None:
         """Send everything that waits in one frame, again and again while there is more."""
@@ -210,41 +201,50 @@ class AgentConnection:
         """Open the session; the agent's journal completes what the last session left open."""
         if hello.protocol != VERSION:
             raise CloseConnection(4400, f"The server needs protocol {VERSION}; update the agent.")
-        limits.check_hello(hello)
-        self.disk = hello.disk
-        self.moves = hello.moves
-        session_result = await self.runtime.db.write(
-            queries.open_session, self.host_id, hello, self.address
-        )
-        if isinstance(session_result, Conflict):
-            raise session_result
-        self.session, resync_result, ready, jobs = session_result
-        self.jobs.update(ready)
-        resume = await self.runtime.logs.read(queries.resume, list(jobs)) if jobs else {}
+        message_limits.check_hello(hello)
+        self.disk, self.moves = hello.disk, hello.moves
+        opened = await self.runtime.db.write(self._write_session, hello)
+        if isinstance(opened, Conflict):
+            raise opened
+        self.session, self.has_monitors = opened.number, opened.has_monitors
+        self.jobs.update(opened.open_jobs)
+        resync_result, fences = opened.resync, list(opened.jobs)
+        resume = await self.runtime.logs.read(queries.resume, fences) if fences else {}
         self._uploads.resume(resume)
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
-        self.push(*[Stop(fence) for fence in resync_result.stop])
-        self.push(*[Cancel(fence) for fence in resync_result.cancel])
+        self.push(*map(Stop, resync_result.stop), *map(Cancel, resync_result.cancel))
         self._canceled.update(dict.fromkeys(resync_result.cancel))
         self.monitor_sync.takes_changes = hello.takes_changes
 
+    def _write_session(self, tx: Tx, hello: Hello) -> queries.OpenedSession | Conflict:
+        # Also here: a failover may be noticed while the hello waits, and jobs be created after it.
+        self.runtime.check_admission()
+        return queries.open_session(tx, self.host_id, hello, self.address)
+
+    def skip(self, frame: bytes) -> bool:
+        """Whether this is the last heartbeat again: then there is nothing to read."""
+        if not self.monitor_sync.is_quiet_beat(frame):
+            return False
+        self.note_heard()
+        return True
+
     def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
+        self.note_heard()
         if self.is_closing:
             # The host may have another connection by now, on which the agent repeats it.
             return
         if isinstance(frame, bytes):
             self._uploads.receive(frame)
             return
-        if self.monitor_sync.is_quiet_beat(frame):
+        if isinstance(frame, str) and self.monitor_sync.is_quiet_beat(frame.encode()):
             return
         messages = messages_in(frame) if isinstance(frame, str) else frame
         for raw in messages:
-            kind = raw.get("kind", "")
-            shape = SHAPES.get(kind) if isinstance(kind, str) else None
-            if shape is None:
-                self._log_unknown(kind)
+            message = message_limits.message_of(raw)
+            if message is None:
+                self._log_unknown(raw.get("kind", ""))
             else:
-                self._receive(msgspec.convert(raw, shape))
+                self._receive(message)
         if isinstance(frame, str) and len(messages) == 1 and messages[0].get("kind") == "beat":
             self.monitor_sync.remember_beat(frame)
 
@@ -266,11 +266,11 @@ class AgentConnection:
             case BlobRequest():
                 self._downloads.request(message.sha256)
             case Samples():
-                self.monitor_sync.take(message, limits.check_samples(message))
+                self.monitor_sync.take(message, message_limits.check_samples(message))
             case MonitorConfigRequest():
                 self.monitor_sync.send_list()
             case Hello():
-                raise CloseConnection(4400, "A second hello.")
+                raise CloseConnection(4400, "The agent sent a second hello.")
 
     def _record_disk(self, reason: str) -> None:
         if reason != self.disk:
@@ -294,7 +294,7 @@ class AgentConnection:
     def _receive_end(self, ended: AttemptEnded) -> None:
         report = ended.report
         check_numbers(ended.fence)
-        limits.check_report(report)
+        message_limits.check_report(report)
         # A job that ended with an error has certainly not run, perhaps because of its journal.
         if ended.fence > self.accepted and ended.fence in self.jobs and report.ending != "error":
             self.accepted = ended.fence
@@ -338,7 +338,7 @@ class AgentConnection:
             # Some output may not be stored: the agent repeats all of it, with this end.
             return
         report, fence, logs = ended.report, ended.fence, self.runtime.logs
-        closing = joblog.LogEnd(
+        closing = log_store.LogEnd(
             fence,
             job_id,
             report.bytes_total,
@@ -346,7 +346,7 @@ class AgentConnection:
             report.sha256,
             self.customer_id,
         )
-        await logs.write(joblog.close, closing)
+        await logs.write(log_store.close, closing)
         # Another server may have stored an end of the attempt meanwhile.
         if report.files:
             is_open = await self.runtime.db.read(queries.is_open, self.host_id, fence)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
@@ -13,7 +13,6 @@ import msgspec
 from belvedere import hosts
 from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
-from belvedere.db.signals import checks_changed, jobs_canceled
 from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import FromServer, Hello, Refusal
 from belvedere.rest.request import Receive, Scope, Send
@@ -22,6 +21,7 @@ from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.message_limits import CloseConnection, messages_in
 from belvedere.server.http import authentication
 from belvedere.server.runtime import ServerRuntime
+from belvedere.server.transport.interface import OnEnd
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"
@@ -45,44 +45,64 @@ class AgentApp(Protocol):
 class DirectSocket(Protocol):
     """A socket that also sends and delivers frames without ASGI."""
 
+    @property
+    def is_gone(self) -> bool: ...
+
     def send_now(self, messages: list[FromServer], /) -> bool: ...
 
-    def deliver_to(self, handler: Callable[[str | bytes], None] | None, /) -> None: ...
+    def deliver_to(
+        self,
+        handler: Callable[[str | bytes], None] | None,
+        skip: Callable[[bytes], bool] | None = None,
+        /,
+    ) -> None: ...
+
+    def keep(self, on_end: OnEnd, /) -> bool: ...
+
+    def end(self, fault: Exception | None, /) -> None: ...
 
 
 async def serve(app: AgentApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """One connection, from handshake to close."""
+    """One connection, from handshake to close. What only the handshake needs is freed: a server
+    has thousands of connections."""
     await receive()
     if scope["raw_path"] != PATH:
         await send({"type": "websocket.close", "code": 4404})
         return
-    handshakes = app.runtime.handshakes
     try:
-        _check_admission(app.runtime)
-        actor = await _authenticate(app, scope)
-        # Not needed any more: it would stay in memory as long as the connection.
-        scope["headers"] = []
-        with handshakes.before_hello(actor.host_id) as release:
-            async with handshakes.admission() as leave:
-                await send({"type": "websocket.accept"})
-                await _serve(app, scope, receive, send, actor, (release, leave))
+        connection = await _open(app, scope, receive, send)
     except Exception as fault:
         # The connection is not accepted yet: the handshake itself is refused.
         await _close(send, *_reason(fault))
+        return
+    if connection is not None:
+        _begin(connection)
+        await _run_connection(connection, _socket(scope), receive, send)
 
 
-async def _serve(
-    app: AgentApp,
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-    actor: Actor,
-    on_hello: Sequence[Callable[[], None]],
-) -> None:
-    try:
-        await _run_connection(app, scope, receive, send, actor, on_hello)
-    except Exception as fault:
-        await _refuse(send, *_reason(fault))
+async def _open(
+    app: AgentApp, scope: Scope, receive: Receive, send: Send
+) -> AgentConnection | None:
+    """Accept the connection and open its session; None if it ended before that."""
+    app.runtime.check_admission()
+    actor = await _authenticate(app, scope)
+    # Not needed any more: it would stay in memory as long as the connection.
+    scope["headers"] = []
+    handshakes = app.runtime.handshakes
+    with handshakes.before_hello(actor.host_id):
+        async with handshakes.admission(actor.customer_id) as note_hello:
+            await send({"type": "websocket.accept"})
+            try:
+                # Not wait_for, which starts a task.
+                async with asyncio.timeout(HELLO_S):
+                    frame = await _frame(receive)
+                note_hello()
+                if frame is None:
+                    return None
+                return await _greet(app.runtime, _socket(scope), frame, send, actor)
+            except Exception as fault:
+                await _refuse(send, *_reason(fault))
+                return None
 
 
 def _reason(fault: Exception) -> tuple[int, str]:
@@ -128,13 +148,6 @@ async def _close(send: Send, code: int, reason: str) -> None:
         await send({"type": "websocket.close", "code": code, "reason": reason[:100]})
 
 
-def _check_admission(runtime: ServerRuntime) -> None:
-    if runtime.drain.refuses_agents:
-        raise Unavailable("This server is stopping; connect again.")
-    if not runtime.admits_agents:
-        raise Unavailable("Another database server took over; connect again.")
-
-
 async def _authenticate(app: AgentApp, scope: Scope) -> Actor:
     """The host of the connection, before the handshake is answered."""
     headers = dict(scope["headers"])
@@ -160,91 +173,122 @@ async def _actor(app: AgentApp, headers: dict[bytes, bytes]) -> Actor:
     return actor
 
 
-async def _run_connection(
-    app: AgentApp,
-    scope: Scope,
-    receive: Receive,
+def _socket(scope: Scope) -> DirectSocket | None:
+    socket: DirectSocket | None = scope.get("extensions", {}).get("agent_socket")
+    return socket
+
+
+async def _greet(
+    runtime: ServerRuntime,
+    socket: DirectSocket | None,
+    frame: str | bytes,
     send: Send,
     actor: Actor,
-    on_hello: Sequence[Callable[[], None]],
-) -> None:
-    runtime = app.runtime
-    socket: DirectSocket | None = scope.get("extensions", {}).get("agent_socket")
+) -> AgentConnection | None:
+    """Open the session of a hello; None if the agent disconnected."""
     send_now = None if socket is None else socket.send_now
     connection = AgentConnection(runtime, actor, send, send_now)
-    frame = await asyncio.wait_for(_frame(receive), HELLO_S)
-    if frame is None:
-        return
     first = messages_in(frame)
     if not first:
         raise CloseConnection(4400, "The first message must be the hello.")
     hello = msgspec.convert(first[0], Hello)
     runtime.handshakes.check_rate(connection.host_id)
-    _check_admission(runtime)
+    runtime.check_admission()
+    if not runtime.db.dialect.is_shared:
+        # On PostgreSQL each session has a transaction of its own: the hello would wait for nothing.
+        await runtime.handshakes.group()
     async with runtime.handshakes.opening:
+        if socket is not None and socket.is_gone:
+            # It waited too long and has connected again: this session would delay the others.
+            return None
         await _record_accepted(runtime, connection.host_id)
         await connection.open_session(hello)
-    for call in on_hello:
-        call()
+    # In the same iteration of the event loop: no order is claimed for an older connection.
     runtime.agents.add(connection)
+    updates.consider(connection, hello)
+    return connection
+
+
+def _begin(connection: AgentConnection) -> None:
+    runtime = connection.runtime
     # The hello counts as a heartbeat, so that the host is not silent before the first one.
     connection.note_heard()
-    undo = runtime.signals.subscribe(jobs_canceled(connection.host_id), connection.on_signal)
-    undo_watch = runtime.signals.subscribe(
-        checks_changed(connection.host_id), connection.monitor_sync.on_signal
-    )
-    handle = partial(_handle_frame, connection)
-    reading = asyncio.create_task(_read(handle, receive))
-    reading.add_done_callback(partial(_on_read, connection))
-    if socket is not None:
-        socket.deliver_to(handle)
     # After the welcome, which the next iteration of the event loop sends.
-    connection.monitor_sync.on_signal()
-    updates.consider(connection, hello)
+    if connection.has_monitors:
+        connection.monitor_sync.on_signal()
     runtime.db.write_batched(claim.signal_hosts, connection.host_id)
     log.info("agent connected host=%s session=%s", connection.host_id, connection.session)
+
+
+async def _run_connection(
+    connection: AgentConnection, socket: DirectSocket | None, receive: Receive, send: Send
+) -> None:
+    """Handle what the agent sends until the connection ends; without a task if the socket can."""
+    if socket is not None:
+        socket.deliver_to(connection.receive, connection.skip)
+        if socket.keep(partial(_finish, connection, send)):
+            connection.on_end = socket.end
+            return
+    fault: Exception | None = None
     try:
-        await connection.ended
-        if connection.fault is not None:
-            raise connection.fault
+        await _read(connection, receive)
+        fault = connection.fault
+    except Exception as error:
+        fault = error
     finally:
         if socket is not None:
             socket.deliver_to(None)
-        undo()
-        undo_watch()
-        reading.cancel()
-        connection.is_closing = True
-        connection.cancel_tasks()
-        if runtime.agents.remove(connection):
-            await runtime.db.write(
-                queries.close_session, connection.host_id, connection.session, connection.accepted
-            )
-        log.info("agent disconnected host=%s session=%s", connection.host_id, connection.session)
+        await _finish(connection, send, fault)
+
+
+async def _finish(connection: AgentConnection, send: Send, fault: Exception | None) -> None:
+    """The connection has ended, for this reason if there is one."""
+    try:
+        await _close_session(connection)
+        if fault is not None:
+            raise fault
+    except Exception as error:
+        await _refuse(send, *_reason(error))
+
+
+async def _close_session(connection: AgentConnection) -> None:
+    runtime = connection.runtime
+    connection.is_closing = True
+    connection.cancel_tasks()
+    if runtime.agents.remove(connection):
+        await runtime.db.write(
+            queries.close_session, connection.host_id, connection.session, connection.accepted
+        )
+    log.info("agent disconnected host=%s session=%s", connection.host_id, connection.session)
 
 
 async def _record_accepted(runtime: ServerRuntime, host_id: str) -> None:
-    """Of an older connection of the agent that has not ended yet, before its next hello is read."""
+    """Record the accepted fences of an older connection of the agent that has not ended yet, before
+    its next hello is read."""
     older = runtime.agents.for_host(host_id)
     if older is not None and older.accepted > older.accepted_recorded:
         older.accepted_recorded = older.accepted
         await runtime.db.write(hosts.note_accepted, [(host_id, older.session, older.accepted)])
 
 
-def _handle_frame(connection: AgentConnection, frame: str | bytes) -> None:
-    connection.note_heard()
-    connection.receive(frame)
+async def _read(connection: AgentConnection, receive: Receive) -> None:
+    """Handle frames until the agent disconnects or `connection.end` is called. A deadline that is
+    set then interrupts the read."""
+    try:
+        async with asyncio.timeout(None) as reading:
+            connection.on_end = partial(_interrupt, reading)
+            # Frames that the socket does not deliver directly.
+            while (frame := await _frame(receive)) is not None:
+                connection.receive(frame)
+    except TimeoutError:
+        if not reading.expired():
+            raise
 
 
-async def _read(handle: Callable[[str | bytes], None], receive: Receive) -> None:
-    """Frames that the socket does not deliver directly, until the connection ends."""
-    while (frame := await _frame(receive)) is not None:
-        handle(frame)
-
-
-def _on_read(connection: AgentConnection, reading: "asyncio.Task[None]") -> None:
-    if not reading.cancelled():
-        fault = reading.exception()
-        connection.end(fault if isinstance(fault, Exception) else None)
+def _interrupt(reading: asyncio.Timeout, _: Exception | None) -> None:
+    # The agent may have disconnected in the same iteration of the event loop.
+    with contextlib.suppress(RuntimeError):
+        reading.reschedule(0.0)
 
 
 async def _frame(receive: Receive) -> str | bytes | None:

@@ -15,7 +15,7 @@ from belvedere.agent.connection.websocket import closed_error
 from belvedere.protocol import FromAgent
 from belvedere.rest.request import Receive, Scope, Send
 from belvedere.server.agents.endpoint import PATH
-from belvedere.server.transport.interface import DISCONNECT, Disconnected
+from belvedere.server.transport.interface import DISCONNECT, Disconnected, OnEnd
 
 encode = msgspec.json.Encoder().encode
 # The server has this long to record that the agent disconnected.
@@ -164,6 +164,10 @@ class InProcessServerSocket:
             case "websocket.close":
                 self.agent.end(Close(message["code"], message.get("reason", "")))
 
+    @property
+    def is_gone(self) -> bool:
+        return self.agent.is_over
+
     def send_now(self, messages: Sequence[object]) -> bool:
         """Deliver the messages at once; False when the agent has disconnected."""
         if self.agent.is_over:
@@ -171,5 +175,14 @@ class InProcessServerSocket:
         self.agent.deliver(msgspec.to_builtins(messages))
         return True
 
-    def deliver_to(self, handler: FrameHandler | None) -> None:
+    def deliver_to(
+        self, handler: FrameHandler | None, _: Callable[[bytes], bool] | None = None
+    ) -> None:
         self._handler = handler
+
+    def keep(self, _: OnEnd) -> bool:
+        """The application stays in its task: there is one such connection."""
+        return False
+
+    def end(self, fault: Exception | None) -> None:
+        """Nothing is kept."""

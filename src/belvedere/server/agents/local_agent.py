@@ -13,7 +13,7 @@ from belvedere.agent import state_folder as folder
 from belvedere.agent.connection.server_link import REFUSED_PAUSE_S, AgentRefused, ServerLink
 from belvedere.agent.keeper_client import KeeperFailed
 from belvedere.agent.monitoring.checker_process import BACK_OFF_S, CheckerProcess
-from belvedere.agent.setup import enrolment as enrol
+from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import CannotEnrol, Credential, fingerprint
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
@@ -74,7 +74,7 @@ async def _run(app: App) -> None:
     if lock is None:
         raise OSError(f"Another agent runs with the state folder {state.root}.")
     try:
-        credential = enrol.load(state) or await _enrol(runtime, settings, state)
+        credential = enrolment.load(state) or await _enrol(runtime, settings, state)
         while True:
             try:
                 await _link(app, settings, state, credential).run()
@@ -106,17 +106,17 @@ async def _enrol(
 ) -> Credential:
     machine = LocalMachine(settings.hostname, fingerprint(state, settings.hostname))
     credential = await runtime.db.write(local_enrolment.enrol, runtime.keyring, machine, previous)
-    enrol.save(state, credential)
+    enrolment.save(state, credential)
     return credential
 
 
 async def _renew(
     runtime: ServerRuntime, settings: AgentSettings, state: StateFolder, credential: Credential
 ) -> Credential:
-    """The credential to go on with after the server refused this one."""
+    """The credential to continue with after the server refused this one."""
     reason = await runtime.db.read(local_enrolment.state, runtime.keyring, credential)
     if reason is CredentialState.HOST_DELETED:
-        # An admin removed the host on purpose. It must not come back at once.
+        # An admin removed the host on purpose. It must not be enrolled again immediately.
         os.unlink(state.credential)
         raise HostDeleted
     if reason is not CredentialState.LOST:

@@ -1,5 +1,5 @@
-"""What the parts of an agent's connection share: the limits of its messages (a connection that
-exceeds them is closed), and what they use of the connection."""
+"""What the parts of an agent's connection share: the kinds of its messages, their limits (a
+connection that exceeds them is closed), and what they use of the connection."""
 
 from collections.abc import Coroutine
 from typing import Any, Protocol
@@ -10,7 +10,18 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.jobs.output.artifacts import MAX_FILES
 from belvedere.monitors.evaluation import rollups, samples
-from belvedere.protocol import FromServer, Hello, Report, Sample, Samples
+from belvedere.protocol import (
+    AttemptEnded,
+    AttemptStarted,
+    BlobRequest,
+    FromServer,
+    Heartbeat,
+    Hello,
+    MonitorConfigRequest,
+    Report,
+    Sample,
+    Samples,
+)
 from belvedere.server.runtime import ServerRuntime
 
 encode = msgspec.json.Encoder().encode
@@ -43,6 +54,17 @@ SAMPLE_BYTES = 100
 # Values in one frame; counted only in a large one.
 MAX_VALUES = 200_000
 LARGE_FRAME = 256 * 1024
+
+
+SHAPES: dict[str, type] = {
+    "hello": Hello,
+    "started": AttemptStarted,
+    "ended": AttemptEnded,
+    "beat": Heartbeat,
+    "want": BlobRequest,
+    "samples": Samples,
+    "watch_again": MonitorConfigRequest,
+}
 
 
 class AgentPeer(Protocol):
@@ -92,6 +114,13 @@ def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
     return check_messages(decode(frame))
 
 
+def message_of(raw: dict[str, Any]) -> object | None:
+    """The message of an agent; None for a kind that this version does not know."""
+    kind = raw.get("kind", "")
+    shape = SHAPES.get(kind) if isinstance(kind, str) else None
+    return None if shape is None else msgspec.convert(raw, shape)
+
+
 def check_messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(messages) > MAX_MESSAGES:
         raise CloseConnection(4400, f"A frame has more than {MAX_MESSAGES} messages.")
@@ -101,6 +130,8 @@ def check_messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def check_hello(hello: Hello) -> None:
     if len(hello.entries) > MAX_ENTRIES:
         raise CloseConnection(4400, f"A hello names more than {MAX_ENTRIES} attempts.")
+    if len(hello.acknowledged) > MAX_ENTRIES:
+        raise CloseConnection(4400, f"A hello names more than {MAX_ENTRIES} acknowledged fences.")
     check_numbers(hello.greeting, *(entry.fence for entry in hello.entries))
 
 

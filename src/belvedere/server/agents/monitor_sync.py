@@ -49,7 +49,7 @@ class MonitorSync:
         # The position that the agent has confirmed in its last heartbeat.
         self._agreed: ListPosition | None = None
         # A heartbeat that changed nothing, and the position at that time.
-        self._quiet_beat: tuple[str, ListPosition] | None = None
+        self._quiet_beat: tuple[bytes, ListPosition] | None = None
         self._waiting: list[Samples] = []
         self._waiting_bytes = 0
         self._is_busy = False
@@ -68,16 +68,14 @@ class MonitorSync:
     def remember_beat(self, frame: str) -> None:
         """The same heartbeat need not be read again until something changes."""
         position = self.agreed_position
-        self._quiet_beat = None if position is None else (frame, position)
+        self._quiet_beat = None if position is None else (frame.encode(), position)
 
     def forget_beat(self) -> None:
         self._quiet_beat = None
 
-    def is_quiet_beat(self, frame: object) -> bool:
-        if self._quiet_beat is None:
-            return False
-        text, position = self._quiet_beat
-        return frame == text and self.agreed_position is position
+    def is_quiet_beat(self, frame: bytes) -> bool:
+        quiet = self._quiet_beat
+        return quiet is not None and frame == quiet[0] and self.agreed_position is quiet[1]
 
     def on_signal(self, _: Signal | None = None) -> None:
         """The configuration may have changed."""

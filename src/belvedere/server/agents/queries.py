@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from belvedere import files, hosts
 from belvedere.base.errors import Conflict
@@ -10,31 +11,43 @@ from belvedere.hosts import journal_warnings, restored
 from belvedere.hosts.presence import highest_fence
 from belvedere.jobs.attempts import Attempt, attempts_by_fence, live_attempts
 from belvedere.jobs.lifecycle import order
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.jobs.recovery import restore, resync
 from belvedere.legacy_agents import registration
+from belvedere.monitors import watch_changes
 from belvedere.protocol import Hello
+
+
+class OpenedSession(NamedTuple):
+    """Its number, what to stop and cancel, the jobs of the open attempts by fence, and the jobs of
+    all attempts of this host that the hello names."""
+
+    number: int
+    resync: resync.ResyncResult
+    open_jobs: dict[int, str]
+    jobs: dict[int, str]
+    # Whether the host has a list of monitors.
+    has_monitors: bool
+
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
-def open_session(
-    tx: Tx, host_id: str, hello: Hello, address: str
-) -> tuple[int, resync.ResyncResult, dict[int, str], dict[int, str]] | Conflict:
-    """Open a session. Returns its number, what to stop and cancel, the jobs of the open attempts,
-    and the jobs of all attempts of this host that the hello names. A refusal is returned, not
-    raised, where the transaction must be committed."""
-    doubtful_until = hosts.doubtful_until(tx, host_id, hello)
-    is_renewed = journal_warnings.is_renewed(tx, host_id, hello)
-    before = restored.last_hello(tx, host_id)
+def open_session(tx: Tx, host_id: str, hello: Hello, address: str) -> OpenedSession | Conflict:
+    """Open a session. A refusal is returned, not raised, where the transaction must be
+    committed."""
+    host = hosts.for_agent(tx, host_id)
+    before = restored.last_hello_of(host)
+    doubtful_until = restored.doubtful_until(before, hello, tx.now)
+    is_renewed = journal_warnings.is_renewed(before, hello, tx.now)
+    # The host is locked: no further job is assigned meanwhile.
+    attempts = live_attempts(tx, host_id)
     try:
-        unknown_fence = restore.check_hello(tx, host_id, hello, before)
-        session = hosts.connect(tx, host_id, hello, address)
+        unknown_fence = restore.check_hello(tx, host_id, hello, before, attempts)
+        session = hosts.open_session(tx, host, hello, address)
     except Conflict as refusal:
         return _note_refusal(tx, host_id, hello, refusal)
     registration.delete(tx, host_id)
-    # After `connect`, which locks the host: no further job is assigned meanwhile.
-    attempts = live_attempts(tx, host_id)
     if not doubtful_until and _lacks_start(attempts, hello):
         doubtful_until = tx.now
     if doubtful_until or is_renewed:
@@ -54,14 +67,15 @@ def open_session(
     own_attempts = {
         fence: attempt for fence, attempt in by_fence.items() if attempt.host_id == host_id
     }
-    ready = {
+    open_jobs = {
         fence: attempt.job_id for fence, attempt in own_attempts.items() if _is_open(tx, attempt)
     }
-    return (
+    return OpenedSession(
         session,
         resync_result,
-        ready,
+        open_jobs,
         {fence: attempt.job_id for fence, attempt in own_attempts.items()},
+        watch_changes.state(tx, host_id)[0] > 0,
     )
 
 
@@ -120,7 +134,7 @@ def is_open(tx: Tx, host_id: str, fence: int) -> bool:
 
 
 def resume(tx: Tx, fences: list[int]) -> dict[str, int]:
-    logs = {fence: joblog.find(tx, fence) for fence in fences}
+    logs = {fence: log_store.find(tx, fence) for fence in fences}
     return {str(fence): log.bytes_seen if log else 0 for fence, log in logs.items()}
 
 

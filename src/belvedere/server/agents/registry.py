@@ -9,7 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.commit_hooks import around_commit
-from belvedere.db.signals import Signal, Topic
+from belvedere.db.signals import Signal, SignalBus, Topic
 from belvedere.jobs.attempts import ClaimResult, ReadyJob
 from belvedere.jobs.lifecycle import claim, create, finish
 from belvedere.jobs.lifecycle.claim import Claimed
@@ -59,12 +59,15 @@ class ConnectedAgent(Protocol):
     def push(self, *messages: FromServer) -> None: ...
     def close(self, code: int, reason: str) -> None: ...
     def end(self, fault: Exception | None) -> None: ...
+    def on_signal(self, _: Signal) -> None: ...
 
 
 # Orders that are not durable yet, by connection.
 ClaimedOrders = list[tuple[ConnectedAgent, list[Order]]]
 # Connection, time of the claim, and the first fence of its orders.
 PendingOrders = tuple[ConnectedAgent, Millis, int]
+# The close code and the reason for an older session.
+TAKEN_OVER = 4409, "another connection of this host took over"
 # Three missed heartbeats.
 SILENCE_S = 30.0
 # A commit whose result is unknown for this long is treated as lost.
@@ -74,7 +77,7 @@ MAX_TASK_HOSTS = 10_000
 
 
 class AgentRegistry:
-    """At most one connection per host; the newest replaces the others."""
+    """At most one connection per host; the one with the newest session replaces the others."""
 
     def __init__(self, base_url: str, keys: Keyring) -> None:
         # The address that scripts get; main sets it again when the port is known (--port 0).
@@ -82,24 +85,48 @@ class AgentRegistry:
         self._keys = keys
         self._by_host: dict[str, ConnectedAgent] = {}
         self._contact_times: dict[tuple[str, int], Millis] = {}
-        # The lists of monitors of all hosts when every agent here last had its list.
-        self.compared_lists: tuple[int, int] | None = None
+        # Connections so far. The lists of monitors of all hosts, and this number, when every agent
+        # here last had its list.
+        self.added = 0
+        self.compared_lists: tuple[tuple[int, int], int] | None = None
         # Whether nothing is claimed any more, because the server stops.
         self.is_stopped = False
         # Orders that wait for the commit of their transaction.
         self._pending: set[PendingOrders] = set()
-        self.ended_jobs = EndedJobs()
+        self.ended_jobs = EndedJobs(self._by_host.__contains__)
         # The host of the last job of a task, by organization and task. It may have changed since.
         self._task_hosts: dict[tuple[str, str], str] = {}
+
+    def follow(self, signals: SignalBus) -> None:
+        """Pass signals on to the agent of their host. One listener for all agents: two of its own
+        would be a tenth of the memory of a connection."""
+        signals.subscribe(Signal(Topic.CANCEL), self._on_cancel)
+        signals.subscribe(Signal(Topic.WATCH), self._on_watch)
+
+    def _on_cancel(self, signal: Signal) -> None:
+        connection = self._by_host.get(signal.key)
+        if connection is not None:
+            connection.on_signal(signal)
+
+    def _on_watch(self, signal: Signal) -> None:
+        connection = self._by_host.get(signal.key)
+        if connection is not None:
+            connection.monitor_sync.on_signal(signal)
 
     def __len__(self) -> int:
         return len(self._by_host)
 
     def add(self, connection: ConnectedAgent) -> None:
-        older = self._by_host.get(connection.host_id)
+        self.added += 1
+        other = self._by_host.get(connection.host_id)
+        if other is not None and other.session > connection.session and not other.is_closing:
+            # The agent has connected again, and that session was ready earlier. One that is being
+            # closed may have its number from before a failover.
+            connection.close(*TAKEN_OVER)
+            return
         self._by_host[connection.host_id] = connection
-        if older is not None:
-            older.close(4409, "another connection of this host took over")
+        if other is not None:
+            other.close(*TAKEN_OVER)
 
     def remove(self, connection: ConnectedAgent) -> bool:
         if self._by_host.get(connection.host_id) is connection:

@@ -37,7 +37,7 @@ class UpdatePace:
 def check_settings(settings: Settings) -> None:
     value = settings.agent_updates
     if value not in (ALL, OFF) and not (value.startswith(TAG) and value != TAG):
-        raise Invalid(f"BELVEDERE_AGENT_UPDATES is all, off or tag:NAME, not {value!r}.")
+        raise Invalid(f"BELVEDERE_AGENT_UPDATES must be all, off or tag:NAME, not {value!r}.")
 
 
 def consider(connection: AgentConnection, hello: Hello) -> None:

@@ -7,6 +7,8 @@ from belvedere.events import Event
 
 # A reader that is further behind must read everything again.
 MAX_BACKLOG = 10_000
+# The same in characters of their data.
+MAX_CHARACTERS = 64 << 20
 
 
 class Backlog:
@@ -17,7 +19,7 @@ class Backlog:
         self.is_over = False
         self._limit = limit
         self._batches: deque[list[Event]] = deque()
-        self._size = 0
+        self._size = self._characters = 0
         self._wake = asyncio.Event()
 
     def __len__(self) -> int:
@@ -28,10 +30,11 @@ class Backlog:
             return
         self._batches.append(batch)
         self._size += len(batch)
-        if self._size > self._limit:
+        self._characters += _characters(batch)
+        if self._size > self._limit or self._characters > MAX_CHARACTERS:
             self.is_over = True
             self._batches.clear()
-            self._size = 0
+            self._size = self._characters = 0
         self._wake.set()
 
     async def take(self) -> list[Event]:
@@ -43,4 +46,9 @@ class Backlog:
             return []
         batch = self._batches.popleft()
         self._size -= len(batch)
+        self._characters -= _characters(batch)
         return batch
+
+
+def _characters(batch: list[Event]) -> int:
+    return sum(len(event.data) for event in batch)

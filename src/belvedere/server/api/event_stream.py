@@ -27,7 +27,8 @@ log = logging.getLogger("belvedere.events")
 
 Cursor = tuple[int, int]
 
-RESYNC = b"event: resync\ndata: {}\n\n"
+# The reader has to read everything again; the reason is one of those in events.md.
+RESYNC = b'event: resync\ndata: {"reason":"%s"}\n\n'
 # A cursor that is in no event log: a reader that reconnects with it starts again.
 RESET_CURSOR = b"id: 0.0\n"
 KEEPALIVE_S = 15.0
@@ -103,15 +104,17 @@ async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterato
     try:
         # With an id, so that a reader that is disconnected before the first event can continue.
         mark = f"id: {start[0]}.{start[1]}\n"
-        yield mark.encode() + RESYNC if is_new else f": welcome\n{mark}\n".encode()
+        yield mark.encode() + RESYNC % b"too_old" if is_new else f": welcome\n{mark}\n".encode()
         async for batch in _batches(reader, start, backlog):
             if feed.restarts != restarts:
-                yield RESET_CURSOR + RESYNC
+                yield RESET_CURSOR + RESYNC % b"restored"
                 return
-            if backlog.is_over or not await _is_current(reader):
-                # The permissions of the reader have changed, or it is too slow: it must read
-                # everything again, on a new connection with its current permissions.
-                yield RESYNC
+            if backlog.is_over:
+                yield RESYNC % b"too_slow"
+                return
+            if not await _is_current(reader):
+                # On a new connection it gets its current permissions.
+                yield RESYNC % b"permissions_changed"
                 return
             yield await _frames(reader, batch) if batch else b": still here\n\n"
     finally:

@@ -24,14 +24,14 @@ from belvedere.server import notices
 from belvedere.server.background import job_publishing, trigger_starts
 from belvedere.server.background.search_index import Pace, merge_parts
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.setup.first_start import show_demo
+from belvedere.server.setup.first_start import show_demo, show_demo_to_first
 from belvedere.workflows.execution import advance
 
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 10.0
 RETRY_S = 1.0
 MAX_TRIES = 5
-# Half an hour of statements that the database ended: something else may hold their locks.
+# Half an hour of statements that are too slow. Waits for locks end earlier, and never count.
 MAX_TIMEOUTS = 150
 BATCH_SIZE = 500
 
@@ -49,6 +49,9 @@ class EventConsumer:
     # It writes the search index, for which nobody waits: it proceeds slowly while others write.
     writes_index: bool = False
 
+
+# Hosts that connect within this time are processed together: after a restart thousands do.
+HOSTS_S = 0.1
 
 CONSUMERS = (
     EventConsumer(
@@ -84,6 +87,10 @@ CONSUMERS = (
         "a host has a monitor of its own",
         frozenset({"host.connected"}),
         lambda tx, _, event: housekeeping.on_host_connected(tx, event.customer_id, event.object_id),
+        lambda tx, _, batch: housekeeping.on_hosts_connected(
+            tx, [(event.customer_id, event.object_id) for event in batch]
+        ),
+        delay_s=HOSTS_S,
     ),
     EventConsumer(
         "monitors of deleted hosts go",
@@ -130,7 +137,13 @@ CONSUMERS = (
         ),
         lambda tx, runtime, event: rollout.roll_out_all(tx, runtime.keyring, event.customer_id),
     ),
-    EventConsumer("the first host gets the demo", frozenset({"host.connected"}), show_demo),
+    EventConsumer(
+        "the first host gets the demo",
+        frozenset({"host.connected"}),
+        show_demo,
+        show_demo_to_first,
+        delay_s=HOSTS_S,
+    ),
     EventConsumer(
         progress.CONSUMER,
         progress.KINDS,
@@ -189,27 +202,37 @@ def _run_whole_batch(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) ->
     return len(batch)
 
 
-def run_first(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> None:
-    for event in cursors.take(tx, consumer.name, consumer.kinds, limit=1):
-        consumer.consume(tx, runtime, event)
-        cursors.move(tx, consumer.name, event)
-
-
-def set_aside_first(tx: Tx, consumer: EventConsumer, fault: str) -> None:
-    for event in cursors.take(tx, consumer.name, consumer.kinds, limit=1):
-        cursors.set_aside(tx, consumer.name, event, fault)
-
-
 @dataclass(slots=True)
 class Failures:
-    """Failed attempts of the first waiting event. Outages of the database do not count."""
+    """Failed attempts of one event. Outages of the database do not count."""
 
+    # None: no event has failed alone, so none is set aside.
+    event_id: int | None = None
     errors: int = 0
     timeouts: int = 0
+
+    def begin(self, event_id: int | None) -> None:
+        """From now on, failures are those of this event."""
+        if event_id != self.event_id:
+            self.event_id, self.errors, self.timeouts = event_id, 0, 0
 
     @property
     def is_last(self) -> bool:
         return self.errors >= MAX_TRIES or self.timeouts >= MAX_TIMEOUTS
+
+
+def run_first(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer, failures: Failures) -> None:
+    for event in cursors.take(tx, consumer.name, consumer.kinds, limit=1):
+        failures.begin(event.id)
+        consumer.consume(tx, runtime, event)
+        cursors.move(tx, consumer.name, event)
+
+
+def set_aside_first(tx: Tx, consumer: EventConsumer, event_id: int | None, fault: str) -> None:
+    """Set this event aside, unless another server has done so: the next event may be valid."""
+    for event in cursors.take(tx, consumer.name, consumer.kinds, limit=1):
+        if event.id == event_id:
+            cursors.set_aside(tx, consumer.name, event, fault)
 
 
 async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
@@ -221,12 +244,12 @@ async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
     while True:
         pause_s = RETRY_S
         try:
-            await catch_up(consumer, runtime)
+            await catch_up(consumer, runtime, failures)
             failures, pause_s = Failures(), POLL_S
         except Exception as fault:
             await _count_failure(consumer, runtime, failures, fault)
             if failures.is_last:
-                await _set_aside(consumer, runtime, fault)
+                await _set_aside(consumer, runtime, failures, fault)
                 failures, pause_s = Failures(), POLL_S
         with contextlib.suppress(TimeoutError):
             # Not wait_for, which may swallow a cancellation that arrives with the signal.
@@ -260,7 +283,10 @@ async def _can_read(consumer: EventConsumer, runtime: ServerRuntime) -> bool:
     return True
 
 
-async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
+async def catch_up(
+    consumer: EventConsumer, runtime: ServerRuntime, failures: Failures | None = None
+) -> None:
+    failures = failures or Failures()
     has_events, is_behind = await runtime.db.read(cursors.backlog, consumer.name, consumer.kinds)
     pace = Pace(runtime.db) if consumer.writes_index else None
     while has_events:
@@ -268,7 +294,8 @@ async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
             try:
                 await runtime.db.write(run_batch, runtime, consumer)
             except Exception:
-                await runtime.db.write(run_first, runtime, consumer)
+                await runtime.db.write(run_first, runtime, consumer, failures)
+            failures.begin(None)
             if pace is not None:
                 await merge_parts(runtime, pace)
         has_events, is_behind = await runtime.db.read(
@@ -278,9 +305,11 @@ async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
         await runtime.db.write(cursors.skip, consumer.name, consumer.kinds)
 
 
-async def _set_aside(consumer: EventConsumer, runtime: ServerRuntime, fault: Exception) -> None:
+async def _set_aside(
+    consumer: EventConsumer, runtime: ServerRuntime, failures: Failures, fault: Exception
+) -> None:
     with contextlib.suppress(Exception):
-        await runtime.db.write(set_aside_first, consumer, repr(fault)[:500])
+        await runtime.db.write(set_aside_first, consumer, failures.event_id, repr(fault)[:500])
 
 
 def start(runtime: ServerRuntime) -> list["asyncio.Task[None]"]:

@@ -17,14 +17,15 @@ from belvedere.jobs.history import unused_contents
 from belvedere.jobs.lifecycle import claim, timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import housekeeping, watch_changes
-from belvedere.monitors.evaluation import rollups, watchdog
-from belvedere.notifications import inbox as notices
+from belvedere.monitors.evaluation import host_samples, rollups, watchdog
+from belvedere.notifications import inbox
 from belvedere.notifications.delivery import dispatcher, messages
 from belvedere.schedules import firing, run_history
 from belvedere.schedules import store as schedules
 from belvedere.schedules.model import Reason
 from belvedere.server import clock
 from belvedere.server.agents.connection import BEAT_MS
+from belvedere.server.agents.registry import TAKEN_OVER
 from belvedere.server.background import history, search_index
 from belvedere.server.background.consumers import MAX_TIMEOUTS
 from belvedere.server.encryption import sealing
@@ -105,7 +106,7 @@ async def record_seen(runtime: ServerRuntime) -> None:
     for host_id, session in await runtime.db.write(hosts.record_heartbeats, times):
         connection = runtime.agents.for_host(host_id)
         if connection is not None and connection.session == session:
-            connection.close(4409, "another connection of this host took over")
+            connection.close(*TAKEN_OVER)
 
 
 async def end_silent(runtime: ServerRuntime) -> None:
@@ -187,13 +188,20 @@ async def watch_monitors(runtime: ServerRuntime) -> None:
             return
 
 
+async def record_hosts_up(runtime: ServerRuntime) -> None:
+    """The samples of hosts that stay up."""
+    after: str | None = "" if await runtime.db.read(host_samples.is_due) else None
+    while after is not None:
+        after = await run_deadline(runtime, host_samples.record, after)
+
+
 async def send_monitor_changes(runtime: ServerRuntime) -> None:
-    """In case a signal about monitors was lost. A connection gets its list when it is opened, so
-    there is nothing to compare until the list of some host changes."""
-    connections = runtime.agents.connections()
+    """In case a signal about monitors was lost, or came while a session was being opened. There is
+    nothing to compare until an agent connects, or the list of some host changes."""
+    connections, added = runtime.agents.connections(), runtime.agents.added
     if not connections:
         return
-    lists = await runtime.db.read(watch_changes.fingerprint)
+    lists = await runtime.db.read(watch_changes.fingerprint), added
     if lists == runtime.agents.compared_lists:
         return
     numbers = await runtime.db.read(
@@ -229,7 +237,7 @@ async def queue_status_mails(runtime: ServerRuntime) -> None:
 
 
 async def purge_messages(runtime: ServerRuntime) -> None:
-    for operation in (messages.purge_old, notices.purge_old):
+    for operation in (messages.purge_old, inbox.purge_old):
         while await runtime.db.write(operation):
             await asyncio.sleep(0)
 
@@ -327,9 +335,9 @@ async def seal_old_rows(runtime: ServerRuntime) -> None:
 
 
 LOOPS = (
-    Loop("seal values of older versions", 10.0, seal_old_rows, 5.0),
-    Loop("follow the rotation of the key", 10.0, follow_keys),
-    Loop("follow the clock", 2.0, clock.follow),
+    Loop("encrypt values of older versions", 10.0, seal_old_rows, 5.0),
+    Loop("load rotated keys", 10.0, follow_keys),
+    Loop("detect clock steps", 2.0, clock.follow),
     Loop("start schedules", FIRE_EVERY_S, fire_schedules),
     Loop("delete old schedule runs", 300.0, purge_runs, 90.0),
     Loop("wake waiting hosts", 1.0, signal_waiting_hosts),
@@ -338,7 +346,7 @@ LOOPS = (
     Loop("record when agents were seen", 5.0, record_seen),
     Loop("end silent connections of agents", 2.0, end_silent),
     Loop("record uses of credentials", 60.0, record_uses),
-    Loop("write failed sign-ins to the audit", 60.0, record_failures),
+    Loop("write failed sign-ins to the audit log", 60.0, record_failures),
     Loop("record undeclared proxies", 60.0, record_proxies, 60.0),
     Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S - SILENT_S),
     Loop("mark overdue jobs as lost", 5.0, mark_overdue_lost, TERM_S),
@@ -346,15 +354,16 @@ LOOPS = (
     Loop("abandon lost steps of workflows", 60.0, abandon_lost_steps, 30.0),
     Loop("delete old history", 30.0, history.purge_old, 10.0),
     Loop("delete history on request", 2.0, history.delete_requested),
-    Loop("check all history again", 86_400.0, history.recheck, 3_600.0),
+    Loop("check the whole history for deletions", 86_400.0, history.recheck, 3_600.0),
     Loop("mark stale indicators", 5.0, mark_stale, TERM_S),
-    Loop("thin values of indicators", 300.0, downsample_values, 60.0),
+    Loop("reduce the history of indicators", 300.0, downsample_values, 60.0),
     Loop("delete old deliveries", 60.0, purge_deliveries, 30.0),
     Loop("send messages", 2.0, send_messages),
     Loop("queue mails about incidents", 5.0, queue_status_mails),
     Loop("delete old messages", 300.0, purge_messages, 120.0),
     Loop("delete old credentials", 3_600.0, purge_credentials, 60.0),
     Loop("check monitors for missing samples", 5.0, watch_monitors, TERM_S),
+    Loop("record samples of hosts that are up", 5.0, record_hosts_up, TERM_S),
     Loop("send monitor changes to agents", 5.0, send_monitor_changes),
     Loop("delete old samples", 60.0, purge_samples, 30.0),
     Loop("measure what organizations store", 60.0, measure_storage, 5.0),

@@ -16,15 +16,19 @@ from belvedere.access.crypto.keyring import KEY_CHECK, SECRET_FILE
 from belvedere.base import failpoints
 from belvedere.base.clock import parse_iso
 from belvedere.base.errors import Conflict, Unavailable
+from belvedere.db import Tx
 from belvedere.db.backup import copy
 from belvedere.db.backup.archive import BackupWriter, Report, Sign, sync_folder
-from belvedere.db.backup.copy import Location
+from belvedere.db.backup.copy import BackupSource, Location
+from belvedere.db.transfer import marks
 from belvedere.server.backup import key_part
 from belvedere.server.doctor import backups
 from belvedere.server.doctor.backups import LastBackup
 from belvedere.settings import Settings
 
 PARTIAL = ".partial"
+# An example of a file name.
+FILE = "belvedere.zip"
 
 
 class BackupRecord(msgspec.Struct):
@@ -71,6 +75,8 @@ def back_up(
 
 
 def _check_target(target: Path, *, force: bool) -> None:
+    if target.is_dir():
+        raise Conflict(f"{target} is a folder; name a file in it, such as {target / FILE}.")
     if target.exists() and not force:
         raise Conflict(f"{target} already exists; choose another name or use --force.")
     if not target.parent.is_dir():
@@ -142,6 +148,7 @@ def full_disk(folder: Path) -> Iterator[None]:
         problem = "is full" if fault.errno == errno.ENOSPC else "is full for this user (quota)"
         raise Unavailable(
             f"The disk of {folder} {problem}. The unfinished files were removed."
+            " Free some space, and run the command again."
         ) from fault
 
 
@@ -164,7 +171,8 @@ def _write(
 def _write_parts(
     settings: Settings, writer: BackupWriter, draft: Path, passphrase: str, report: Report
 ) -> BackupRecord:
-    manifest = copy.write_backup(location_of(settings), writer, draft, KEY_CHECK, report)
+    source = BackupSource(location_of(settings), KEY_CHECK, _check_usable)
+    manifest = copy.write_backup(source, writer, draft, report)
     keys = load_keys(settings)
     where = "BELVEDERE_SECRET_KEY" if settings.secret_key else str(settings.folder / SECRET_FILE)
     if passphrase:
@@ -185,6 +193,13 @@ def _write_parts(
         seal.sha256,
         "" if passphrase else where,
     )
+
+
+def _check_usable(tx: Tx) -> None:
+    """An incomplete database, or one that was moved, must not be taken for a backup."""
+    refusal = marks.explain(tx)
+    if refusal is not None:
+        raise Unavailable(f"{' '.join(refusal)} Back up the database of the servers (--database).")
 
 
 def load_keys(settings: Settings) -> KeyFile | None:

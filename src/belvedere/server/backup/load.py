@@ -48,11 +48,10 @@ def restore_backup(
     """Everything is checked before anything is written. A file that an interrupted restore has
     checked is not read for it again: each part is also checked while it is extracted."""
     location = location_of(settings)
-    is_repeated = location.marker.exists()
     with open_backup(source) as reader:
         manifest = reader.manifest
         copy.check_fits(location, source, manifest)
-        copy.check_empty(location)
+        earlier = copy.check_empty(location, reader)
         keys = load_keys(settings)
         sealed_keys = _read_keys(reader, source, prompt)
         _check_keys(settings, reader, keys, sealed_keys)
@@ -60,9 +59,8 @@ def restore_backup(
         if candidate is not None:
             reader.check_signature(signer(candidate), is_required=not unsigned)
         new_keys = _merge_keys(settings, keys, sealed_keys)
-        is_continued = copy.is_begun(location, reader)
-        if not is_continued:
-            reader.verify(lambda name, done, total: report(f"verify {name}", done, total))
+        if not earlier.is_checked:
+            reader.verify(report)
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with full_disk(settings.folder), _KeyChange(settings.folder, keys, new_keys) as change:
             epoch = copy.load_backup(location, reader, change.before_commit, report)
@@ -74,8 +72,8 @@ def restore_backup(
         epoch,
         "" if has_key else str(settings.folder / SECRET_FILE),
         bool((keys or sealed_keys) and reader.seal.signature),
-        is_repeated,
-        is_continued,
+        earlier.exists,
+        earlier.is_continued,
     )
 
 
@@ -133,7 +131,7 @@ def _read_keys(reader: BackupReader, source: Path, prompt: Prompt) -> KeyFile | 
         return None
     if part.size > key_part.MAX_SIZE:
         raise Invalid(f"The key in {source} is too large.")
-    data = b"".join(reader.blocks(part, lambda *_: None))
+    data = b"".join(reader.blocks(part))
     return key_file.parse(key_part.unseal(data, prompt()), f"The key in {source}")
 
 

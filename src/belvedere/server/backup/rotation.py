@@ -42,7 +42,7 @@ def _time_of(path: Path, target: Path) -> datetime | None:
 
 def remove_old(target: Path, count: int) -> list[str]:
     """Delete all backups but the newest ones. Only files that are complete backups are counted and
-    deleted: a file of somebody else with such a name stays, and a damaged one is no backup."""
+    deleted: a file of somebody else with such a name is kept, and a damaged one is not a backup."""
     backups = [path for path in list_backups(target) if _is_backup(path)]
     old = backups[:-count] if count else []
     for path in old:

@@ -12,8 +12,7 @@ from belvedere.monitors import service as monitors
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.schedules import service as schedules
 from belvedere.schedules.bodies import ScheduleBody
-from belvedere.server.demo import inventory
-from belvedere.server.demo import sample_tasks as samples
+from belvedere.server.demo import inventory, sample_tasks
 from belvedere.server.demo.inventory import DemoObject
 from belvedere.server.runtime import ServerRuntime
 from belvedere.settings import Settings
@@ -53,7 +52,7 @@ INDICATORS = (
 
 def create_demo(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> None:
     """Everything on this host, in one transaction, recorded so that it can be removed."""
-    tasks = samples.create_tasks(tx, runtime.keyring, actor, host_id)
+    tasks = sample_tasks.create_tasks(tx, runtime.keyring, actor, host_id)
     objects = [
         *_tasks(tx, actor, tasks),
         *_indicators(tx, actor),

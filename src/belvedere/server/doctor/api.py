@@ -1,17 +1,20 @@
 """`GET /api/doctor`: the quick checks of `belvedere doctor`, for owners."""
 
 import asyncio
+import logging
 import time
 
 import msgspec
 
 from belvedere.access.request import Request
 from belvedere.base.clock import iso
+from belvedere.base.errors import Unavailable
 from belvedere.rest.route import Route
 from belvedere.server import doctor
 from belvedere.server.doctor.model import Finding
 from belvedere.server.runtime import ServerRuntime, runtime_of
 
+log = logging.getLogger("belvedere.server")
 # Findings are kept for this long, however many owners ask.
 KEEP_S = 10.0
 
@@ -42,7 +45,12 @@ class Examination:
             return self._report[1]
 
     def _examine(self) -> DoctorReport:
-        findings, is_complete = doctor.examine_quickly(self._runtime.settings)
+        try:
+            findings, is_complete = doctor.examine_quickly(self._runtime.settings)
+        except Unavailable as fault:
+            # The reason names hosts and users, which are not for every owner.
+            log.warning("installation could not be checked error=%s", fault.message)
+            raise Unavailable("The database cannot be checked now; try again shortly.") from None
         return DoctorReport(iso(self._runtime.clock()), is_complete, findings)
 
 

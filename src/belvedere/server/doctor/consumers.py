@@ -18,15 +18,18 @@ MAX_SLOW_WAIT: Millis = DAY
 
 def parked(installation: Installation) -> Iterable[Finding]:
     rows = installation.db.read(
-        lambda tx: tx.rows("select reaction, event_id, at, fault from parked order by at")
+        lambda tx: tx.rows(
+            "select reaction, event_id, at, fault, kind, object_id from parked order by at"
+        )
     )
     advice = (
-        "Do by hand what the consumer could not do, then delete the row from the table `parked`;"
-        " the server's log of that time has the details."
+        "Do by hand what the consumer could not do, then delete the row from the table `parked`,"
+        " which has a copy of the event; the server's log of that time has the details."
     )
     faults = [
-        f"The consumer {consumer!r} failed on event {event_id} of {iso(at)}: {fault}"
-        for consumer, event_id, at, fault in rows
+        f"The consumer {consumer!r} failed on event {event_id}"
+        f"{kind and f' ({kind} of {object_id})'} of {iso(at)}: {fault}"
+        for consumer, event_id, at, fault, kind, object_id in rows
     ]
     yield from problems("reactions", faults, advice)
     if not faults:

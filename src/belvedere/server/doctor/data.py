@@ -3,17 +3,18 @@
 import time
 from collections.abc import Callable, Iterable
 
-from belvedere.base.clock import iso
+from belvedere.base.clock import DAY, Millis, iso
 from belvedere.db import Tx
 from belvedere.db.installation import epoch_of, newest_fence
-from belvedere.db.migrate import compare
+from belvedere.db.migrate import check_installed, compare
 from belvedere.db.readonly import ReadOnlyDatabase
 from belvedere.db.transfer import marks
 from belvedere.hosts import journal_warnings
 from belvedere.hosts.journal_warnings import JournalProblem
 from belvedere.jobs.history import consistency
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.jobs.recovery import hold, restore
+from belvedere.jobs.recovery.restore import Restore
 from belvedere.protocol import CHUNK
 from belvedere.server.doctor.model import (
     Finding,
@@ -33,9 +34,17 @@ PURGE_DELAY_S = 2.0
 MAX_LISTED = 5
 # Logs that are searched for gaps.
 QUICK_LOGS, ALL_LOGS = 10_000, 1 << 60
+# How long a restore that only an agent has shown is reported.
+REPORT_RESTORE: Millis = 7 * DAY
 
 
 def schema(installation: Installation) -> Iterable[Finding]:
+    # First: a restore has locked all other tables.
+    refusal = installation.db.read(marks.explain)
+    if refusal is not None:
+        yield problem("schema", *refusal)
+        return
+    installation.db.read(check_installed)
     main = installation.db.read(compare, "migrations")
     logs = installation.logs.read(compare, "logs")
     missing, extra = main[0] | logs[0], main[1] | logs[1]
@@ -47,10 +56,7 @@ def schema(installation: Installation) -> Iterable[Finding]:
         yield problem(
             "schema", f"Unknown migrations: {names}.", "Use the newer version of Belvedere."
         )
-    refusal = installation.db.read(marks.explain)
-    if refusal is not None:
-        yield problem("schema", *refusal)
-    if not missing and not extra and refusal is None:
+    if not missing and not extra:
         yield ok("schema", "The schema belongs to this version.")
 
 
@@ -142,8 +148,20 @@ def restores(installation: Installation) -> Iterable[Finding]:
             f"run.{when}",
             "List them with `belvedere job held`, then release, resolve or cancel each.",
         )
+    elif last is not None and _is_undeclared(last, installation.now):
+        yield notice(
+            "restore",
+            "The journal of an agent is newer than the database, which was restored without"
+            f" `belvedere mark-restored` or has lost commits in a failover. No job is held.{when}",
+            "Look for lost jobs: belvedere job list --state lost. After the next restore, run"
+            " `belvedere mark-restored` before the server starts.",
+        )
     else:
         yield ok("restore", f"No job is held.{when}")
+
+
+def _is_undeclared(last: Restore, now: Millis) -> bool:
+    return last.evidence == "journal" and now - last.at < REPORT_RESTORE
 
 
 def journals(installation: Installation) -> Iterable[Finding]:
@@ -209,7 +227,7 @@ def _with_gaps(tx: Tx, limit: int) -> tuple[int, list[str]]:
         " order by fence desc limit ?) l where bytes_total is not null"
         " and bytes_kept < case when bytes_total > ? then ? else bytes_total end"
     )
-    limits = (limit, joblog.MAX_KEPT_BYTES, joblog.MAX_KEPT_BYTES - CHUNK)
+    limits = (limit, log_store.MAX_KEPT_BYTES, log_store.MAX_KEPT_BYTES - CHUNK)
     count = int(tx.value(f"select count(*) {where}", *limits))
     rows = tx.rows(f"select job_id {where} order by fence desc limit ?", *limits, MAX_LISTED)
     return count, [job_id for (job_id,) in rows]

@@ -2,7 +2,6 @@
 
 import hmac
 import shutil
-import socket
 from collections.abc import Iterable
 from itertools import starmap
 from pathlib import Path
@@ -13,6 +12,7 @@ from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import KEY_CHECK, SECRET_FILE
 from belvedere.base.clock import MINUTE, SECOND, iso, parse_iso
 from belvedere.base.errors import Refused
+from belvedere.client.connections import UnixConnection
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
 from belvedere.db import Tx
@@ -39,6 +39,7 @@ DESCRIPTOR_SHARE = 0.8
 OLDEST_SQLITE = (3, 51, 3)
 # A correct clock is later than this.
 EPOCH_START = parse_iso("2025-01-01")
+CONNECT_S = 3.0
 
 
 def server(installation: Installation) -> Iterable[Finding]:
@@ -48,9 +49,17 @@ def server(installation: Installation) -> Iterable[Finding]:
 
 
 def is_running(installation: Installation) -> bool:
-    path = installation.settings.operator_socket
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        return path.exists() and client.connect_ex(str(path)) == 0
+    path = installation.settings.operator_socket.absolute()
+    if not path.exists():
+        return False
+    connection = UnixConnection(str(path), CONNECT_S)
+    try:
+        connection.connect()
+    except OSError:
+        return False
+    finally:
+        connection.close()
+    return True
 
 
 def event_loop(installation: Installation) -> Iterable[Finding]:
@@ -66,8 +75,9 @@ def event_loop(installation: Installation) -> Iterable[Finding]:
     yield notice(
         "event loop",
         f"The event loop was blocked {state['slow']} times for more than {limit_ms} ms since the"
-        f" server started, at most {state['longest_ms']} ms; last at {iso(last['at'])} for"
-        f" {last['ms']} ms by {last['route']} ({last['function']}).",
+        f" server started, for at most {state['longest_ms']} ms. Most recently it was"
+        f" blocked at {iso(last['at'])}, for {last['ms']} ms, by {last['route']}"
+        f" ({last['function']}).",
         "If the machine is not overloaded, report the route and the function.",
     )
 

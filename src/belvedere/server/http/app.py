@@ -267,7 +267,11 @@ class App:
         """The access log: the route's template, never the path or the query."""
         level = logging.INFO if status >= 500 or took > SLOW_S else logging.DEBUG
         if log.isEnabledFor(level):
-            log.log(level, "%s %s %s %.1f ms %s", method, template, status, took * 1e3, request_id)
+            log.log(
+                level,
+                "request answered method=%s route=%s status=%s ms=%.1f request=%s",
+                *(method, template, status, took * 1e3, request_id),
+            )
 
 
 def _trace_id(header: bytes) -> str:

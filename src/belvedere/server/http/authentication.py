@@ -54,7 +54,9 @@ class CredentialCache:
         return bool(msgspec.structs.replace(current, address=actor.address) == actor)
 
     def take_used(self) -> list[tuple[str, Millis]]:
-        """Last uses since the last call; stored once a minute."""
+        """Last uses since the last call; stored once a minute. What was cached meanwhile has
+        expired: thousands of agents sign in once and stay connected."""
+        self._actors.clear()
         used, self._used = list(self._used.items()), {}
         return used
 

@@ -14,7 +14,6 @@ from belvedere.rest.route import Route
 from belvedere.rest.unknown_fields import UnknownField
 
 JSON = b"application/json"
-FORM = b"application/x-www-form-urlencoded"
 
 
 async def read(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
@@ -79,7 +78,9 @@ def _customer(value: object) -> str | None:
     customer = value.get("customer") if isinstance(value, dict) else None
     if customer is not None and not isinstance(customer, str):
         fault = Fault("customer", "Use the organization's name.")
-        raise Invalid("customer is the organization's name.", code="invalid_body", faults=(fault,))
+        raise Invalid(
+            "customer must be the organization's name.", code="invalid_body", faults=(fault,)
+        )
     return customer
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from belvedere.base.errors import Refused
+from belvedere.base.errors import Refused, Unavailable
 from belvedere.rest.request import Receive, Send
 
 EVENT_STREAM = "text/event-stream"
@@ -23,7 +23,7 @@ async def stream(
 
     uvicorn ignores what is sent to a closed connection, so an endless stream would never notice.
     """
-    sending = asyncio.create_task(_send_all(parts, send))
+    sending = asyncio.create_task(_send_all(parts, send, is_endless=stopping is not None))
     others = {asyncio.create_task(_disconnected(receive))}
     if stopping is not None:
         others.add(asyncio.create_task(_set(stopping)))
@@ -45,13 +45,15 @@ async def _set(event: asyncio.Event) -> None:
     await event.wait()
 
 
-async def _send_all(parts: AsyncGenerator[bytes, None], send: Send) -> None:
+async def _send_all(parts: AsyncGenerator[bytes, None], send: Send, *, is_endless: bool) -> None:
     try:
         async for part in parts:
             await send({"type": "http.response.body", "body": part, "more_body": True})
-    except Refused:
+    except Refused as refusal:
         # The object was deleted or access was lost; the status has been sent already.
-        pass
+        if isinstance(refusal, Unavailable) and not is_endless:
+            # The connection is aborted: the reader must not take the parts before for everything.
+            raise
     finally:
         await parts.aclose()
     await send({"type": "http.response.body", "body": b""})

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator
 
+from belvedere.jobs.model import JobState
 from belvedere.jobs.tallies import TALLIES
 from belvedere.monitors.evaluation.samples import RESULT_LAGS, RESULTS
 from belvedere.server.metrics.text_format import Family, counter, gauge, histogram
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.traces.exporter import TraceExporter
+
+# Prometheus sees an increase only in a series that it has read before: without these, the first
+# lost job would cause no alert.
+ORIGINS = ("scheduler", "secret", "trigger_by", "user", "workflow")
+_NO_LOST_JOBS = {(str(JobState.LOST), origin): 0 for origin in ORIGINS}
 
 
 def families(runtime: ServerRuntime) -> Iterator[Family]:
@@ -39,7 +45,7 @@ def families(runtime: ServerRuntime) -> Iterator[Family]:
     )
     yield counter(
         "belvedere_trace_spans_dropped_total",
-        "Spans that the collector did not take, or that were too many.",
+        "Spans that were not sent: the collector rejected them, or there were too many.",
         exporter.dropped,
     )
     yield gauge(
@@ -80,7 +86,7 @@ def _jobs() -> Iterator[Family]:
         "Jobs whose end this server stored, by state and origin; a lost job whose result became"
         " known later counts twice.",
         ("state", "origin"),
-        sorted(TALLIES.ended.items()),
+        sorted((_NO_LOST_JOBS | TALLIES.ended).items()),
     )
     yield histogram(
         "belvedere_job_assign_seconds",

@@ -80,6 +80,6 @@ def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit():
         raise Refused(
-            f"BELVEDERE_METRICS_LISTEN is address:port, such as 127.0.0.1:9420, not {text!r}."
+            f"BELVEDERE_METRICS_LISTEN must be address:port, such as 127.0.0.1:9420, not {text!r}."
         )
     return host.strip("[]"), int(port)

@@ -13,7 +13,7 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.events import Event
 from belvedere.jobs import permissions, specs
-from belvedere.jobs.approvals import links as vote_links
+from belvedere.jobs.approvals import links as approval_links
 from belvedere.jobs.approvals import page, plan, votes
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle
@@ -114,7 +114,7 @@ def _instructions(tx: Tx, runtime: ServerRuntime, job: JobRow, user_id: str) -> 
     if not runtime.settings.url:
         verbs = votes.enabled_answers(specs.for_job(tx, job))
         return "\n".join(f"{_ANSWERS[verb]} belvedere job {verb} {job.id}" for verb in verbs)
-    tokens = vote_links.create_links(tx, runtime.keyring, job, user_id)
+    tokens = approval_links.create_links(tx, runtime.keyring, job, user_id)
     base = f"{runtime.settings.base_url}/-/approval/"
     links = "\n".join(f"{_ANSWERS[verb]} {base}{token}" for verb, token in tokens.items())
     return f"{links}\n\n{_LINK_USE}"

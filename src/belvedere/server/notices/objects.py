@@ -109,7 +109,10 @@ def token_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> Addr
 def message_notice(
     batch: NoticeBatch, event: Event, data: dict[str, Any]
 ) -> AddressedNotice | None:
-    """Only in the inbox: a message about an undeliverable message might fail as well."""
+    """Only in the inbox: a message about an undeliverable message might fail as well. None if the
+    message was deleted with its channel."""
+    if batch.tx.value("select 1 from messages where id = ?", event.object_id) is None:
+        return None
     return make_notice(
         batch,
         event,

@@ -14,7 +14,7 @@ from belvedere.server.setup.setup_code import SetUpBody
 
 
 class SetUpNeeded(msgspec.Struct):
-    """Whether this server waits for its first organization."""
+    """Whether this server is waiting for its first organization."""
 
     needed: bool
 
@@ -48,7 +48,7 @@ ROUTES: tuple[Route, ...] = (
         "/-/setup",
         "anonymous",
         is_needed,
-        "Whether this server waits for its first organization",
+        "Show whether this server is waiting for its first organization",
         style="plain",
         answer=SetUpNeeded,
         from_interface=False,

@@ -1,6 +1,7 @@
 """The first start: creates an organization, its owner, and a token if one is configured."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from belvedere.access.credentials import tokens
@@ -73,6 +74,13 @@ def create_first(
         actor = service.operator(created.customer)
         tokens.adopt_token(tx, runtime.keyring, actor, "set-up", settings.access_token)
     return created
+
+
+def show_demo_to_first(tx: Tx, runtime: ServerRuntime, batch: Sequence[Event]) -> None:
+    """The same for hosts that connected together."""
+    if installation.read(tx, _DEMO) is not None:
+        for event in batch:
+            show_demo(tx, runtime, event)
 
 
 def show_demo(tx: Tx, runtime: ServerRuntime, event: Event) -> None:

@@ -69,7 +69,7 @@ def _target(settings: Settings, to: str) -> Location:
     if to.startswith(_POSTGRES_SCHEMES) or (path != to and Path(path).is_absolute()):
         return Location(to, settings.folder)
     raise Invalid(
-        f"--to is postgresql://USER@HOST/DATABASE, sqlite (in the data folder) or"
+        f"--to must be postgresql://USER@HOST/DATABASE, sqlite (in the data folder) or"
         f" sqlite:///ABSOLUTE/PATH, not {to.partition('://')[0]}{'://…' * ('://' in to)}."
     )
 

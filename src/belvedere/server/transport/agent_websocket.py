@@ -7,26 +7,23 @@ loop; the application finds this object in the extensions of the scope.
 """
 
 import asyncio
-import base64
-import binascii
-import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 import uvicorn
 from uvicorn.server import ServerState
 
 from belvedere.base import websocket_frames
-from belvedere.server.transport.interface import DISCONNECT, Disconnected
+from belvedere.base.websocket_frames import BINARY, TEXT
+from belvedere.server.transport import upgrade
+from belvedere.server.transport.interface import DISCONNECT, Disconnected, OnEnd
 from belvedere.server.transport.plain import STATUSES
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
 
-GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 # With more unread frames than the first number, reading pauses until the second is reached.
 MAX_WAITING, RESUME_WAITING = 64, 16
 # The same for bytes: a few long frames must not take more memory than many short ones.
@@ -38,23 +35,17 @@ CLOSE_S = 10.0
 # A peer that takes nothing of a full send buffer is disconnected after this time, plus the time
 # that the buffer needs at the lowest rate (bytes per second).
 STALL_S, MIN_RATE = 30.0, 4096
-REFUSALS = {
-    400: b"HTTP/1.1 400 Bad Request",
-    401: b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer",
-    403: b"HTTP/1.1 403 Forbidden",
-    426: b"HTTP/1.1 426 Upgrade Required\r\nsec-websocket-version: 13",
-    429: b"HTTP/1.1 429 Too Many Requests",
-    500: b"HTTP/1.1 500 Internal Server Error",
-    503: b"HTTP/1.1 503 Service Unavailable",
-}
+# One object: each result of a difference would take 200 bytes, also an empty one.
+NO_PAUSES: frozenset[str] = frozenset()
 
 
 class AgentWebSocket(asyncio.Protocol):
     # A server has one for each of ten thousand agents.
     __slots__ = (
         *("_app", "_max_size", "_connections", "_tasks", "_loop", "_transport", "_is_started"),
-        *("_scope", "_accept", "_reader", "_inbox", "_handler", "_inbox_bytes", "_waiter"),
-        *("_pauses", "_next", "_full", "_stalled", "_ping", "_is_gone", "_closing", "__weakref__"),
+        *("_accept", "_reader", "_inbox", "_handler", "_skip", "_inbox_bytes", "_waiter"),
+        *("_pauses", "_next", "_full", "_stalled", "_ping", "_is_gone", "_closing", "_on_end"),
+        "__weakref__",
     )
 
     def __init__(
@@ -72,8 +63,6 @@ class AgentWebSocket(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         # Set by `connection_made`, before any other call.
         self._transport: asyncio.Transport
-        # The request, until the handshake is answered.
-        self._scope: dict[str, Any] = {}
         self._is_started = False
         self._accept = b""
         # Set once the handshake is answered.
@@ -81,10 +70,12 @@ class AgentWebSocket(asyncio.Protocol):
         # Received messages, and the exception of a frame handler.
         self._inbox: list[dict[str, Any] | Exception] = []
         self._handler: Callable[[str | bytes], None] | None = None
+        # Whether a text frame need not be handled.
+        self._skip: Callable[[bytes], bool] | None = None
         self._inbox_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
         # Why nothing is read at the moment: handshake, inbox, turn.
-        self._pauses: frozenset[str] = frozenset()
+        self._pauses = NO_PAUSES
         # Frames that wait for the next iteration of the event loop.
         self._next: list[websocket_frames.FrameMessage] = []
         # Pending while the send buffer is full, and the deadline for that.
@@ -95,6 +86,8 @@ class AgentWebSocket(asyncio.Protocol):
         self._is_gone = False
         # Set when this side closes: from then on nothing is sent, and this timer aborts.
         self._closing: asyncio.TimerHandle | None = None
+        # Runs at the end of a connection that the application keeps without a task.
+        self._on_end: OnEnd | None = None
 
     # asyncio.Protocol
 
@@ -125,19 +118,33 @@ class AgentWebSocket(asyncio.Protocol):
             self._stalled = None
         if self._ping is not None and not self._is_gone and self._closing is None:
             ping, self._ping = self._ping, None
-            self._transport.write(websocket_frames.pack(websocket_frames.PONG, ping, masked=False))
+            self._transport.write(websocket_frames.pong(ping))
 
     def data_received(self, data: bytes) -> None:
         if not self._is_started:
             self._is_started = True
             self._start_handshake(data)
-        elif self._reader is not None:
+        elif self._reader is not None and not self._skips(data):
             try:
                 frames = self._reader.feed(data)
             except websocket_frames.FrameError as fault:
                 self._fail(fault)
                 return
             self._handle_frames(frames if not self._next else self._next + frames)
+
+    def _skips(self, data: bytes) -> bool:
+        """Whether this is a frame that the application need not read, alone or with a PING. Almost
+        everything that idle agents send is."""
+        if self._skip is None or self._inbox or self._next or self._full or self._closing:
+            return False
+        if self._reader is None or not self._reader.is_between:
+            return False
+        payload, has_ping = websocket_frames.short_text(data)
+        if payload is None or not self._skip(payload):
+            return False
+        if has_ping:
+            self._transport.write(websocket_frames.EMPTY_PONG)
+        return True
 
     def _handle_frames(self, frames: list[websocket_frames.FrameMessage]) -> None:
         self._next = []
@@ -173,17 +180,15 @@ class AgentWebSocket(asyncio.Protocol):
             return
         elif opcode == websocket_frames.PING:
             self._answer_ping(payload)
-        elif opcode == websocket_frames.TEXT:
+        elif opcode == TEXT:
             self._deliver("text", websocket_frames.decode(payload))
-        elif opcode == websocket_frames.BINARY:
+        elif opcode == BINARY:
             self._deliver("bytes", payload)
 
     def _answer_ping(self, payload: bytes) -> None:
         """While the send buffer is full only the last PING is kept: its PONG answers them all."""
         if self._full is None:
-            self._transport.write(
-                websocket_frames.pack(websocket_frames.PONG, payload, masked=False)
-            )
+            self._transport.write(websocket_frames.pong(payload))
         else:
             self._ping = payload
 
@@ -193,7 +198,7 @@ class AgentWebSocket(asyncio.Protocol):
         self._pauses |= {reason}
 
     def _resume(self, reason: str) -> None:
-        self._pauses -= {reason}
+        self._pauses = self._pauses - {reason} or NO_PAUSES
         if not self._pauses and not self._transport.is_closing():
             self._transport.resume_reading()
 
@@ -205,7 +210,7 @@ class AgentWebSocket(asyncio.Protocol):
             self._handler(frame)
         except Exception as fault:
             # `_receive` raises it, as if the frame had been handled there.
-            self._handler = None
+            self._handler = self._skip = None
             self._put(fault)
 
     def shutdown(self) -> None:
@@ -224,63 +229,37 @@ class AgentWebSocket(asyncio.Protocol):
 
     def _start_handshake(self, request: bytes) -> None:
         """uvicorn has read the request and passes all of it."""
-        line, *lines = request.partition(b"\r\n\r\n")[0].split(b"\r\n")
-        headers = [(name.lower(), value.strip()) for name, _, value in map(_split, lines)]
-        raw_path, _, query = line.split(b" ")[1].partition(b"?")
-        is_tls = self._transport.get_extra_info("sslcontext") is not None
-        self._scope = {
-            "type": "websocket",
-            "scheme": "wss" if is_tls else "ws",
-            "client": _address(self._transport.get_extra_info("peername")),
-            "path": unquote(raw_path.decode("latin-1")),
-            "raw_path": raw_path,
-            "query_string": query,
-            "headers": headers,
-            "extensions": {"agent_socket": self},
-        }
-        status = self._handshake_error(dict(headers))
-        if status:
+        scope = upgrade.scope_of(request, self._transport)
+        scope["extensions"] = {"agent_socket": self}
+        headers = dict(scope["headers"])
+        if status := upgrade.error_in(headers):
             self._refuse(status)
             return
+        self._accept = upgrade.accept_value(headers)
         # Nothing is read before the application has accepted the connection.
         self._pause("handshake")
         self._put({"type": "websocket.connect"})
-        task = self._loop.create_task(self._run())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _handshake_error(self, headers: dict[bytes, bytes]) -> int:
-        if headers.get(b"sec-websocket-version") != b"13":
-            return 426
-        key = headers.get(b"sec-websocket-key", b"")
-        try:
-            is_key = len(base64.b64decode(key, validate=True)) == 16
-        except binascii.Error:
-            is_key = False
-        self._accept = base64.b64encode(hashlib.sha1(key + GUID).digest())  # noqa: S324 (the RFC's)
-        return 0 if is_key else 400
+        self._start(self._app(scope, self._receive, self._send))
 
     def _refuse(self, status: int, reason: str = "") -> None:
-        body = encode({"message": reason}) if reason else b""
-        kind = b"\r\ncontent-type: application/json" if reason else b""
-        self._transport.write(
-            REFUSALS[status]
-            + b"%s\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (kind, len(body))
-            + body
-        )
+        self._transport.write(upgrade.refusal(status, reason))
         self._close_transport()
 
     # ASGI
 
-    async def _run(self) -> None:
-        scope, self._scope = self._scope, {}
+    def _start(self, work: Awaitable[None]) -> None:
+        task = self._loop.create_task(self._run(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, work: Awaitable[None]) -> None:
         try:
-            await self._app(scope, self._receive, self._send)
+            await work
         except Disconnected:
             pass
         except Exception:
             log.exception("agent connection failed")
-        if self._closing is not None:
+        if self._closing is not None or self._on_end is not None:
             return
         if self._reader is None and not self._is_gone:
             self._refuse(500)
@@ -289,7 +268,9 @@ class AgentWebSocket(asyncio.Protocol):
     def _put(self, message: dict[str, Any] | Exception) -> None:
         self._inbox.append(message)
         self._inbox_bytes += _size(message)
-        if self._waiter is not None and not self._waiter.done():
+        if self._on_end is not None:
+            self._loop.call_soon(self._handle_inbox)
+        elif self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
         if self._is_inbox_full() and not self._is_gone:
             self._pause("inbox")
@@ -301,15 +282,40 @@ class AgentWebSocket(asyncio.Protocol):
         while not self._inbox:
             self._waiter = self._loop.create_future()
             await self._waiter
+            self._waiter = None
+        message = self._take()
+        if isinstance(message, Exception):
+            raise message
+        return message
+
+    def _take(self) -> dict[str, Any] | Exception:
+        """The next message of the inbox."""
         message = self._inbox.pop(0)
         self._inbox_bytes -= _size(message)
         if "inbox" in self._pauses and len(self._inbox) <= RESUME_WAITING:
             self._resume("inbox")
             if self._next:
                 self._loop.call_soon(self._handle_waiting)
-        if isinstance(message, Exception):
-            raise message
         return message
+
+    def _handle_inbox(self) -> None:
+        """In place of an application that has no task."""
+        while self._inbox and self._on_end is not None:
+            message = self._take()
+            if isinstance(message, Exception):
+                self.end(message)
+            elif message is DISCONNECT:
+                self.end(None)
+            else:
+                self._handle_message(message)
+
+    def _handle_message(self, message: dict[str, Any]) -> None:
+        text = message.get("text")
+        try:
+            if self._handler is not None:
+                self._handler(message["bytes"] if text is None else text)
+        except Exception as fault:
+            self.end(fault)
 
     async def _send(self, message: dict[str, Any]) -> None:
         if message["type"] == "websocket.close":
@@ -322,33 +328,21 @@ class AgentWebSocket(asyncio.Protocol):
         if self._is_gone:
             raise Disconnected("the agent disconnected")
         if message["type"] == "websocket.send":
-            self._write_frame(message)
+            text = message.get("text")
+            opcode, data = (BINARY, message["bytes"]) if text is None else (TEXT, text.encode())
+            if self._closing is None:
+                self._transport.write(websocket_frames.pack(opcode, data, masked=False))
         else:
             self._reader = websocket_frames.Reader(masked=True, max_size=self._max_size)
-            self._transport.write(
-                b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
-                b"connection: Upgrade\r\nsec-websocket-accept: %s\r\n\r\n" % self._accept
-            )
+            self._transport.write(upgrade.acceptance(self._accept))
             self._resume("handshake")
 
     def _close(self, code: int, reason: str) -> None:
         if self._is_gone:
             return
+        self._begin_close(code, reason)
         if self._reader is None:
-            self._begin_close(code, reason)
             self._refuse(STATUSES.get(code, 403), reason)
-        else:
-            self._begin_close(code, reason)
-
-    def _write_frame(self, message: dict[str, Any]) -> None:
-        text = message.get("text")
-        opcode, data = (
-            (websocket_frames.BINARY, message["bytes"])
-            if text is None
-            else (websocket_frames.TEXT, text.encode())
-        )
-        if self._closing is None:
-            self._transport.write(websocket_frames.pack(opcode, data, masked=False))
 
     def _begin_close(self, code: int, reason: str) -> None:
         """Send our close frame and ignore what is received from now on. The socket stays open for
@@ -361,29 +355,45 @@ class AgentWebSocket(asyncio.Protocol):
 
     # Extensions of ASGI
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the peer has disconnected or closes the connection."""
+        return self._is_gone or self._closing is not None
+
     def send_now(self, messages: Sequence[object]) -> bool:
         """Send a frame without waiting; False where it would have to wait."""
         if self._full is not None or self._closing is not None or self._transport.is_closing():
             return False
-        self._transport.write(
-            websocket_frames.pack(websocket_frames.TEXT, encode(messages), masked=False)
-        )
+        self._transport.write(websocket_frames.pack(TEXT, encode(messages), masked=False))
         return True
 
-    def deliver_to(self, handler: Callable[[str | bytes], None] | None) -> None:
-        """Call the handler for each further frame, unless others wait to be received."""
-        self._handler = handler
+    def deliver_to(
+        self,
+        handler: Callable[[str | bytes], None] | None,
+        skip: Callable[[bytes], bool] | None = None,
+    ) -> None:
+        """Call the handler for each further frame, unless others wait to be received. If `skip`
+        returns True for the bytes of a short text, there is nothing to handle."""
+        self._handler, self._skip = handler, skip
+
+    def keep(self, on_end: OnEnd) -> bool:
+        """The application returns now, and the connection stays open, with the handler for its
+        frames: the task of an application would be a fifth of the memory of an idle connection.
+        `on_end` runs in a task when a handler fails, the agent disconnects or `end` is called."""
+        self._on_end = on_end
+        if self._inbox:
+            self._loop.call_soon(self._handle_inbox)
+        return True
+
+    def end(self, fault: Exception | None) -> None:
+        """End a connection that is kept, once."""
+        if self._on_end is not None:
+            work = self._on_end(fault)
+            self._on_end = self._handler = self._skip = None
+            self._start(work)
 
 
 def _size(message: dict[str, Any] | Exception) -> int:
     if isinstance(message, Exception):
         return 0
     return len(message.get("text") or message.get("bytes") or b"")
-
-
-def _split(line: bytes) -> tuple[bytes, bytes, bytes]:
-    return line.partition(b":")
-
-
-def _address(peer: object) -> tuple[str, int] | None:
-    return (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else None

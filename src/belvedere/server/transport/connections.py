@@ -57,7 +57,7 @@ def raise_nofile() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
-def room() -> int:
+def capacity() -> int:
     """How many connections fit, with descriptors left for everything else."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     nofile = MAX_NOFILE if soft == resource.RLIM_INFINITY else soft
@@ -75,13 +75,13 @@ class Connections:
     def __init__(
         self,
         per_address: int,
-        room: int,
+        capacity: int,
         proxies: Iterable[str] = (),
         is_proxy: Callable[[str], bool] = lambda key: False,
     ) -> None:
-        self.room = room
+        self.capacity = capacity
         # One address must not be able to use every descriptor.
-        self.per_address = min(per_address, max(1, room // 2))
+        self.per_address = min(per_address, max(1, capacity // 2))
         self._proxies = frozenset(map(key_of, proxies))
         self._is_proxy = lru_cache(maxsize=1_024)(is_proxy)
         self._by_address: dict[str, dict[TrackedConnection, None]] = {}
@@ -93,14 +93,14 @@ class Connections:
     def limit_of(self, key: str) -> int:
         """A declared proxy serves many clients: only the total limits it."""
         is_proxy = key in self._proxies or self._is_proxy(key)
-        return self.room if is_proxy else self.per_address
+        return self.capacity if is_proxy else self.per_address
 
     def enter(self, connection: TrackedConnection, total: int) -> bool:
         """Register it; False when there is no room even after idle connections were closed."""
         key = key_of(connection.address)
         same = self._by_address.setdefault(key, {})
         fits = len(same) < self.limit_of(key) or self._shed(same)
-        if fits and total >= self.room:
+        if fits and total >= self.capacity:
             fits = self._shed([other for group in self._by_address.values() for other in group])
         if fits:
             same[connection] = None
@@ -137,7 +137,7 @@ class Connections:
 
     def sweep(self, now: float, total: int) -> None:
         """Once a second: close connections that are overdue or use too much memory."""
-        pressure = total > self.room * PRESSURE
+        pressure = total > self.capacity * PRESSURE
         for connection in [
             open_connection for group in self._by_address.values() for open_connection in group
         ]:

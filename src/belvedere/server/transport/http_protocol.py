@@ -7,7 +7,6 @@ recorded here, so that a request costs a few assignments.
 
 import asyncio
 import fcntl
-import logging
 import sys
 import termios
 from typing import Any
@@ -21,7 +20,6 @@ from belvedere.rest import error_format
 from belvedere.server.transport import direct_response
 from belvedere.server.transport.connections import Connections
 
-log = logging.getLogger("belvedere.connections")
 encode = msgspec.json.Encoder().encode
 
 # httptools cannot read an address of 64 KiB or more.
@@ -124,6 +122,8 @@ class HttpProtocol(HttpToolsProtocol):
             if self._should_upgrade():
                 self.registry.leave(self)
                 self.handle_websocket_upgrade()
+                # It refers to this object: without the garbage collector, neither would be freed.
+                del self.parser
             return False
         except httptools.HttpParserError:
             fault = Invalid("This is not a valid HTTP/1.1 request.", code="malformed_request")

@@ -27,6 +27,9 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 # Writes a complete response: status, headers (with the length, unless there is no body), body.
 Respond = Callable[[Send, int, dict[bytes, bytes], bytes], Awaitable[None]]
 
+# Runs at the end of a connection, with the exception of a frame handler if there is one.
+OnEnd = Callable[[Exception | None], Awaitable[None]]
+
 DISCONNECT = {"type": "websocket.disconnect", "code": 1006}
 
 

@@ -7,10 +7,11 @@ from belvedere import __version__
 from belvedere.base.clock import wall
 from belvedere.db import Tx, installation
 from belvedere.db.backup.copy import SQLITE
-from belvedere.db.migrate import table_exists
+from belvedere.db.migrate import check_installed, table_exists
 from belvedere.db.migration_plan import PendingMigration
+from belvedere.db.transfer import marks
 from belvedere.server.doctor import backups, environment, open_installation, run_check
-from belvedere.server.doctor.model import Check, Finding, Installation
+from belvedere.server.doctor.model import Check, Finding, Installation, problem
 from belvedere.server.upgrade import checks
 from belvedere.settings import Settings
 
@@ -44,6 +45,12 @@ class UpgradeReport(msgspec.Struct):
 def check_upgrade(settings: Settings) -> UpgradeReport:
     """Reads only; the server of the old version may be running."""
     with open_installation(settings) as (db, logs):
+        # First: a restore has locked all other tables.
+        refusal = db.read(marks.explain)
+        if refusal is not None:
+            findings = [problem("database", *refusal)]
+            return UpgradeReport(__version__, db.dialect.name, "", [], [], findings, ready=False)
+        db.read(check_installed)
         place = Installation(settings, db, logs, wall(), lambda *_: None, is_quick=True)
         findings = [
             finding

@@ -106,11 +106,13 @@ def _placed(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]
         missing = free[len(values) :]
         faults = [Fault(_field(n), f"{_name(n, definitions[n])} is missing.") for n in missing]
         raise _invalid_arguments("missing_arguments", faults)
+    plural = "argument" if len(free) == 1 else "arguments"
+    message = f"The task takes {len(free)} {plural}, but {len(values)} were sent."
     extra = [
-        Fault(_field(n), f"The task takes {len(free)} arguments, but {len(values)} were sent.")
+        Fault(_field(n), message)
         for n in range(len(free), min(len(values), len(free) + MAX_FAULTS))
     ]
-    raise _invalid_arguments("too_many_arguments", extra)
+    raise Invalid(message, code="too_many_arguments", faults=tuple(extra))
 
 
 def _by_index(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]:
@@ -179,5 +181,6 @@ def _name(index: int, definition: Argument) -> str:
 def _invalid_arguments(code: str, faults: Sequence[Fault]) -> Invalid:
     message = faults[0].message
     if len(faults) > 1:
-        message += f" {len(faults) - 1} more are invalid."
+        verb = "is" if len(faults) == 2 else "are"
+        message += f" {len(faults) - 1} more {verb} invalid."
     return Invalid(message, code=code, faults=tuple(faults))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from belvedere.access.customers.history_limits import MAX_COUNT, MAX_DAYS
-from belvedere.base.clock import DAY
+from belvedere.base.clock import DAY, SECOND, Millis, range_text
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.text.regex_syntax import parse_pattern
 from belvedere.rest import text_fields
@@ -91,11 +91,11 @@ def _texts(spec: TaskSpec) -> Faults:
 
 def _numbers(spec: TaskSpec) -> Faults:
     if spec.timeout is not None:
-        yield from _within("timeout", spec.timeout, 1, 30 * DAY)
+        yield from _lasting("timeout", spec.timeout, 1, 30 * DAY)
     if spec.concurrency is not None:
         yield from _within("concurrency", spec.concurrency, 1, 10_000)
-    yield from _within("grace_time", spec.grace_time, 0, 7 * 24 * 3600)
-    yield from _within("expires", spec.expires, 1_000, 365 * DAY)
+    yield from _lasting("grace_time", spec.grace_time * SECOND, 0, 7 * DAY)
+    yield from _lasting("expires", spec.expires, SECOND, 365 * DAY)
     yield from _within("history.count", spec.history.count, 0, MAX_COUNT)
     yield from _within("history.days", spec.history.days, 0, MAX_DAYS)
     if spec.retry is not None:
@@ -104,7 +104,7 @@ def _numbers(spec: TaskSpec) -> Faults:
 
 def retry_faults(retry: Retry) -> Faults:
     yield from _within("retry.times", retry.times, 0, 100)
-    yield from _within("retry.delay", retry.delay, 0, DAY)
+    yield from _lasting("retry.delay", retry.delay, 0, DAY)
     if not (math.isfinite(retry.backoff) and 1 <= retry.backoff <= 10):
         yield Fault("retry.backoff", "Must be 1 to 10.")
 
@@ -264,6 +264,11 @@ def _json(field: str, value: object) -> Faults:
 def _within(field: str, value: int, least: int, most: int) -> Faults:
     if not least <= value <= most:
         yield Fault(field, f"Must be {least} to {most}.")
+
+
+def _lasting(field: str, value: Millis, least: Millis, most: Millis) -> Faults:
+    if not least <= value <= most:
+        yield Fault(field, f"Must be {range_text(least, most)}.")
 
 
 def _choice(field: str, value: str, allowed: Sequence[str]) -> Faults:

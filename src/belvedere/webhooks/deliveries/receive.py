@@ -16,7 +16,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Fault, Forbidden, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.jobs import idempotency as once
+from belvedere.jobs import idempotency
 from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey
 from belvedere.triggers import store as triggers
 from belvedere.triggers.sources import SOURCES
@@ -57,19 +57,24 @@ class Call(msgspec.Struct):
     payload: list[Any] | Refused
     secret: str = ""
     # The caller's own id of the delivery, with the digest of the body.
-    once: IdempotencyKey | None = None
+    idempotency_key: IdempotencyKey | None = None
     replay_of: str | None = None
 
     @property
     def key(self) -> ScopedKey:
         """The delivery id with its caller: two callers may use the same id."""
-        assert self.once is not None
+        assert self.idempotency_key is not None
         caller = (
             self.actor.principal
             if self.authorization is CallAuthorization.TOKEN
             else self.authorization
         )
-        return (self.actor.customer_id, f"webhook:{self.webhook_id}:{caller}", ROUTE, self.once.key)
+        return (
+            self.actor.customer_id,
+            f"webhook:{self.webhook_id}:{caller}",
+            ROUTE,
+            self.idempotency_key.key,
+        )
 
 
 class CallResult(msgspec.Struct):
@@ -99,7 +104,7 @@ def trigger(tx: Tx, calls: list[Call]) -> Sequence[CallResult | Exception]:
     answers = [_answer(tx, call, batch) for call in calls]
     for kind, target in TARGETS.items():
         target.write(tx, [ready for target_kind, ready in batch.ready if target_kind == kind])
-    once.store_keys(
+    idempotency.store_keys(
         tx, [(key, o, [job.id for job in jobs]) for key, (o, jobs) in batch.started.items()]
     )
     inbox.insert(tx, batch.deliveries)
@@ -208,7 +213,7 @@ def _use_sender_id(call: Call, hook: WebhookRow, payload: list[Any]) -> None:
     may change when it repeats the delivery."""
     delivery_id = senders.delivery_id(hook.signature, call.headers, payload)
     if delivery_id is not None:
-        call.once = IdempotencyKey(
+        call.idempotency_key = IdempotencyKey(
             ROUTE, delivery_id, hashlib.sha256(delivery_id.encode()).hexdigest()
         )
 
@@ -231,12 +236,12 @@ def _wrong_signature() -> Forbidden:
 
 def _find_replay(tx: Tx, call: Call, batch: _CallBatch) -> CallResult | None:
     """What this delivery started before, possibly in the same transaction."""
-    if call.once is None:
+    if call.idempotency_key is None:
         return None
     if (earlier := batch.started.get(call.key)) is not None:
-        once.check_same_body(earlier[0].body_digest, call.once)
+        idempotency.check_same_body(earlier[0].body_digest, call.idempotency_key)
         return CallResult(earlier[1], replayed=True)
-    job_ids = once.find_replay(tx, call.key, call.once)
+    job_ids = idempotency.find_replay(tx, call.key, call.idempotency_key)
     if job_ids is None:
         return None
     return CallResult(_started_jobs(tx, job_ids), replayed=True)
@@ -275,8 +280,8 @@ def _start(
         ready.append((trigger_row.target, prepared))
     jobs = [prepared.started for _, prepared in ready]
     batch.ready += ready
-    if call.once is not None:
-        batch.started[call.key] = (call.once, jobs)
+    if call.idempotency_key is not None:
+        batch.started[call.key] = (call.idempotency_key, jobs)
     return CallResult(jobs)
 
 
@@ -320,7 +325,7 @@ def _add_delivery(
         door=call.authorization,
         username=actor.email or actor.username,
         verdict=verdict,
-        delivery_key=None if call.once is None else call.once.key,
+        delivery_key=None if call.idempotency_key is None else call.idempotency_key.key,
         replay_of=call.replay_of,
         jobs=encode(jobs).decode(),
         masked=encode(sorted(masked)).decode(),

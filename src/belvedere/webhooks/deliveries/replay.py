@@ -37,7 +37,7 @@ def show(tx: Tx, actor: Actor, webhook_id: str, delivery_id: str) -> tuple[Deliv
 
 
 def replay_call(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str, delivery_id: str) -> Call:
-    """The call that replays a delivery; without a delivery id, so that it is no duplicate."""
+    """The call that replays a delivery; without a delivery id, so it is not a duplicate."""
     delivery, body = show(tx, actor, webhook_id, delivery_id)
     raw = body.encode()
     return Call(

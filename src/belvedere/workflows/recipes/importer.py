@@ -127,7 +127,7 @@ def _task(
 
 
 def _approvers(actor: Actor, fields: Fields, report: ImportReport) -> Fields:
-    """The person who imports. A token is no person: somebody else has to be named."""
+    """The person who imports. A token is not a person: somebody else has to be named."""
     if fields["approvals_target"] != "fixed":
         return {}
     if actor.kind == "member":

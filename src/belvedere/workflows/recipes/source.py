@@ -44,9 +44,9 @@ class ImportReport(msgspec.Struct):
 
     def add(self, other: "ImportReport") -> None:
         self.notes += other.notes
-        room = MAX_SKIPPED - len(self.skipped)
-        self.skipped += other.skipped[:room]
-        self.unlisted += other.unlisted + len(other.skipped[room:])
+        free = MAX_SKIPPED - len(self.skipped)
+        self.skipped += other.skipped[:free]
+        self.unlisted += other.unlisted + len(other.skipped[free:])
 
 
 def _short(text: str) -> str:

@@ -7,7 +7,7 @@ export const countsQuery = queryOptions({
   queryKey: ['counts'],
   queryFn: () => ok(api.GET('/-/counts')),
   staleTime: 5_000,
-  // No event says that the time to reconnect is over.
+  // No event reports that the time to reconnect has passed.
   refetchInterval: 30_000,
   meta: {
     after: ['job', 'monitor', 'host', 'indicator', 'notification'],

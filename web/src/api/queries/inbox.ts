@@ -36,7 +36,7 @@ export const noticesQuery = (unreadOnly: boolean) =>
     getNextPageParam: (last) => nextAfter(last, PAGE),
   })
 
-/** Jobs that I started and that are over. */
+/** Jobs that I started and that have ended. */
 export const startedByMeQuery = (userId: string) =>
   queryOptions({
     queryKey: ['job', 'list', 'mine', userId],

@@ -9,6 +9,7 @@ import { FAILED_STATES, PROBLEM_STATES, PROBLEMS } from '../../lib/problemJobs'
 import { isOver } from '../../lib/state'
 import { showError } from '../../ui/toast'
 import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../client'
+import { choiceOf, readNames } from './names'
 
 export type Job = Shape<'JobRecord'>
 
@@ -255,35 +256,24 @@ export const viewsQuery = queryOptions({
   queryFn: () => ok(api.GET('/view')),
 })
 
-interface Named {
-  id: string
-  name?: string
-  hostname?: string
-}
-
-const MAX_NAMES = 200
-
 /** The options of the filters: tasks with their hosts, hosts and people, by name. */
 export const choicesQuery = queryOptions({
   queryKey: ['job-choices'],
   queryFn: async () => {
     const [tasks, hosts, members] = await Promise.all([
-      allTaskLines(),
-      ok(api.GET('/host')) as Promise<unknown> as Promise<Named[]>,
-      // Who may not see members filters without names.
+      readNames('task'),
+      readNames('host'),
+      // A person who may not see members filters without names.
       ok(api.GET('/api/member')).catch(() => []) as Promise<
-        { id: string; user?: Named & { email?: string } }[]
+        { id: string; user?: { id: string; name?: string; email?: string } }[]
       >,
     ])
     const users = members.flatMap(({ id, user }) =>
       user ? [{ value: user.id, label: user.name || user.email || user.id, member: id }] : [],
     )
     return {
-      tasks: tasks.map((task) => ({
-        value: task.id,
-        label: task.hostname ? `${task.name} · ${task.hostname}` : task.name,
-      })),
-      hosts: hosts.map((host) => ({ value: host.id, label: host.hostname ?? host.id })),
+      tasks: tasks.map(choiceOf),
+      hosts: hosts.map(({ id, name }) => ({ value: id, label: name })),
       users: users.map(({ value, label }) => ({ value, label })),
       people: new Map(
         users.flatMap((user): [string, string][] => [
@@ -294,21 +284,6 @@ export const choicesQuery = queryOptions({
     }
   },
 })
-
-/** Rows instead of complete definitions, page by page. */
-async function allTaskLines(): Promise<Shape<'TaskLine'>[]> {
-  const lines: Shape<'TaskLine'>[] = []
-  for (;;) {
-    const query = untypedQuery({
-      'sort[name]': 1,
-      limit: MAX_NAMES,
-      skip: lines.length || undefined,
-    })
-    const page = await ok(api.GET('/-/board/tasks', { params: { query } }))
-    lines.push(...page)
-    if (page.length < MAX_NAMES) return lines
-  }
-}
 
 /** The counts of a list by the names of the state filter; a number that is not exact has more. */
 export const stateCountsQuery = (filter: JobFilter) =>

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ok, type Shape, untypedQuery } from '../client'
 
-/** Who brought an object to its version; admins only. */
+/** Who saved the current version of an object; admins only. */
 export const lastChangeQuery = (object: string, id: string, version: number) =>
   queryOptions({
     queryKey: [object, id, 'change', version],

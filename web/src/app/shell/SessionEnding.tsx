@@ -23,8 +23,10 @@ const useText = catalogue(
 
 const NOTICE = 'session-ends'
 
-/** Says when the session ends. None lives longer by being used, so it offers the sign-in, beside
- * the page: unsaved input is not lost, and is sent with the new session. */
+/**
+ * Shows when the session ends. Using a session does not extend it, so this offers the sign-in in
+ * another tab: unsaved input is not lost, and is sent with the new session.
+ */
 export function SessionEnding() {
   const t = useText()
   const w = useWords()

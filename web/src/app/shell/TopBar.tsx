@@ -101,7 +101,8 @@ function Scheme() {
   const isDark = useComputedColorScheme('light') === 'dark'
   return (
     <ActionIcon
-      // A phone needs the room for the name of the page; the palette and the settings change it too.
+      // A phone needs the space for the name of the page; the palette and the settings change it
+      // too.
       className="hide-sm"
       aria-label={t.theme}
       onClick={() => setPrefs({ scheme: isDark ? 'light' : 'dark' })}

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test } from 'vitest'
-import { duration, interval } from '../format'
+import { duration, interval, sortNames } from '../format'
 
 test('a configured time keeps its unit, a measured time has seconds', () => {
   const times = [0, 500, 45_000, 60_000, 90_000, 600_000, 5_400_000, 3_600_000, 86_400_000]
@@ -16,4 +16,8 @@ test('a configured time keeps its unit, a measured time has seconds', () => {
     '24 h',
   ])
   expect(duration(600_000)).toBe('10 m 00 s')
+})
+
+test('names are sorted without regard to case', () => {
+  expect(sortNames(new Set(['Report', 'backup', 'Copy']))).toEqual(['backup', 'Copy', 'Report'])
 })

@@ -147,7 +147,7 @@ function AuditRow({ row, name }: { row: Row; name?: string }) {
         <span className="clip audit-action">
           <ActionName code={row.action} />
         </span>
-        <span className="clip">{row.user || row.kind}</span>
+        <span className="clip">{row.user || (t.actors[row.kind] ?? row.kind)}</span>
         <span className="clip audit-object" title={agentOf(row) || undefined}>
           {objectText(row.object)} {objectName(row) || name || <code>{row.object_id}</code>}
         </span>
@@ -167,7 +167,8 @@ function Details({ row, label }: { row: Row; label: string }) {
     <>
       <Text size="sm" c="dimmed" px="xl" py={8} component="div">
         {changes.length ? null : `${t.same} `}
-        {page ? <AppLink to={page}>{which}</AppLink> : which} · {row.kind} · {row.address}
+        {page ? <AppLink to={page}>{which}</AppLink> : which} · {t.actors[row.kind] ?? row.kind} ·{' '}
+        {row.address}
       </Text>
       {changes.length ? <Changes row={row} changes={changes} label={label} /> : null}
     </>

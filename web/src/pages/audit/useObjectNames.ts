@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Shape } from '../../api/client'
-import { taskNamesQuery } from '../../api/queries/automation/task'
 import { webhooksQuery } from '../../api/queries/automation/webhook'
-import { workflowNamesQuery } from '../../api/queries/automation/workflowNames'
-import { hostNamesQuery } from '../../api/queries/monitoring/host'
-import { monitorNamesQuery } from '../../api/queries/monitoring/monitor'
+import {
+  hostNamesQuery,
+  monitorNamesQuery,
+  taskNamesQuery,
+  workflowNamesQuery,
+} from '../../api/queries/names'
 import { objectName } from './auditObject'
 
 type Row = Shape<'AuditRecord'>
@@ -17,9 +19,6 @@ export function useObjectNames(rows: Row[]): Map<string, string> {
   const webhooks = useQuery({ ...webhooksQuery, enabled: nameless.has('webhook') }).data ?? []
   const hosts = useQuery({ ...hostNamesQuery, enabled: nameless.has('host') }).data ?? []
   const monitors = useQuery({ ...monitorNamesQuery, enabled: nameless.has('monitor') }).data ?? []
-  const named = [...tasks, ...(workflows ?? []), ...webhooks, ...monitors]
-  return new Map([
-    ...named.map(({ id, name }) => [id, name] as const),
-    ...hosts.map(({ id, hostname }) => [id, hostname] as const),
-  ])
+  const named = [...tasks, ...(workflows ?? []), ...webhooks, ...hosts, ...monitors]
+  return new Map(named.map(({ id, name }) => [id, name]))
 }

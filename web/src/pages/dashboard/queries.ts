@@ -35,7 +35,7 @@ export const failedJobsQuery = queryOptions({
   },
 })
 
-/** How the cards are arranged: by this person, and by a manager for everyone else. */
+/** The arrangement of the cards: by this person, and by a manager for everyone else. */
 export const layoutQuery = queryOptions({
   queryKey: ['view', 'layout', 'dashboard'],
   queryFn: () => ok(api.GET('/view/layout/dashboard')),

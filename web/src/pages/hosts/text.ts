@@ -22,14 +22,14 @@ export const useText = catalogue(
     view: 'View',
     list: 'List',
     grid: 'Grid',
-    colourBy: 'Color by',
-    colourByState: 'Color by state',
+    colourBy: 'Colour by',
+    colourByState: 'Colour by state',
     select: (name: string) => `Select ${name}`,
     chosen: (n: number) => `${n} selected`,
     chooseAll: (n: number) => `Select all ${n}`,
     chooseNone: 'Clear selection',
     showOutput: (name: string) => `Show output of ${name}`,
-    silent: 'It wrote nothing.',
+    silent: 'No output.',
     noOutput: 'No output yet',
     openJob: 'Open job',
     none: 'No host matches',
@@ -38,6 +38,7 @@ export const useText = catalogue(
     firstBody:
       'A host is a machine with an agent. It runs your tasks and checks. It needs Python 3.11 or newer and must be able to reach this server; the server does not need to reach it.',
     lastSeen: 'Last seen',
+    neverConnected: 'Never connected',
     agent: 'Agent',
     system: 'System',
     address: 'Address',
@@ -56,7 +57,7 @@ export const useText = catalogue(
     undrain: 'Stop draining',
     createToken: 'Create token for this host',
     createTokenBody:
-      'For a machine that was reinstalled or replaced, or whose agent has lost its credential. The machine on which you run the command becomes this host: it gets its name, its jobs and its monitors, and the agent that had it before is shut out. A token for new hosts cannot do this.',
+      'For a machine that was reinstalled or replaced, or whose agent has lost its credential. The machine on which you run the command becomes this host: it gets its name, its jobs and its monitors, and the previous agent loses access. A token for new hosts cannot do this.',
     stopAgentFirst: (name: string) =>
       `An agent is connected as ${name}. The server accepts the token only after that agent has stopped.`,
     deleteBody:
@@ -91,7 +92,7 @@ export const useText = catalogue(
       jobs_held:
         'A held job may have run after the backup. Check on the host whether it ran: release the job if it has not run, set its result if it has run, or cancel it. On the command line, belvedere job held lists them, and belvedere job release JOB (or --all) releases them.',
       journal_rolled_back:
-        'The disk of the host was probably restored from a snapshot. Jobs that the agent had at that time are lost, because nobody can know whether they ran. Check them on the host, and set their results.',
+        'The disk of the host was probably restored from a snapshot. Jobs that the agent had at that time are lost, because it is unknown whether they ran. Check them on the host, and set their results.',
     } as Record<string, string>,
     warningLinks: {
       jobs_held: 'Show held jobs',
@@ -106,7 +107,7 @@ export const useText = catalogue(
     step1Body: 'It contains a token for one host that is valid for one hour.',
     step2: 'Run it on the new machine',
     step2Body:
-      'It downloads the agent from this server, enrols the machine and installs a service. Do not run it on a machine that is already a host, such as the machine of this server if you started it with belvedere up. Options of the agent follow sh, for example another name: sh -s -- --hostname web-7.',
+      'It downloads the agent from this server, enrols the machine and installs a service. Do not run it on a machine that is already a host, such as the machine of this server if you started it with belvedere up. Add agent options after sh, for example another name: sh -s -- --hostname web-7.',
     step3: 'Wait for the host',
     watching: 'Waiting for the new host …',
     watchingBody: 'This page updates automatically.',
@@ -116,7 +117,7 @@ export const useText = catalogue(
     another: 'Add another',
     needsPython: 'Python 3.11 or newer, Linux (macOS with limitations).',
     exec: 'Run a command',
-    execBody: 'A job on each host; the command is recorded in the audit log.',
+    execBody: 'Creates one job per host; the command is recorded in the audit log.',
     words: 'Command',
     wordsHelp:
       'As on a command line; use quotes around arguments with spaces. There is no shell: write sh -c "…" if you need one.',
@@ -157,7 +158,7 @@ export const useText = catalogue(
     chooseAll: (n: number) => `Seleccionar los ${n}`,
     chooseNone: 'Quitar la selección',
     showOutput: (name: string) => `Mostrar la salida de ${name}`,
-    silent: 'No escribió nada.',
+    silent: 'Sin salida.',
     noOutput: 'Aún sin salida',
     openJob: 'Abrir trabajo',
     none: 'Ningún equipo coincide',
@@ -166,6 +167,7 @@ export const useText = catalogue(
     firstBody:
       'Un equipo es una máquina con un agente. Ejecuta tus tareas y comprobaciones. Necesita Python 3.11 o posterior y poder conectar con este servidor; el servidor no necesita alcanzarla.',
     lastSeen: 'Visto por última vez',
+    neverConnected: 'Nunca conectado',
     agent: 'Agente',
     system: 'Sistema',
     address: 'Dirección',
@@ -185,7 +187,7 @@ export const useText = catalogue(
     undrain: 'Dejar de vaciar',
     createToken: 'Crear un token para este equipo',
     createTokenBody:
-      'Para una máquina que se instaló de nuevo o se reemplazó, o cuyo agente perdió su credencial. La máquina en la que ejecutes el comando pasa a ser este equipo: recibe su nombre, sus trabajos y sus monitores, y el agente que lo tenía antes queda fuera. Un token para equipos nuevos no puede hacerlo.',
+      'Para una máquina que se instaló de nuevo o se reemplazó, o cuyo agente perdió su credencial. La máquina en la que ejecutes el comando pasa a ser este equipo: recibe su nombre, sus trabajos y sus monitores, y el agente anterior pierde el acceso. Un token para equipos nuevos no puede hacerlo.',
     stopAgentFirst: (name) =>
       `Hay un agente conectado como ${name}. El servidor solo acepta el token cuando ese agente se haya detenido.`,
     deleteBody:
@@ -220,7 +222,7 @@ export const useText = catalogue(
       jobs_held:
         'Un trabajo retenido puede haberse ejecutado después de la copia. Comprueba en el equipo si se ejecutó: libera el trabajo si no se ejecutó, fija su resultado si se ejecutó, o cancélalo. En la línea de comandos, belvedere job held los muestra y belvedere job release JOB (o --all) los libera.',
       journal_rolled_back:
-        'Probablemente se restauró el disco del equipo de una instantánea. Los trabajos que el agente tenía entonces están perdidos, porque nadie puede saber si se ejecutaron. Compruébalos en el equipo y fija sus resultados.',
+        'Probablemente se restauró el disco del equipo de una instantánea. Los trabajos que el agente tenía entonces están perdidos, porque se desconoce si se ejecutaron. Compruébalos en el equipo y fija sus resultados.',
     },
     warningLinks: {
       jobs_held: 'Ver los trabajos retenidos',
@@ -235,7 +237,7 @@ export const useText = catalogue(
     step1Body: 'Contiene un token para un equipo, válido durante una hora.',
     step2: 'Ejecútalo en la máquina nueva',
     step2Body:
-      'Descarga el agente de este servidor, inscribe la máquina e instala un servicio. No la ejecutes en una máquina que ya es un equipo, como la de este servidor si lo iniciaste con belvedere up. Las opciones del agente van detrás de sh, por ejemplo otro nombre: sh -s -- --hostname web-7.',
+      'Descarga el agente de este servidor, inscribe la máquina e instala un servicio. No la ejecutes en una máquina que ya es un equipo, como la de este servidor si lo iniciaste con belvedere up. Añade las opciones del agente detrás de sh, por ejemplo otro nombre: sh -s -- --hostname web-7.',
     step3: 'Espera al equipo',
     watching: 'Esperando al equipo nuevo …',
     watchingBody: 'Esta página se actualiza automáticamente.',
@@ -245,7 +247,7 @@ export const useText = catalogue(
     another: 'Añadir otro',
     needsPython: 'Python 3.11 o posterior, Linux (macOS con limitaciones).',
     exec: 'Ejecutar un comando',
-    execBody: 'Un trabajo en cada equipo; el comando queda en el registro de auditoría.',
+    execBody: 'Crea un trabajo por equipo; el comando queda en el registro de auditoría.',
     words: 'Comando',
     wordsHelp:
       'Como en una línea de comandos; usa comillas para argumentos con espacios. Sin shell: usa sh -c "…" si quieres uno.',

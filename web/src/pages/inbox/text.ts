@@ -20,7 +20,7 @@ export const useInboxText = catalogue(
     ownJobs: 'Your finished jobs',
     nonePending: 'Nothing is waiting for you',
     nonePendingBody: 'Approvals and input requests appear here automatically.',
-    newest: (n: number) => `These are the newest ${n}; older ones follow as you answer.`,
+    newest: (n: number) => `Showing the newest ${n}; older ones appear as you answer these.`,
     allMine: 'All your jobs',
     decisions: 'Last decisions',
     noNotices: 'No alerts.',
@@ -49,7 +49,8 @@ export const useInboxText = catalogue(
     approveAll: 'Approve selected',
     rejectAll: 'Reject selected',
     bulkTitle: (n: number, word: string) => `${word}: ${plural(n, 'approval', 'approvals')}?`,
-    bulkBody: 'Each approval runs exactly what it shows. Review those you do not know first.',
+    bulkBody:
+      'Each approval runs exactly what it shows. First review any that you don’t recognize.',
     keys: 'j and k move, then a approves, Shift+R rejects, Enter opens, x selects.',
   },
   {
@@ -71,7 +72,8 @@ export const useInboxText = catalogue(
     ownJobs: 'Tus trabajos terminados',
     nonePending: 'No tienes nada pendiente',
     nonePendingBody: 'Las aprobaciones y preguntas aparecen aquí automáticamente.',
-    newest: (n: number) => `Son los ${n} más nuevos; los anteriores siguen según respondas.`,
+    newest: (n: number) =>
+      `Se muestran los ${n} más nuevos; los anteriores aparecen según respondas.`,
     allMine: 'Todos tus trabajos',
     decisions: 'Últimas decisiones',
     noNotices: 'No hay avisos.',
@@ -101,7 +103,7 @@ export const useInboxText = catalogue(
     rejectAll: 'Rechazar los seleccionados',
     bulkTitle: (n: number, word: string) => `${word}: ¿${plural(n, 'aprobación', 'aprobaciones')}?`,
     bulkBody:
-      'Cada aprobación ejecuta exactamente lo que muestra. Revisa primero las que no conozcas.',
+      'Cada aprobación ejecuta exactamente lo que muestra. Revisa primero las que no reconozcas.',
     keys: 'j y k se mueven, después a aprueba, Mayús+R rechaza, Intro abre, x selecciona.',
   },
 )

@@ -140,7 +140,7 @@ interface RowProps {
 function Row({ indicator, may, onUp, onDown }: RowProps) {
   const t = useText()
   const w = useWords()
-  const value = indicator.type === 'progress' ? `${indicator.value} %` : shortText(indicator)
+  const value = `${shortText(indicator)}${indicator.type === 'progress' ? ' %' : ''}`
   return (
     <div className="row ind-row">
       <StateIcon look={monitorLook(indicator)} title={monitorStateText(indicator)} />

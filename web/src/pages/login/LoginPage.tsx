@@ -1,12 +1,13 @@
 import { Alert, Anchor, Button, Divider, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { api, ok, UI } from '../../api/client'
 import { LoginCard } from './LoginCard'
 import { ProviderButtons, useMethods } from './ProviderButtons'
 import { SecondStep, type SecondStepRequest, secondStepOf } from './SecondStep'
 import { useText } from './text'
+import { useSetup } from './useSetup'
 
 const loginRoute = getRouteApi('/login')
 
@@ -14,23 +15,10 @@ export function LoginPage() {
   const { to, problem } = loginRoute.useSearch()
   const [request, setRequest] = useState<SecondStepRequest | null>(null)
   useSetup()
-  // A full load: whatever an earlier person left in memory is gone.
+  // A full load: it clears everything that an earlier person left in memory.
   const enter = () => location.assign(UI + (to ?? '/').replace(/^\//, ''))
   if (request) return <SecondStep request={request} onIn={enter} onOver={() => setRequest(null)} />
   return <FirstStep to={to} problem={problem} onSecondStep={setRequest} onIn={enter} />
-}
-
-/** A server without an organization has its own first page. */
-function useSetup(): void {
-  const navigate = loginRoute.useNavigate()
-  const { data } = useQuery({
-    queryKey: ['setup'],
-    queryFn: () => ok(api.GET('/-/setup')),
-    retry: false,
-  })
-  useEffect(() => {
-    if (data?.needed) void navigate({ to: '/setup', replace: true })
-  }, [data, navigate])
 }
 
 interface Props {

@@ -5,9 +5,11 @@ import { api, ok, UI } from '../../api/client'
 import { byField } from '../../api/errors'
 import { LoginCard } from './LoginCard'
 import { useText } from './text'
+import { useSetup } from './useSetup'
 
 export function SetupPage() {
   const t = useText()
+  useSetup(true)
   const [form, setForm] = useState({ code: '', organization: '', email: '', password: '' })
   const setup = useMutation({
     mutationFn: () => ok(api.POST('/-/setup', { body: form })),

@@ -20,11 +20,11 @@ export const useText = catalogue(
       'This organization requires one. Scan the QR code with an authenticator app, or type the key, then enter the code that it shows.',
     recoverTitle: 'Forgot your password',
     recoverBody:
-      'Enter your e-mail address or user name. The managers of your organization are notified and can send you a link; if this server sends mail, you get one by mail.',
+      'Enter your e-mail address or user name. The managers of your organization are notified and can send you a link; if this server can send mail, you also get one by e-mail.',
     recover: 'Request a link',
     recoverDone: 'If the account exists, the managers have been notified. A link works once.',
     back: 'Back to sign-in',
-    operator: 'On the server’s machine this always works: belvedere member reset-password E-MAIL',
+    operator: 'On the server itself, you can always run: belvedere member reset-password E-MAIL',
     linkInvitation: (org: string) => `Welcome to ${org}`,
     linkReset: 'Set a new password',
     linkBody: (email: string) => `For ${email}. At least 12 characters.`,
@@ -91,11 +91,12 @@ export const useText = catalogue(
       'Esta organización lo exige. Escanea el código QR con una aplicación de autenticación, o escribe la clave, y pon el código que muestre.',
     recoverTitle: 'Contraseña olvidada',
     recoverBody:
-      'Introduce tu correo o nombre de usuario. Se avisa a los responsables de tu organización, que pueden enviarte un enlace; si este servidor envía correo, recibes uno.',
+      'Introduce tu correo o nombre de usuario. Se avisa a los responsables de tu organización, que pueden enviarte un enlace; si este servidor puede enviar correo, también recibes uno por correo.',
     recover: 'Pedir un enlace',
     recoverDone: 'Si la cuenta existe, se ha avisado a los responsables. Un enlace sirve una vez.',
     back: 'Volver a entrar',
-    operator: 'En la máquina del servidor siempre funciona: belvedere member reset-password CORREO',
+    operator:
+      'En el propio servidor siempre puedes ejecutar: belvedere member reset-password CORREO',
     linkInvitation: (org: string) => `Te damos la bienvenida a ${org}`,
     linkReset: 'Pon una contraseña nueva',
     linkBody: (email: string) => `Para ${email}. Al menos 12 caracteres.`,

@@ -97,7 +97,7 @@ function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {
   const w = useWords()
   const client = useQueryClient()
   const can = useCan()
-  const [dialog, setDialog] = useState<'remove' | 'hand' | null>(null)
+  const [dialog, setDialog] = useState<'remove' | 'hand' | 'factor' | null>(null)
   const params = { path: { id: member.id } }
   const name = member.user.name || member.user.username
   const settled = () => client.invalidateQueries({ queryKey: ['member'] })
@@ -113,8 +113,12 @@ function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {
     onError: showError,
     onSuccess: () => location.reload(),
   })
-  const dropFactor = () =>
-    ok(api.DELETE('/api/member/{id}/second-factor', { params })).then(settled, showError)
+  const dropFactor = useMutation({
+    mutationFn: () => ok(api.DELETE('/api/member/{id}/second-factor', { params })),
+    onError: showError,
+    onSuccess: () => setDialog(null),
+    onSettled: settled,
+  })
   if (!mayEdit) return <span />
   return (
     <>
@@ -129,7 +133,7 @@ function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {
             {member.invited ? t.newInvitation : t.resetLink}
           </Menu.Item>
           {member.second_factor && can('token.edit') ? (
-            <Menu.Item leftSection={<ShieldOff size={14} />} onClick={dropFactor}>
+            <Menu.Item leftSection={<ShieldOff size={14} />} onClick={() => setDialog('factor')}>
               {t.resetFactor}
             </Menu.Item>
           ) : null}
@@ -162,6 +166,16 @@ function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {
         onConfirm={remove.mutate}
       >
         {t.removeBody}
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={dialog === 'factor'}
+        title={`${t.resetFactor}: ${name}`}
+        action={t.resetFactor}
+        busy={dropFactor.isPending}
+        onClose={() => setDialog(null)}
+        onConfirm={dropFactor.mutate}
+      >
+        {t.resetFactorBody}
       </ConfirmDialog>
       <ConfirmDialog
         opened={dialog === 'hand'}

@@ -10,7 +10,9 @@ import { useNavTitles } from '../../app/pages'
 import { LEVELS } from '../../app/permissions'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
+import { AppLink } from '../../ui/AppLink'
 import { OneTimeLink } from '../../ui/account/OneTimeLink'
+import { isLoopback } from '../../ui/hosts/installAddresses'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { InviteDialog } from './InviteDialog'
@@ -22,7 +24,8 @@ export function PeoplePage() {
   usePageTitle(useNavTitles().people)
   const t = useText()
   const members = useQuery(membersQuery)
-  const mayEdit = useCan()('member.edit')
+  const can = useCan()
+  const mayEdit = can('member.edit')
   const [inviting, { open, close }] = useDisclosure()
   const [link, setLink] = useState<Shape<'LinkRecord'> | null>(null)
   useKeys(mayEdit ? { c: open } : {})
@@ -69,6 +72,13 @@ export function PeoplePage() {
         onClose={() => setLink(null)}
       >
         {t.linkBody}
+        {isLoopback(location.origin) ? (
+          <>
+            {' '}
+            <strong>{t.linkLocal}</strong>{' '}
+            {can('host.edit') ? <AppLink to="/hosts/add">{t.linkLocalHow}</AppLink> : null}
+          </>
+        ) : null}
       </OneTimeLink>
     </Stack>
   )

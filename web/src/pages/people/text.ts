@@ -12,6 +12,9 @@ export const useText = catalogue(
     tagsHelp: 'key:value; approvals and ACLs can name a tag',
     linkTitle: 'One-time link',
     linkBody: 'Send this link to the person. It works once and is shown only once.',
+    linkLocal:
+      'This link works only on this machine, because it contains a local address. Open the console at an address that the person can reach, and create the link there.',
+    linkLocalHow: 'How to start the server with such an address',
     invited: 'Invited, not yet accepted',
     disabled: 'Disabled',
     active: 'Active',
@@ -22,8 +25,10 @@ export const useText = catalogue(
     resetLink: 'Link for a new password',
     newInvitation: 'New invitation',
     resetFactor: 'Remove the second factor',
+    resetFactorBody:
+      'The person signs in with the password alone until they set up a new second factor. Do this only if they have lost their device and their recovery codes.',
     removeBody:
-      'The person leaves the organization and all its access lists. What they did stays in the audit log.',
+      'The person leaves the organization and all its access lists. Their actions stay in the audit log.',
     levels: 'What each level may do',
     may: {
       viewer:
@@ -49,6 +54,9 @@ export const useText = catalogue(
     tagsHelp: 'clave:valor; las aprobaciones y listas de acceso pueden nombrar una etiqueta',
     linkTitle: 'Enlace de un solo uso',
     linkBody: 'Envía este enlace a la persona. Sirve una vez y solo se muestra ahora.',
+    linkLocal:
+      'Este enlace solo funciona en esta máquina, porque contiene una dirección local. Abre la consola en una dirección a la que la persona llegue y crea el enlace allí.',
+    linkLocalHow: 'Cómo iniciar el servidor con una dirección así',
     invited: 'Invitado, aún no ha aceptado',
     disabled: 'Desactivado',
     active: 'Activo',
@@ -59,8 +67,10 @@ export const useText = catalogue(
     resetLink: 'Enlace para otra contraseña',
     newInvitation: 'Nueva invitación',
     resetFactor: 'Quitar el segundo factor',
+    resetFactorBody:
+      'La persona entra solo con la contraseña hasta que configure otro segundo factor. Hazlo solo si perdió su dispositivo y sus códigos de recuperación.',
     removeBody:
-      'La persona deja la organización y todas sus listas de acceso. Lo que hizo queda en la auditoría.',
+      'La persona deja la organización y todas sus listas de acceso. Sus acciones quedan en la auditoría.',
     levels: 'Qué puede hacer cada nivel',
     may: {
       viewer:

@@ -55,7 +55,7 @@ function NewScriptForm() {
           <TextInput
             label={t.filename}
             required
-            w={240}
+            w={{ base: '100%', xs: 240 }}
             value={filename}
             error={errors.filename}
             onChange={(event) => setFilename(event.currentTarget.value)}

@@ -2,13 +2,13 @@
 import { screen, waitFor } from '@testing-library/react'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { enter, renderPage, submit } from '../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../tests/unit/server'
 import { SecretForm } from './SecretForm'
 
 const PUT = 'PUT /secret/KEY'
 const OLD = { name: 'KEY', version: 4, secret: true, task_id: null, description: '' }
 
-beforeEach(() => answer('GET /task', []))
+beforeEach(() => answerNames('task', []))
 
 test('a new secret never replaces one with the same name', async () => {
   answer(PUT, refusal(412, 'The secret was changed in the meantime; list it again.'))

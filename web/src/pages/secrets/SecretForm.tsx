@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api, ok } from '../../api/client'
 import { byField, isStale } from '../../api/errors'
 import type { Secret } from '../../api/queries/automation/secret'
-import { taskNamesQuery } from '../../api/queries/automation/task'
+import { MAX_CHOICES, taskNamesQuery } from '../../api/queries/names'
 import { FormDialog } from '../../ui/form/FormDialog'
 import { SecretArea } from '../../ui/form/SecretArea'
 import { useWords } from '../../ui/text'
@@ -115,11 +115,12 @@ interface ScopeProps {
 function Scope({ value, onChange, readOnly }: ScopeProps) {
   const t = useText()
   const { data: tasks = [] } = useQuery(taskNamesQuery)
-  const scripts = tasks.filter((task) => task.type === 'script')
+  const scripts = tasks.filter((task) => task.state === 'script')
   return (
     <Select
       label={t.scope}
       searchable
+      limit={MAX_CHOICES}
       allowDeselect={false}
       readOnly={readOnly}
       value={value || 'all'}
@@ -128,7 +129,7 @@ function Scope({ value, onChange, readOnly }: ScopeProps) {
         { value: 'all', label: t.all },
         ...scripts.map((script) => ({
           value: script.id,
-          label: `${script.name}, ${script.hostname}`,
+          label: `${script.name}, ${script.detail}`,
         })),
       ]}
     />

@@ -5,7 +5,7 @@ import { KeyRound, Pencil, Plus, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
 import { type Secret, secretsQuery } from '../../api/queries/automation/secret'
-import { taskNamesQuery } from '../../api/queries/automation/task'
+import { taskNamesQuery } from '../../api/queries/names'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
@@ -73,7 +73,7 @@ function Inside() {
 function useTaskNames(): Map<string, string> {
   const { data = [] } = useQuery(taskNamesQuery)
   return new Map(
-    data.map((task) => [task.id, task.hostname ? `${task.name}, ${task.hostname}` : task.name]),
+    data.map((task) => [task.id, task.detail ? `${task.name}, ${task.detail}` : task.name]),
   )
 }
 

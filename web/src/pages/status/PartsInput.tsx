@@ -1,8 +1,7 @@
 import { ActionIcon, Button, Fieldset, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ArrowUp, Plus, X } from 'lucide-react'
-import { indicatorsQuery } from '../../api/queries/monitoring/indicator'
-import { monitorNamesQuery } from '../../api/queries/monitoring/monitor'
+import { indicatorNamesQuery, MAX_CHOICES, monitorNamesQuery } from '../../api/queries/names'
 import { type Kind, newPart, type PartDraft } from './partDraft'
 import { useText } from './text'
 
@@ -103,7 +102,7 @@ function MonitorField({
 }) {
   const t = useText()
   const { data: monitors = [] } = useQuery(monitorNamesQuery)
-  const { data: indicators = [] } = useQuery(indicatorsQuery)
+  const { data: indicators = [] } = useQuery(indicatorNamesQuery)
   const pick = (value: string | null, name = '') =>
     onChange({ ...draft, value: value ?? '', name: draft.name || name })
   if (draft.kind === 'tag')
@@ -116,16 +115,20 @@ function MonitorField({
         onChange={(event) => pick(event.currentTarget.value)}
       />
     )
-  const choices =
-    draft.kind === 'monitor'
-      ? monitors.map((monitor) => ({ value: monitor.id, label: monitor.name }))
-      : indicators.map((indicator) => ({ value: indicator.id, label: indicator.title }))
+  const choices = (draft.kind === 'monitor' ? monitors : indicators).map(({ id, name }) => ({
+    value: id,
+    label: name,
+  }))
+  // Before the names are read: the browser does not send a form whose required field is empty.
+  if (draft.value && !choices.some(({ value }) => value === draft.value))
+    choices.push({ value: draft.value, label: draft.name || draft.value })
   return (
     <Select
       label={t.object}
-      withAsterisk
+      required
       searchable
       allowDeselect={false}
+      limit={MAX_CHOICES}
       data={choices}
       value={draft.value || null}
       error={error}

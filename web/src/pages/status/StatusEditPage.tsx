@@ -179,7 +179,7 @@ function Form({ values, error, onChange, onSubmit, children }: FormProps) {
           />
           <OptionGroup
             title={t.addressGroup}
-            summary={[values.slug, values.description].filter(Boolean).join(', ')}
+            summary={[values.slug, values.description].filter(Boolean).join(' · ')}
             hasErrors={hasErrorIn(errors, ['slug', 'description'])}
           >
             <TextInput

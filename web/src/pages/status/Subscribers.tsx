@@ -7,7 +7,7 @@ import { QueryResult } from '../../ui/layout/QueryResult'
 import { showError } from '../../ui/toast'
 import { useText } from './text'
 
-/** Who gets a mail about incidents. */
+/** Who gets mails about incidents. */
 export function Subscribers({ pageId }: { pageId: string }) {
   const t = useText()
   const client = useQueryClient()

@@ -4,7 +4,7 @@ export const useText = catalogue(
   {
     title: 'Wall',
     well: 'All up and running',
-    wellOf: (n: number) => `${n} monitors normal`,
+    wellOf: (n: number) => plural(n, 'monitor normal', 'monitors normal'),
     noMonitors: 'No monitors yet',
     failing: (n: number) => `${n} failing`,
     notReporting: (n: number) => `${n} not reporting`,
@@ -30,7 +30,7 @@ export const useText = catalogue(
   {
     title: 'Pared',
     well: 'Todo en marcha',
-    wellOf: (n) => `${n} monitores normales`,
+    wellOf: (n) => plural(n, 'monitor normal', 'monitores normales'),
     noMonitors: 'Aún no hay monitores',
     failing: (n) => `${n} fallando`,
     notReporting: (n) => `${n} sin informes`,

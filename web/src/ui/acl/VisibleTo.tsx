@@ -5,7 +5,7 @@ import { QueryResult } from '../layout/QueryResult'
 import { useText } from './text'
 import { type AclObject, type Viewer, viewersOf } from './visibility'
 
-/** Everybody who sees it now, and why. */
+/** Everyone who sees it now, and why. */
 export function VisibleTo({ object, acl }: { object: AclObject; acl: string[] }) {
   const t = useText()
   const query = useQuery(membersQuery)

@@ -13,7 +13,7 @@ export const useText = catalogue(
     pendingBody:
       'No member has a pending address yet. The entry takes effect when a member with that address joins.',
     add: 'Add people or tags',
-    addHint: 'E-mail, user name, or a tag such as team:blue',
+    addHint: 'E-mail, user name, or tag: team:blue',
     addButton: 'Add',
     remove: (name: string) => `Remove ${name}`,
     clear: 'Remove all',
@@ -28,7 +28,7 @@ export const useText = catalogue(
     because: {
       level: (level: string) => `as ${level}`,
       name: 'on the access list',
-      tag: (tag: string) => `by the tag ${tag}`,
+      tag: (tag: string) => `through the tag ${tag}`,
       open: 'open to all members',
     },
     readOnly: 'Only managers and admins can change this list.',
@@ -46,7 +46,7 @@ export const useText = catalogue(
     pendingBody:
       'Ningún miembro tiene todavía una dirección pendiente. La entrada surte efecto cuando se une un miembro con esa dirección.',
     add: 'Añadir personas o etiquetas',
-    addHint: 'Correo, nombre de usuario o una etiqueta como equipo:azul',
+    addHint: 'Correo, usuario o etiqueta: area:ti',
     addButton: 'Añadir',
     remove: (name: string) => `Quitar ${name}`,
     clear: 'Quitar todos',
@@ -61,7 +61,7 @@ export const useText = catalogue(
     because: {
       level: (level: string) => `como ${level}`,
       name: 'en la lista de acceso',
-      tag: (tag: string) => `por la etiqueta ${tag}`,
+      tag: (tag: string) => `a través de la etiqueta ${tag}`,
       open: 'abierto a todos los miembros',
     },
     readOnly: 'Solo los gestores y administradores pueden cambiar esta lista.',

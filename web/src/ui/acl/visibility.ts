@@ -14,7 +14,10 @@ export interface Viewer {
 
 type Member = Shape<'MemberRecord'>
 
-/** Who sees a record with this ACL, and by what right. The server's rules (access.md), for reading. */
+/**
+ * Who sees a record with this ACL, and for which reason. The server's rules (access.md), for
+ * display.
+ */
 export function viewersOf(object: AclObject, acl: string[], members: Member[]): Viewer[] {
   const isRun = object === 'task' || object === 'workflow'
   const entries = new Set(acl.map((entry) => entry.toLowerCase()))

@@ -4,8 +4,10 @@ import { type FieldProps, useFieldProps } from './fieldProps'
 import { useText } from './text'
 import type { Argument } from './values'
 
-/** Choices that another address offers. The page may only ask its own server; of everybody else's
- * choices it knows nothing, and takes the value as it is typed. */
+/**
+ * Choices that another address offers. The page may only call its own server; if the choices come
+ * from elsewhere, it does not know them and accepts any value.
+ */
 export function RemoteField(props: FieldProps) {
   const t = useText()
   const { definition: argument, value, onChange } = props

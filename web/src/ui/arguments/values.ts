@@ -6,7 +6,7 @@ export type { Argument }
 /** The server's mask of a hidden value. */
 const MASK = '***'
 
-/** The name under which the server speaks of argument n. */
+/** The name that the server uses for argument n. */
 export function fieldOf(n: number): string {
   return `task_arguments[${n}]`
 }

@@ -17,7 +17,7 @@ interface Props {
   height?: number
 }
 
-/** Values over time, as a chart and, word for word, as a table. */
+/** Values over time, as a chart and, with the same values, as a table. */
 export function TimeChart({ series, from, to, height = 240 }: Props) {
   const t = useText()
   const [as, setAs] = useState('chart')

@@ -9,7 +9,7 @@ interface Props {
   className?: string
 }
 
-/** The button that copies the text beside it. */
+/** The button that copies the text next to it. */
 export function CopyIcon({ source, label, className = '' }: Props) {
   const w = useWords()
   const { isCopied, copy } = useCopy()

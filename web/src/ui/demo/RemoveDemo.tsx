@@ -29,7 +29,7 @@ const useText = catalogue(
   },
 )
 
-/** Deletes all objects of the demo that nobody changed or uses, and says which remain. */
+/** Deletes all objects of the demo that nobody has changed or uses, and says which remain. */
 export function RemoveDemo() {
   const t = useText()
   const client = useQueryClient()

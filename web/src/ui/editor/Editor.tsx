@@ -131,7 +131,7 @@ function base(hint: string): Extension[] {
     highlightActiveLineGutter(),
     highlightSelectionMatches(),
     search({ top: true }),
-    // Esc, then Tab goes on to the next control: the keyboard is never caught.
+    // Esc, then Tab moves to the next control: the keyboard is never trapped.
     keymap.of([
       ...searchKeymap,
       ...completionKeymap,

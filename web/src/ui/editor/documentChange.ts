@@ -1,5 +1,7 @@
-/** The one change that leads from a text to another; what is the same at both ends stays, and so
- * does a cursor that stands there. */
+/**
+ * The one change that leads from one text to another; equal parts at both ends are kept, and so is
+ * a cursor in them.
+ */
 export function changeTo(
   before: string,
   after: string,

@@ -2,8 +2,10 @@ import type { Diagnostic } from '@codemirror/lint'
 import type { EditorView } from '@codemirror/view'
 import { api, ok, type Shape } from '../../api/client'
 
-/** The faults that the server reports, as marks in the editor. A server that cannot be reached
- * marks nothing: writing goes on. */
+/**
+ * The faults that the server reports, as marks in the editor. If the server cannot be reached,
+ * nothing is marked, and writing continues.
+ */
 export async function faultsIn(
   view: EditorView,
   filename: string,

@@ -6,7 +6,7 @@ import './formPage.css'
 
 interface Props {
   title: string
-  /** The present values in a few words, shown beside the title. */
+  /** The current values in a few words, next to the title. */
   summary?: string
   /** The server refused one of the fields: they must be visible. */
   hasErrors?: boolean

@@ -70,7 +70,7 @@ interface PictureProps {
   onStep: (step: string | null) => void
 }
 
-/** The graph, and beside it the step that was chosen. */
+/** The graph, and next to it the selected step. */
 export function RunPicture({ workflow, jobId, step, onStep }: PictureProps) {
   const t = useText()
   const { states, jobsOf, edgeState } = useSteps(workflow.id, jobId)

@@ -37,7 +37,7 @@ interface Props {
   children?: ReactNode
 }
 
-/** A step beside the graph: its log, its input and its output. */
+/** A step next to the graph: its log, its input and its output. */
 export function StepDetails({ node, jobs, hasRun, onClose, children }: Props) {
   const t = useText()
   const w = useWords()

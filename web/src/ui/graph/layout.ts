@@ -113,7 +113,9 @@ function shift(zoom: number, axis: { from: number; size: number; room: number; f
   return Math.max(MARGIN - first * zoom, MARGIN + room - (from + size) * zoom)
 }
 
-/** Where a new node fits into a graph that somebody arranged: behind this node, or the last one. */
+/**
+ * Where a new node fits into a graph that a person has arranged: behind this node, or the last one.
+ */
 export function freePlace(
   { nodes, edges }: Pick<Draft, 'nodes' | 'edges'>,
   after?: string | null,

@@ -1,7 +1,7 @@
 import { actionText } from './actionText'
 import './history.css'
 
-/** An action of the audit log in words, with its code beside it. */
+/** An action of the audit log in words, with its code next to it. */
 export function ActionName({ code }: { code: string }) {
   const text = actionText(code)
   return (

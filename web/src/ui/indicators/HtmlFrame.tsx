@@ -6,7 +6,8 @@ interface Props {
   big?: boolean | undefined
 }
 
-// The frame inherits the console's policy; this one forbids whatever that still allows.
+// The frame inherits the console's policy; this one forbids everything that the console's still
+// allows.
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 const COLORS = { light: ['#1c2126', '#1864ab'], dark: ['#d5dbe1', '#74c0fc'] } as const
 

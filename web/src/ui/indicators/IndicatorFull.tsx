@@ -10,7 +10,7 @@ const FigureChart = lazy(() =>
 
 interface Props {
   indicator: Pick<IndicatorLine, 'id' | 'title' | 'type' | 'value'>
-  /** For the wall: read from across the room. */
+  /** For the wall: large enough to be read from across the room. */
   big?: boolean | undefined
 }
 

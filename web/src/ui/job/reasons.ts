@@ -27,6 +27,10 @@ const useReasons = catalogue(
     host_rebooted: 'The host rebooted during the run.',
     journal_lost: 'The agent’s journal was lost: the outcome is unknown.',
     agent_restarted: 'The agent restarted and has no record of this job.',
+    needs_own_agent:
+      'A TheEye agent cannot run it: it cannot run as another user, and cannot mask secrets.',
+    held: 'A person put it on hold.',
+    restored: 'The database was restored from a backup. It may have run since.',
   } as Record<string, string>,
   {
     script_unavailable: 'El agente no pudo obtener el script o un archivo de la tarea.',
@@ -55,6 +59,10 @@ const useReasons = catalogue(
     host_rebooted: 'El equipo se reinició durante la ejecución.',
     journal_lost: 'Se perdió el diario del agente: se desconoce el resultado.',
     agent_restarted: 'El agente se reinició y no tiene constancia de este trabajo.',
+    needs_own_agent:
+      'Un agente de TheEye no puede ejecutarlo: no cambia de usuario ni oculta secretos.',
+    held: 'Una persona lo puso en espera.',
+    restored: 'La base de datos se restauró de una copia. Quizá se ejecutó desde entonces.',
   },
 )
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 
 interface Props {
   title: string
-  /** A word beside the title. */
+  /** A word next to the title. */
   aside?: ReactNode
   /** Buttons at the right end. */
   right?: ReactNode

@@ -7,7 +7,7 @@ import { Ago } from '../state/Time'
 const useText = catalogue(
   {
     removed: (n: number) =>
-      `${plural(n, 'older job was', 'older jobs were')} removed by retention or by hand, the last`,
+      `${plural(n, 'older job was', 'older jobs were')} removed by retention or manually, the last`,
     deleting: (done: number, total: number | null) =>
       total === null
         ? `History is being deleted: ${plural(done, 'job', 'jobs')} so far.`

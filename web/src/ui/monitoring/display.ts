@@ -44,13 +44,16 @@ export function knownValues(values: (number | null)[]): number[] {
 
 const LARGE = new Set(['chart', 'html', 'file'])
 
-/** Whether the value of an indicator takes more room than a line. */
+/** Whether the value of an indicator takes more space than a line. */
 export function isLarge({ type }: Pick<IndicatorLine, 'type'>): boolean {
   return LARGE.has(type)
 }
 
+const NUMERIC = new Set(['counter', 'progress'])
+
 /** A value in one line. The stream contains small values, which are newer than the summary. */
 export function shortText(indicator: Pick<IndicatorLine, 'type' | 'value' | 'gist'>): string {
+  if (NUMERIC.has(indicator.type)) return number(Number(indicator.value), 2)
   return String(isLarge(indicator) ? indicator.gist : indicator.value)
 }
 

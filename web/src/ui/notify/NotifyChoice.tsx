@@ -10,11 +10,11 @@ import type { OwnChannels } from './ownRule'
 const useText = catalogue(
   {
     also: 'Also notify',
-    alsoHint: 'Channels that get the alerts of this one, besides those of the rules.',
+    alsoHint: 'Channels that also get these alerts, in addition to those of the rules.',
   },
   {
     also: 'Avisar también a',
-    alsoHint: 'Canales que reciben las alertas de este, además de los de las reglas.',
+    alsoHint: 'Canales que también reciben estas alertas, además de los de las reglas.',
   },
 )
 

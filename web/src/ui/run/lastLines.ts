@@ -10,7 +10,9 @@ export interface JobOutput {
   isOver: boolean
 }
 
-/** The last lines of a job's output, live from wherever it is; goes on after a broken connection. */
+/**
+ * The last lines of a job's output, live, wherever it is used; continues after a broken connection.
+ */
 export function useLastLines(jobId: string, most: number): JobOutput {
   const [tail, setTail] = useState<JobOutput>({ lines: [], isOver: false })
   useEffect(() => {
@@ -43,7 +45,7 @@ async function follow(
         if (message.event === 'end') return true
       }
     } catch {
-      // Connection lost: the last id says where to resume.
+      // The connection was lost: the last id says where to resume.
     }
     if (!stop.aborted) await new Promise((done) => setTimeout(done, AGAIN_MS))
   }

@@ -62,8 +62,10 @@ async function ofWorkflow(id: string): Promise<Runnable> {
   return { name, enable, acl, arguments: first?.arguments ?? null }
 }
 
-/** Whether this person may run what carries the ACL. Users see only what names them; managers see
- * everything but run only what names them, too. */
+/**
+ * Whether this person may run the object with the ACL. Users see only what names them; managers see
+ * everything but also run only what names them.
+ */
 export function useMayRun(): (acl: string[]) => boolean {
   const { credential, email, username, member_id } = useProfile()
   const isManager = credential === 'manager'

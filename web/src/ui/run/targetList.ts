@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { taskNamesQuery } from '../../api/queries/automation/task'
-import { workflowNamesQuery } from '../../api/queries/automation/workflowNames'
+import { taskNamesQuery, workflowNamesQuery } from '../../api/queries/names'
 import type { Target } from './target'
 
 /** Every task and workflow that this reader sees, to choose from. */
@@ -11,7 +10,7 @@ export function useTargets(): Target[] {
     ...tasks.map((task) => ({
       kind: 'task' as const,
       id: task.id,
-      name: task.hostname ? `${task.name}, ${task.hostname}` : task.name,
+      name: task.detail ? `${task.name}, ${task.detail}` : task.name,
     })),
     ...flows.map((workflow) => ({
       kind: 'workflow' as const,

@@ -4,10 +4,18 @@ import json
 import re
 import ssl
 import time
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from belvedere.agent.checks.http_client import Answer, BadAnswer, fetch
+from belvedere.agent.checks.http_client import (
+    MAX_SINGLE_WRITE,
+    Answer,
+    BadAnswer,
+    WebRequest,
+    fetch,
+    prepare,
+)
 from belvedere.agent.checks.outcome import Outcome, explain, masked
 from belvedere.base.errors import Invalid
 from belvedere.base.text.regex import compile_pattern
@@ -17,21 +25,23 @@ MAX_REDIRECTS = 5
 # Headers that are sent to another origin after a redirect.
 CROSS_ORIGIN_HEADERS = ("accept", "content-type")
 REDIRECTS = (301, 302, 303, 307, 308)
+# The request of a monitor, in the memory of its check.
+REQUEST = "request"
 _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 
 
-async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
+async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     if config.get("problem"):
         return _failure("scraper:config:secret", config["problem"])
-    outcome = await _check(config)
+    outcome = await _check(config, memory)
     outcome.message = masked(outcome.message, config.get("masks", ()))
     return outcome
 
 
-async def _check(config: dict[str, Any]) -> Outcome:
+async def _check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     began = time.monotonic()
     try:
-        answer = await _fetch(config)
+        answer = await _fetch(config, memory)
     except ssl.SSLCertVerificationError as fault:
         return _failure(
             "scraper:error:tls", f"The certificate is not valid: {fault.verify_message}"
@@ -53,16 +63,48 @@ def _failure(event: str, message: str) -> Outcome:
     return Outcome("failure", event, message)
 
 
-async def _fetch(config: dict[str, Any]) -> Answer:
-    url, method, body = config["url"], config["method"], config["body"].encode()
+async def _fetch(config: dict[str, Any], memory: dict[str, Any]) -> Answer:
+    request: WebRequest | None = memory.get(REQUEST)
+    if request is None:
+        request = _first_request(config)
+        # A longer one has a body, which the configuration already contains: not stored twice.
+        if len(request.data) <= MAX_SINGLE_WRITE:
+            memory[REQUEST] = request
+    answer = await fetch(config, request)
+    return answer if _redirection(config, answer) is None else await _follow(config, answer)
+
+
+def _first_request(config: dict[str, Any]) -> WebRequest:
+    return prepare(
+        config["url"],
+        config["method"],
+        _headers(config),
+        config["body"].encode(),
+        gzip=config["gzip"],
+    )
+
+
+def _headers(config: dict[str, Any]) -> dict[str, str]:
     headers = dict(config["headers"])
     if config["json"] and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = "application/json"
-    for _ in range(MAX_REDIRECTS + 1):
-        answer = await fetch(config, url, method, headers, body)
-        to = answer.headers.get("location")
-        # A redirect with the expected status is a normal response.
-        if answer.status not in REDIRECTS or to is None or _is_expected(config, answer.status):
+    return headers
+
+
+def _redirection(config: dict[str, Any], answer: Answer) -> str | None:
+    """Where the response redirects to. One with the expected status is a normal response."""
+    if answer.status not in REDIRECTS or _is_expected(config["status_code"], answer.status):
+        return None
+    return answer.headers.get("location")
+
+
+async def _follow(config: dict[str, Any], answer: Answer) -> Answer:
+    """The response at the end of the redirects."""
+    url, method, body = config["url"], config["method"], config["body"].encode()
+    headers = _headers(config)
+    for _ in range(MAX_REDIRECTS):
+        to = _redirection(config, answer)
+        if to is None:
             return answer
         target = urljoin(url, to)
         if not target.startswith(("http://", "https://")):
@@ -75,7 +117,10 @@ async def _fetch(config: dict[str, Any]) -> Answer:
             # Credentials are for the origin that they were configured for, under any name.
             headers = {n: v for n, v in headers.items() if n.lower() in CROSS_ORIGIN_HEADERS}
         url = target
-    raise BadAnswer(f"More than {MAX_REDIRECTS} redirects.")
+        answer = await fetch(config, prepare(url, method, headers, body, gzip=config["gzip"]))
+    if _redirection(config, answer) is not None:
+        raise BadAnswer(f"More than {MAX_REDIRECTS} redirects.")
+    return answer
 
 
 def _origin(url: str) -> tuple[str, str, int]:
@@ -87,19 +132,28 @@ def _origin(url: str) -> tuple[str, str, int]:
     )
 
 
-def _is_expected(config: dict[str, Any], status: int) -> bool:
-    expected = config["status_code"]
+@lru_cache(maxsize=1_024)
+def _is_expected(expected: str, status: int) -> bool:
     return bool(expected) and compile_pattern(expected).matches(str(status))
 
 
 async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tuple[str, str]:
     """Event name and message of the first mismatch; empty without one."""
     expected = config["status_code"]
-    if expected and not _is_expected(config, answer.status):
+    if expected and not _is_expected(expected, answer.status):
         return "scraper:mismatch:status_code", f"status {answer.status}, expected {expected}"
     if not expected and answer.status >= 400:
         return "scraper:mismatch:status_code", f"status {answer.status}"
-    text = answer.body.decode("utf-8", "replace")
+    if config["pattern"] or config["json_path"]:
+        event, message = await _text_fault(config, answer.body.decode("utf-8", "replace"))
+        if event:
+            return event, message
+    if config["max_ms"] and took_ms > config["max_ms"]:
+        return "scraper:slow", f"took {took_ms:.0f} ms, limit {config['max_ms']} ms"
+    return "", ""
+
+
+async def _text_fault(config: dict[str, Any], text: str) -> tuple[str, str]:
     if config["pattern"]:
         try:
             is_match = await CooperativeSearch(compile_pattern(config["pattern"])).contains_match(
@@ -109,13 +163,8 @@ async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tupl
             return "scraper:error:pattern", explain(refusal)
         if not is_match:
             return "scraper:mismatch:pattern", "the pattern does not match the response"
-    if config["json_path"]:
-        fault = _json_fault(config, text)
-        if fault:
-            return "scraper:mismatch:json", fault
-    if config["max_ms"] and took_ms > config["max_ms"]:
-        return "scraper:slow", f"took {took_ms:.0f} ms, limit {config['max_ms']} ms"
-    return "", ""
+    fault = _json_fault(config, text) if config["json_path"] else ""
+    return ("scraper:mismatch:json", fault) if fault else ("", "")
 
 
 def _json_fault(config: dict[str, Any], text: str) -> str:

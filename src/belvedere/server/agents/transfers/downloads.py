@@ -30,7 +30,7 @@ class Downloads:
     def request(self, sha256: str) -> None:
         if len(sha256) > MAX_HASH or len(self._requested) >= MAX_REQUESTED:
             raise CloseConnection(
-                4400, f"A hash is too long, or {MAX_REQUESTED} contents wait already."
+                4400, f"A hash is too long, or more than {MAX_REQUESTED} contents are open."
             )
         self._requested[sha256] = None
         if not self._is_busy:

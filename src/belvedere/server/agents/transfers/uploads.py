@@ -3,8 +3,7 @@
 import asyncio
 
 from belvedere.db.signals import log_written
-from belvedere.jobs.output import artifacts
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import artifacts, log_store
 from belvedere.protocol import (
     CHUNK,
     FILE,
@@ -84,7 +83,7 @@ class Uploads:
             if self._accepts(fence, data):
                 self._store_file(fence, number, at_byte, data)
         else:
-            raise CloseConnection(4400, "An unknown frame.")
+            raise CloseConnection(4400, "The agent sent an unknown frame.")
 
     def _accepts(self, fence: int, data: bytes) -> bool:
         """Whether the attempt is open here; data of other attempts is dropped."""
@@ -104,14 +103,14 @@ class Uploads:
         self._reached[fence] = max(after, at_byte + len(data))
         job_id = connection.jobs[fence]
         dropped = not connection.runtime.storage.take(connection.customer_id, len(data))
-        piece = joblog.LogPiece(
+        piece = log_store.LogPiece(
             fence, job_id, at_byte, at_line, data, after, connection.customer_id, dropped
         )
-        future = connection.runtime.logs.write_batched(joblog.append, piece)
+        future = connection.runtime.logs.write_batched(log_store.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._on_stored(piece, done))
 
-    def _on_stored(self, piece: joblog.LogPiece, done: "asyncio.Future[int]") -> None:
+    def _on_stored(self, piece: log_store.LogPiece, done: "asyncio.Future[int]") -> None:
         if self._has_failed(piece.fence, done):
             return
         self._durable[piece.fence] = done.result()

@@ -42,7 +42,7 @@ const INSTANTS = 100
 /** The history of a schedule's instants, newest first, page by page. */
 export const scheduleRunsQuery = (id: string) =>
   infiniteQueryOptions({
-    queryKey: ['schedule', id, 'ledger'],
+    queryKey: ['schedule', id, 'runs'],
     queryFn: ({ pageParam, signal }) => {
       const query = untypedQuery({ limit: INSTANTS, 'where[nominal][$lt]': pageParam })
       const params = { path: { id }, query }

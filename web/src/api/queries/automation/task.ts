@@ -41,13 +41,6 @@ export const taskQuery = (id: string) =>
     queryFn: () => ok<Task>(api.GET('/task/{id}', { params: { path: { id } } })),
   })
 
-/** Every task's name and host, to choose from. */
-export const taskNamesQuery = queryOptions({
-  queryKey: ['task', 'names'],
-  queryFn: () => ok(api.GET('/task', { params: { query: untypedQuery({ 'sort[name]': 1 }) } })),
-  staleTime: 60_000,
-})
-
 /** Everything that can start a task or workflow. */
 export const triggersQuery = queryOptions({
   queryKey: ['event', 'list'],

@@ -24,6 +24,13 @@ export const workflowQuery = (id: string) =>
     queryFn: () => ok<Workflow>(api.GET('/workflows/{id}', { params: { path: { id } } })),
   })
 
+/** All workflows with their graphs, for the thumbnails of the list. */
+export const workflowGraphsQuery = queryOptions({
+  queryKey: ['workflow', 'graphs'],
+  queryFn: () => ok<Workflow[]>(api.GET('/workflows')),
+  staleTime: 60_000,
+})
+
 const RUNS = 50
 /** The runs of a workflow, newest first, without those of its steps, a page at a time. */
 export const runsQuery = (id: string) =>

@@ -120,21 +120,25 @@ export function hostWarningsQuery(id: string) {
   })
 }
 
-/** Every host's name, to choose from. */
-export const hostNamesQuery = queryOptions({
-  queryKey: ['host', 'names'],
-  queryFn: () => ok(api.GET('/host', { params: { query: untypedQuery({ 'sort[hostname]': 1 }) } })),
+/** A host that is online, or else any host; null: there is none. */
+export const anyHostQuery = queryOptions({
+  queryKey: ['host', 'any'],
+  queryFn: async () => (await firstHost({ 'where[state]': 'online' })) ?? (await firstHost({})),
 })
 
-/** The tags of hosts. */
-export const hostTagsQuery = queryOptions({
-  queryKey: ['tag', 'host'],
-  queryFn: async () => {
-    const tags = await ok(api.GET('/tag', { params: { query: untypedQuery({ object: 'host' }) } }))
-    return tags.map(({ name }) => name)
-  },
-  staleTime: 60_000,
-})
+/** A host that was added and connected since a moment. */
+export const newHostQuery = (since: string | null) =>
+  queryOptions({
+    queryKey: ['host', 'new', since],
+    queryFn: () => firstHost({ 'where[state]': 'online', 'where[creation_date][$gte]': since }),
+    enabled: since !== null,
+  })
+
+async function firstHost(where: Record<string, string | null>): Promise<Host | null> {
+  const query = untypedQuery({ ...where, limit: 1 })
+  const [host] = await ok(api.GET('/host', { params: { query } }))
+  return host ?? null
+}
 
 /** Where new hosts reach the server. */
 export const installAddressQuery = queryOptions({

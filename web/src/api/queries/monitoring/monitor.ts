@@ -154,11 +154,16 @@ export const tagsQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** All monitors by name, to choose from. */
-export const monitorNamesQuery = queryOptions({
-  queryKey: ['monitor', 'names'],
-  queryFn: () => ok(api.GET('/monitor', { params: { query: untypedQuery({ 'sort[name]': 1 }) } })),
-})
+/** The monitors of a group, by name. */
+export const monitorsByIdQuery = (ids: string[]) =>
+  queryOptions({
+    queryKey: ['monitor', 'by-id', ids],
+    queryFn: () => {
+      const query = untypedQuery({ 'where[id][$in][]': ids, 'sort[name]': 1 })
+      return ok(api.GET('/monitor', { params: { query } }))
+    },
+    enabled: ids.length > 0,
+  })
 
 export interface Span {
   from: string

@@ -69,14 +69,14 @@ function Decide({ need }: { need: PendingDecision }) {
   })
   return (
     <Group gap={6} wrap="nowrap">
-      {need.answers.includes('reject') ? (
-        <Button size="compact-xs" variant="default" onClick={() => decide.mutate(false)}>
-          {t.reject}
-        </Button>
-      ) : null}
       {need.answers.includes('approve') ? (
         <Button size="compact-xs" onClick={() => decide.mutate(true)}>
           {t.approve}
+        </Button>
+      ) : null}
+      {need.answers.includes('reject') ? (
+        <Button size="compact-xs" variant="default" onClick={() => decide.mutate(false)}>
+          {t.reject}
         </Button>
       ) : null}
     </Group>

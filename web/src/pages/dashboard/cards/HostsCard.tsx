@@ -73,8 +73,8 @@ function Row({ host }: { host: HostLine }) {
             ) : null
           ) : (
             <>
-              {` · ${t.lastSeen} `}
-              <Ago at={host.last_seen} />
+              {` · ${host.last_seen ? t.lastSeen : t.neverConnected} `}
+              {host.last_seen ? <Ago at={host.last_seen} /> : null}
             </>
           )}
         </Text>

@@ -25,7 +25,7 @@ export function PendingCard() {
           </Badge>
         ) : null}
       </Group>
-      {data?.length === 0 && counts && !counts.hosts.down ? (
+      {data?.length === 0 ? (
         <Text size="sm" c="dimmed" p="md">
           {t.noAttention}
         </Text>

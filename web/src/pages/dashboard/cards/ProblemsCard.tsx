@@ -12,7 +12,7 @@ import { Ago } from '../../../ui/state/Time'
 import { failedJobsQuery, problemMonitorsQuery, SHOWN_PROBLEMS } from '../queries'
 import { useText } from '../text'
 
-/** Hosts, monitors and jobs that need somebody; not drawn at all where there is none. */
+/** Hosts, monitors and jobs that need attention; not rendered if there are none. */
 export function ProblemsCard() {
   const t = useText()
   const { data: counts } = useQuery(countsQuery)
@@ -21,6 +21,11 @@ export function ProblemsCard() {
   const failing = (monitors?.rows ?? []).filter((row) =>
     ['fail', 'warn', 'lost'].includes(monitorLook(row)),
   )
+  // Monitors that are not checked because their host is offline are listed after all failing ones,
+  // and not counted.
+  const unchecked = failing.filter((row) => monitorLook(row) === 'lost').length
+  const { failure = 0, updates_stopped = 0 } = counts?.monitors ?? {}
+  const total = monitors?.total ?? 0
   const hosts = counts?.hosts.down_hosts ?? []
   if (hosts.length + failing.length + (jobs?.length ?? 0) === 0) return null
   return (
@@ -28,13 +33,15 @@ export function ProblemsCard() {
       <Column title={t.hostsDown} count={counts?.hosts.down ?? 0} to="/hosts">
         {hosts.map((host) => (
           <Problem key={host.id} to={`/hosts/${host.id}`} look="fail" name={host.hostname}>
-            {t.lastSeen} <Ago at={host.last_seen} />
+            {host.last_seen ? t.lastSeen : t.neverConnected}{' '}
+            {host.last_seen ? <Ago at={host.last_seen} /> : null}
           </Problem>
         ))}
       </Column>
       <Column
         title={t.monitorsFailing}
-        count={counts ? counts.monitors.failure + counts.monitors.updates_stopped : failing.length}
+        count={Math.max(failure + updates_stopped + unchecked, failing.length)}
+        isMore={unchecked > 0 && total > SHOWN_PROBLEMS}
         to="/monitors"
         search={{ state: 'problems' }}
       >
@@ -110,7 +117,7 @@ function Problem({ to, look, name, children }: ProblemProps) {
     <AppLink to={to} className="dash-problem">
       <StateIcon look={look} size={14} />
       <span className="clip">
-        <Text span size="sm" fw={550}>
+        <Text span size="sm" fw={550} className="dash-problem-name clip" title={name}>
           {name}
         </Text>{' '}
         <Text span size="xs" c="dimmed">

@@ -32,6 +32,40 @@ test('a lost job is a problem, and the link to all of them covers lost and faile
   expect(stateNames({ state: 'problems' })).toContain('problems')
 })
 
+const OFFLINE = { id: 'h1', hostname: 'web-1', last_seen: null }
+const FAILING = { type: 'ping', hostname: 'web-2', enable: true, state: 'failure' }
+const UNCHECKED = { ...FAILING, hostname: 'web-1', state: 'unknown', is_host_down: true }
+
+/** Shows the monitors with the counts of the server; the badge of the failing ones. */
+async function badgeOf(rows: object[], total: number, failure: number) {
+  answer('GET /-/counts', {
+    hosts: { down: 1, down_hosts: [OFFLINE] },
+    monitors: { failure, updates_stopped: 0 },
+  })
+  answer('GET /job', [])
+  const lines = rows.map((row, n) => ({ ...row, id: `m${n}`, name: `Monitor ${n}` }))
+  const headers = { 'x-total-count': String(total) }
+  answer('GET /-/board/monitors', Response.json(lines, { headers }))
+  await renderPage(<ProblemsCard />)
+  await screen.findByText('Monitor 0')
+  // The counts are read.
+  await screen.findByRole('link', { name: /^web-1/ })
+  return screen.getByRole('heading', { name: 'Monitors failing' }).nextElementSibling!.textContent
+}
+
+test('the number of failing monitors includes those that are not checked', async () => {
+  expect(await badgeOf([FAILING, UNCHECKED], 2, 1)).toBe('2')
+})
+
+test('it says if more monitors are not checked than are listed', async () => {
+  const rows = [FAILING, UNCHECKED, UNCHECKED, UNCHECKED, UNCHECKED]
+  expect(await badgeOf(rows, 12, 1)).toBe('5+')
+})
+
+test('it is exact if more monitors fail than are listed', async () => {
+  expect(await badgeOf(Array(5).fill(FAILING), 12, 7)).toBe('7')
+})
+
 test('a manager can remove the shared layout', async () => {
   answer(`GET ${LAYOUT}`, { own: null, shared: DEFAULT_LAYOUT })
   answer(`DELETE ${LAYOUT}`, { own: null, shared: null })

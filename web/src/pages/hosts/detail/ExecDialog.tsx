@@ -3,7 +3,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { hostNamesQuery, MAX_CHOICES } from '../../../api/queries/names'
+import { sortNames } from '../../../lib/format'
 import { Dialog } from '../../../ui/form/Dialog'
 import { Form } from '../../../ui/form/Form'
 import { useWords } from '../../../ui/text'
@@ -78,7 +79,8 @@ export function ExecDialog({ onClose, hosts: first = [] }: Props) {
             <MultiSelect
               searchable
               label={t.onHosts}
-              data={data.map((host) => ({ value: host.hostname, label: host.hostname }))}
+              limit={MAX_CHOICES}
+              data={data.map((host) => host.name)}
               value={hosts}
               onChange={setHosts}
               error={errors.hosts}
@@ -86,7 +88,7 @@ export function ExecDialog({ onClose, hosts: first = [] }: Props) {
             <MultiSelect
               searchable
               label={t.onTags}
-              data={[...new Set(data.flatMap((host) => host.tags))].toSorted()}
+              data={sortNames(new Set(data.flatMap((host) => host.tags)))}
               value={tags}
               onChange={setTags}
               error={errors.tags}

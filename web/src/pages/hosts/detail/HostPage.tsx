@@ -67,7 +67,13 @@ function Head({ host }: { host: Host }) {
               {hostStateText(host)}
             </Text>
             <Text size="xs" c="dimmed" component="div">
-              {t.lastSeen} <Ago at={host.last_seen} />
+              {host.last_seen ? (
+                <>
+                  {t.lastSeen} <Ago at={host.last_seen} />
+                </>
+              ) : (
+                t.neverConnected
+              )}
             </Text>
           </div>
           {host.tags.map((tag) => (

@@ -2,7 +2,7 @@ import { Button, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { PartyPopper } from 'lucide-react'
 import { useState } from 'react'
-import { type Host, hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { type Host, newHostQuery } from '../../../api/queries/monitoring/host'
 import { usePageTitle } from '../../../app/title'
 import { AppLink } from '../../../ui/AppLink'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
@@ -87,12 +87,10 @@ function Enrol({ onAgain }: { onAgain: () => void }) {
 
 /** The first host that was created after the line was made. */
 function useNewHost(tokenCreatedAt: string | null): Host | undefined {
-  const { data = [] } = useQuery({
-    ...hostNamesQuery,
-    enabled: tokenCreatedAt !== null,
+  const { data } = useQuery({
+    ...newHostQuery(tokenCreatedAt),
     // Events bring it at once; this is for when they cannot.
     refetchInterval: 5_000,
   })
-  if (tokenCreatedAt === null) return undefined
-  return data.find((host) => host.state === 'online' && host.creation_date >= tokenCreatedAt)
+  return data ?? undefined
 }

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Plus, Search, Terminal } from 'lucide-react'
 import { useRef } from 'react'
-import { hostTagsQuery } from '../../../api/queries/monitoring/host'
+import { tagNamesQuery } from '../../../api/queries/names'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { AppLink } from '../../../ui/AppLink'
@@ -35,7 +35,7 @@ export function HostFilters({ search, total, chosen, onCommand }: Props) {
   const settle = useDebouncedCallback((q: string) => set({ q: q || undefined }), 200)
   const field = useRef<HTMLInputElement>(null)
   useKeys({ '/': () => field.current?.focus() })
-  const { data: tags = [] } = useQuery(hostTagsQuery)
+  const { data: tags = [] } = useQuery(tagNamesQuery('host'))
   const { hostStates } = useMonitoringText()
   const figures = useUsageText()
   return (

@@ -56,7 +56,13 @@ export const HostRow = memo(function HostRow({ host, isActive, isChosen, onToggl
       <Text size="xs" c="dimmed" component="div" className="host-agent clip">
         {host.agent_version ? `${t.agent} ${host.agent_version}` : null}
         <div>
-          {t.lastSeen} <Ago at={host.last_seen} />
+          {host.last_seen ? (
+            <>
+              {t.lastSeen} <Ago at={host.last_seen} />
+            </>
+          ) : (
+            t.neverConnected
+          )}
         </div>
       </Text>
       <div className="host-figures">

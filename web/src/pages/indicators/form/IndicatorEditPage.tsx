@@ -167,7 +167,7 @@ function Form({ values, error, isOld, onChange, onSubmit, children }: FormProps)
           </Group>
           <OptionGroup
             title={t.groups.about}
-            summary={[values.description, ...values.tags].filter(Boolean).join(', ')}
+            summary={[values.description, ...values.tags].filter(Boolean).join(' · ')}
             hasErrors={hasErrorIn(errors, ['description', 'tags'])}
           >
             <TextInput

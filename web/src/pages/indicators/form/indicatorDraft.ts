@@ -66,8 +66,8 @@ export function valuesOf(indicator: Indicator): Values {
   }
 }
 
-/** `before`: what the form began with. An unchanged value is not sent: its source may
- * have pushed another one meanwhile. */
+/** `before`: the initial values of the form. An unchanged value is not sent: its source may have
+ * pushed another one in the meantime. */
 export function bodyOf(values: Values, before?: Values): Shape<'IndicatorBody'> {
   const { title, severity, description, tags, sticky, read_only, enable, alerts } = values
   return {

@@ -27,7 +27,7 @@ export function AttemptSelect({ job, attempt, onAttempt }: Props) {
           .sort((a, b) => b.number - a.number)
           .map((attempt) => ({
             value: String(attempt.number),
-            label: `${t.attemptN(attempt.number)} · ${attempt.state}`,
+            label: `${t.attemptN(attempt.number)} · ${t.attemptStates[attempt.state] ?? attempt.state}`,
           })),
       ]}
     />

@@ -18,7 +18,8 @@ export const useHeldText = catalogue(
       accepted: 'The host has accepted jobs after the backup. This job may be one of them.',
       restarted:
         'The agent was restarted after the backup, so that its journal cannot show what ran before.',
-      rolled_back: 'The host was restored from a snapshot too. Its journal has lost what it ran.',
+      rolled_back:
+        'The host was restored from a snapshot too. Its journal no longer shows what it ran.',
     } as Record<string, string>,
     script: (name: string) => `Script ${name}`,
     attempts: (n: number) => `${plural(n, 'attempt', 'attempts')} before the backup`,
@@ -66,7 +67,7 @@ export const useHeldText = catalogue(
       restarted:
         'El agente se reinició después de la copia; su registro no puede demostrar qué se ejecutó antes.',
       rolled_back:
-        'El equipo también se restauró desde una instantánea. Su registro perdió lo que ejecutó.',
+        'El equipo también se restauró desde una instantánea. Su registro ya no muestra lo que ejecutó.',
     },
     script: (name: string) => `Script ${name}`,
     attempts: (n: number) => `${plural(n, 'intento', 'intentos')} antes de la copia`,

@@ -44,7 +44,7 @@ export function JobBulkActions({ selection, rows }: { selection: Selection; rows
   })
   useKeys({ Escape: selection.clear })
   return (
-    <Group className="head jobs-bulk" wrap="nowrap">
+    <Group className="head jobs-bulk" gap={8}>
       <Text size="sm" fw={600} role="status">
         {t.selected(selection.chosen.size)}
       </Text>

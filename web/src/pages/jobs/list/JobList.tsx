@@ -39,12 +39,12 @@ interface Props {
   onMore: () => void
 }
 
-/** Ten thousand rows and more: only those in sight are in the page. */
+/** Ten thousand rows and more: only the visible ones are in the page. */
 export function JobList({ rows, total, filter, selection, top, hasMore, onMore }: Props) {
   const t = useJobsText()
   const go = useAppNavigate()
   const linkProps = useLinkProps()
-  const isNarrow = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
+  const isNarrow = useMediaQuery('(max-width: 900px)', false, { getInitialValueInEffect: false })
   const { density } = usePrefs()
   const height = isNarrow ? CARD_PX : HEIGHTS[density]
   const box = useRef<HTMLDivElement>(null)

@@ -145,13 +145,12 @@ function Card({ job, linkProps, values }: PartProps) {
         <Definition job={job} linkProps={linkProps} />
       </span>
       <span className="jobs-second clip">
-        {jobStateText(job)} · {shortId(job.id)} · {job.hostname ? `${job.hostname} · ` : ''}
-        <Ago at={job.creation_date} />
+        {jobStateText(job)} · {shortId(job.id)} · <Ago at={job.creation_date} />
         {job.started_at ? ' · ' : ''}
         {job.started_at ? <Duration from={job.started_at} to={job.ended_at} /> : null}
       </span>
       <span className="jobs-second clip">
-        {originText(job)}
+        {[originText(job), job.hostname].filter(Boolean).join(' · ')}
         {values ? <ArgumentChips texts={values.texts} more={values.more} /> : null}
       </span>
     </span>

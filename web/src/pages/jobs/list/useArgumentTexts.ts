@@ -7,7 +7,7 @@ type Values = Shape<'JobArguments'>
 const PAUSE_MS = 120
 const AT_ONCE = 100
 
-/** The arguments of the rows in sight. They are read apart from the rows, once each: most rows of
+/** The arguments of the visible rows. They are read apart from the rows, once each: most rows of
  * a long list are never looked at. */
 export function useArgumentTexts(rows: Job[]): Map<string, Values> {
   const [values, setValues] = useState<Map<string, Values>>(new Map())

@@ -2,7 +2,7 @@ import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { api, ok } from '../../../api/client'
-import { type Monitor, monitorNamesQuery } from '../../../api/queries/monitoring/monitor'
+import { type Monitor, monitorsByIdQuery } from '../../../api/queries/monitoring/monitor'
 import { useHasLevel } from '../../../app/session'
 import { interval } from '../../../lib/format'
 import { monitorLook, monitorStateText } from '../../../lib/state'
@@ -126,8 +126,7 @@ function settingNode(value: unknown, input: FieldInput): ReactNode {
 
 function Members({ ids }: { ids: string[] }) {
   const t = useText()
-  const { data = [] } = useQuery(monitorNamesQuery)
-  const members = data.filter((monitor) => ids.includes(monitor.id))
+  const { data: members = [] } = useQuery(monitorsByIdQuery(ids))
   return (
     <Card title={t.members}>
       {members.map((member) => (

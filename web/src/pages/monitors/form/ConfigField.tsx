@@ -9,7 +9,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { monitorNamesQuery } from '../../../api/queries/monitoring/monitor'
+import { choiceOf, MAX_CHOICES, monitorNamesQuery } from '../../../api/queries/names'
 import { fileNamesQuery } from './fileNames'
 import { HeadersInput } from './HeadersInput'
 import type { Field } from './kinds'
@@ -183,15 +183,8 @@ function MemberSelect({
     <MultiSelect
       {...rest}
       searchable
-      data={data
-        .filter((monitor) => monitor.id !== self)
-        .map((monitor) => ({
-          value: monitor.id,
-          label:
-            monitor.hostname && monitor.hostname !== monitor.name
-              ? `${monitor.name} · ${monitor.hostname}`
-              : monitor.name,
-        }))}
+      limit={MAX_CHOICES}
+      data={data.filter((monitor) => monitor.id !== self).map(choiceOf)}
     />
   )
 }

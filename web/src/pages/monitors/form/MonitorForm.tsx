@@ -1,7 +1,7 @@
 import { Group, Paper, Select, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { hostNamesQuery, MAX_CHOICES } from '../../../api/queries/names'
 import { interval } from '../../../lib/format'
 import { EditForm } from '../../../ui/form/EditForm'
 import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
@@ -87,7 +87,7 @@ export function MonitorForm(props: Props) {
             title={t.groups.about}
             summary={[String(values.description), ...(values.tags as string[])]
               .filter(Boolean)
-              .join(', ')}
+              .join(' · ')}
             hasErrors={hasErrorIn(errors, ['tags', 'description'])}
           >
             <Textarea
@@ -152,7 +152,8 @@ function HostSelect({
       searchable
       allowDeselect={false}
       error={error}
-      data={data.map((host) => ({ value: host.id, label: host.hostname }))}
+      limit={MAX_CHOICES}
+      data={data.map((host) => ({ value: host.id, label: host.name }))}
       value={value}
       onChange={onChange}
     />

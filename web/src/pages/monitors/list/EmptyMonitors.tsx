@@ -4,7 +4,7 @@ import { Activity, FilterX } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { anyHostQuery } from '../../../api/queries/monitoring/host'
 import type { MonitorFilter } from '../../../api/queries/monitoring/monitor'
 import { useCan } from '../../../app/session'
 import { AppLink, useAppNavigate } from '../../../ui/AppLink'
@@ -33,8 +33,7 @@ export function NoMonitorMatches({ filter }: { filter: MonitorFilter }) {
 export function EmptyMonitors() {
   const t = useText()
   const may = useCan()('monitor.edit')
-  const { data: hosts } = useQuery(hostNamesQuery)
-  const host = hosts?.find((candidate) => candidate.state === 'online') ?? hosts?.[0]
+  const { data: host } = useQuery(anyHostQuery)
   if (!may)
     return (
       <Paper withBorder>
@@ -48,7 +47,7 @@ export function EmptyMonitors() {
       <EmptyState icon={Activity} title={t.first}>
         <p>{t.firstBody}</p>
         <NotifiedBy failure={{ kind: 'monitor.failure', objectIds: [], tags: [] }} />
-        {hosts && !host ? (
+        {host === null ? (
           <>
             <p>{t.noHost}</p>
             <InstallLine />

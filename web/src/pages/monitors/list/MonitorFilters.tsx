@@ -4,14 +4,15 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Plus, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import {
   type MonitorFilter,
   monitorsQuery,
   tagsQuery,
 } from '../../../api/queries/monitoring/monitor'
+import { hostNamesQuery, MAX_CHOICES } from '../../../api/queries/names'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
+import { sortNames } from '../../../lib/format'
 import { monitorStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { useMonitoringText } from '../../../ui/monitoring/text'
@@ -74,7 +75,8 @@ export function MonitorFilters({ filter, total }: { filter: MonitorFilter; total
         placeholder={w.host}
         value={filter.host ?? null}
         onChange={(host) => set({ host: host ?? undefined })}
-        data={hosts.map((host) => ({ value: host.id, label: host.hostname }))}
+        limit={MAX_CHOICES}
+        data={hosts.map((host) => ({ value: host.id, label: host.name }))}
       />
       {tags.length ? (
         <Select
@@ -136,5 +138,5 @@ function useTags(filter: MonitorFilter): string[] {
   const tags = new Set(data?.rows.flatMap((line) => line.tags))
   if (isCut) for (const { name } of all) tags.add(name)
   if (filter.tag) tags.add(filter.tag)
-  return [...tags].toSorted()
+  return sortNames(tags)
 }

@@ -19,17 +19,17 @@ export function ScheduleRuns({ id }: { id: string }) {
   const runs = query.data?.pages.flat() ?? []
   return (
     <Box mt="sm">
-      <Section title={t.ledger}>
+      <Section title={t.runHistory}>
         <QueryResult query={query} lines={3}>
           {() =>
             runs.length === 0 ? (
               <Text size="sm" p="md" c="dimmed">
-                {t.ledgerNone}
+                {t.runHistoryNone}
               </Text>
             ) : (
-              <ul className="sched-list" aria-label={t.ledger}>
+              <ul className="sched-list" aria-label={t.runHistory}>
                 {runs.map((run) => (
-                  <li key={run.nominal} className="row sched-ledger-row">
+                  <li key={run.nominal} className="row sched-run-row">
                     <StateIcon look={run.state === 'started' ? 'ok' : 'warn'} />
                     <Text size="sm" component="div">
                       <time dateTime={run.nominal}>{dateTime(run.nominal)}</time>

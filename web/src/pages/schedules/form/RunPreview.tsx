@@ -51,7 +51,11 @@ export function RunTimes({ fires, zone }: { fires: Fire[]; zone: string }) {
               <time dateTime={run.date}>{readerTime(run.date)}</time>
               <Marks fire={run} />
             </td>
-            {isOtherZone ? <td>{wallClockText(run.local, prefs.language)}</td> : null}
+            {isOtherZone ? (
+              <td>
+                <time dateTime={run.date}>{wallClockText(run.local)}</time>
+              </td>
+            ) : null}
           </tr>
         ))}
       </tbody>
@@ -71,11 +75,9 @@ function readerTime(date: string): string {
 
 function Marks({ fire }: { fire: Fire }) {
   const t = useText()
-  const { language } = usePrefs()
   const change = fire.clock_change as keyof typeof t.changes | null
   const note = change ? t.changes[change] : null
-  const text =
-    typeof note === 'function' ? note(fire.meant ? wallClockText(fire.meant, language) : '') : note
+  const text = typeof note === 'function' ? note(fire.meant ? wallClockText(fire.meant) : '') : note
   return (
     <>
       {fire.paused ? (

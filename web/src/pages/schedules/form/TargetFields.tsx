@@ -1,6 +1,7 @@
 import { Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { MAX_CHOICES } from '../../../api/queries/names'
 import { ArgumentForm } from '../../../ui/arguments/ArgumentForm'
 import { alignValues, firstValues } from '../../../ui/arguments/values'
 import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
@@ -83,6 +84,7 @@ function TargetField({ target, onTarget, error }: TargetProps) {
       required
       allowDeselect={false}
       readOnly={!onTarget}
+      limit={MAX_CHOICES}
       data={targets.map((target) => ({ value: keyOf(target), label: target.name }))}
       value={key}
       error={error}

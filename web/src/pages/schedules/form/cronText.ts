@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { usePrefs } from '../../../lib/prefs'
+import { prefs, usePrefs } from '../../../lib/prefs'
 
 /** Whether a repetition is by the calendar (cron) or by elapsed time. */
 export function isCron(text: string): boolean {
@@ -52,7 +52,8 @@ export function clockIn(iso: string | null, zone: string): string {
 }
 
 /** "2026-03-29T03:00:00+02:00" as a reader writes it: weekday, date, time, offset. */
-export function wallClockText(local: string, language: string): string {
+export function wallClockText(local: string): string {
+  const { language, clock } = prefs()
   const [, wall = local, offset = ''] = /^(.*?)([+-]\d\d:\d\d|Z)?$/.exec(local) ?? []
   // The wall's own figures, whatever zone this browser is in.
   const at = new Date(`${wall}Z`)
@@ -63,7 +64,7 @@ export function wallClockText(local: string, language: string): string {
     month: 'short',
     hour: '2-digit',
     minute: '2-digit',
-    hourCycle: 'h23',
+    ...(clock === 'auto' ? {} : { hour12: clock === '12' }),
   }).format(at)
   return `${text} ${offset === 'Z' ? '+00:00' : offset}`.trim()
 }

@@ -93,7 +93,9 @@ function Row({ schedule }: { schedule: Schedule }) {
           {when}
         </Text>
         <Text size="xs" c="dimmed" className="clip">
-          <span className="mono">{schedule.repeatEvery}</span> {schedule.timezone}
+          <span className="mono">{schedule.repeatEvery}</span>
+          {schedule.repeatEvery ? ' · ' : ''}
+          {schedule.timezone}
         </Text>
       </span>
       <span className="sched-strip-cell">

@@ -17,7 +17,7 @@ export interface Field {
 export interface Service {
   id: string
   label: string
-  /** The page of Apprise that says where to find the values. */
+  /** The page of Apprise that describes where to find the values. */
   help?: string
   scheme?: string
   /** For a server without TLS. */

@@ -13,7 +13,7 @@ export const useWizardText = catalogue(
     all: 'All alerts: failed and lost jobs, failing monitors and indicators, pending approvals',
     monitors: 'Only monitors',
     jobs: 'Only jobs',
-    none: 'Nothing yet: I create rules myself',
+    none: 'Nothing yet: I’ll create rules myself',
     ruleName: (name: string) => `Alerts to ${name}`,
     done: 'Done',
     save: 'Save',

@@ -28,13 +28,19 @@ export function RetentionTab() {
           {t.retentionHelp}
         </Text>
         <QueryResult query={tasks}>
-          {(all) => (
-            <div role="list">
-              {all.map((kind) => (
-                <KeepRow key={`${kind.id} ${JSON.stringify(kind.history)}`} task={kind} />
-              ))}
-            </div>
-          )}
+          {(all) =>
+            all.length ? (
+              <div role="list">
+                {all.map((kind) => (
+                  <KeepRow key={`${kind.id} ${JSON.stringify(kind.history)}`} task={kind} />
+                ))}
+              </div>
+            ) : (
+              <Text size="sm" px="md" pb="md">
+                {t.noTasks}
+              </Text>
+            )
+          }
         </QueryResult>
       </Section>
       <Purge />

@@ -6,23 +6,25 @@ import { Changes } from '../../../ui/history/Changes'
 import { changedFields } from '../draft/taskDraft'
 import { FormCard } from '../form/FormCard'
 import { useText } from '../text'
+import { useDetailText } from './text'
 
 /** The history of the task: versions of its script, changes of its definition. */
 export function HistoryTab({ task }: { task: Task }) {
   const t = useText()
+  const detail = useDetailText()
   const can = useCan()
   return (
     <Stack gap={12}>
       {task.type === 'script' ? (
-        <FormCard title={t.past.versions}>
+        <FormCard title={detail.past.versions}>
           {task.script_id && can('script.read') ? (
             <Versions id={task.script_id} />
           ) : (
-            <Text size="sm">{task.script_id ? t.noSource : t.past.none}</Text>
+            <Text size="sm">{task.script_id ? t.noSource : detail.past.none}</Text>
           )}
         </FormCard>
       ) : null}
-      <FormCard title={t.past.definition}>
+      <FormCard title={detail.past.definition}>
         <Changes object="task" id={task.id} differing={changedFields} />
       </FormCard>
     </Stack>

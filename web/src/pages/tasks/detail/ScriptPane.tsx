@@ -8,6 +8,7 @@ import { EmptyState } from '../../../ui/layout/EmptyState'
 import type { FormProps } from '../draft/taskDraft'
 import type { ScriptDraft } from '../draft/useScriptDraft'
 import { useText } from '../text'
+import { useDetailText } from './text'
 
 /** The script of a task, where its reader may see it. */
 export function ScriptPane(props: FormProps & { script: ScriptDraft }) {
@@ -76,6 +77,7 @@ function ScriptChoice({
   script,
 }: FormProps & { script: ScriptDraft }) {
   const t = useText()
+  const detail = useDetailText()
   const { data: files = [] } = useQuery(scriptsQuery)
   const scripts = files.filter((file) => file._type === 'Script' || file.id === task.script_id)
   return (
@@ -96,7 +98,7 @@ function ScriptChoice({
       {script.file ? (
         <Text size="xs" c="dimmed" className="hide-sm">
           <Anchor component={AppLink} to={`/scripts/${script.file.id}`} size="xs">
-            {t.past.version(script.file.version)}
+            {detail.past.version(script.file.version)}
           </Anchor>
         </Text>
       ) : null}

@@ -5,6 +5,7 @@ import { type Task, taskJobsQuery } from '../../../api/queries/automation/task'
 import { shortId } from '../../../lib/jobId'
 import { jobLook, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
+import { originText } from '../../../ui/job/origin'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { RemovedJobs } from '../../../ui/list/RemovedJobs'
@@ -12,10 +13,12 @@ import { useRowKeys } from '../../../ui/list/rowKeys'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago, Duration } from '../../../ui/state/Time'
 import { useText } from '../text'
+import { useDetailText } from './text'
 
 /** The newest jobs of the task. */
 export function TaskJobsTab({ task }: { task: Task }) {
   const t = useText()
+  const detail = useDetailText()
   const { id, history } = task
   const keeps = history.inherited ? t.historyInherited : t.historyOwn
   const query = useQuery(taskJobsQuery(id))
@@ -25,8 +28,8 @@ export function TaskJobsTab({ task }: { task: Task }) {
       <QueryResult query={query}>
         {(jobs) =>
           jobs.length === 0 ? (
-            <EmptyState icon={ListChecks} title={t.job.none}>
-              {t.job.noneBody}
+            <EmptyState icon={ListChecks} title={detail.job.none}>
+              {detail.job.noneBody}
             </EmptyState>
           ) : (
             <>
@@ -52,14 +55,14 @@ export function TaskJobsTab({ task }: { task: Task }) {
                         )}
                       </Text>
                       <Text size="xs" c="dimmed" span className="clip hide-sm">
-                        {job.user?.username || job.origin}
+                        {originText(job)}
                       </Text>
                     </AppLink>
                   </li>
                 ))}
               </ul>
               <Button component={AppLink} to="/jobs" search={{ task: id }} variant="subtle" m={8}>
-                {t.job.all}
+                {detail.job.all}
               </Button>
             </>
           )

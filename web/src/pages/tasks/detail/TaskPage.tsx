@@ -1,6 +1,6 @@
 import { Paper, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { type Task, taskQuery } from '../../../api/queries/automation/task'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
@@ -13,6 +13,7 @@ import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useTabInView } from '../../../ui/layout/useTabInView'
 import { ApiPanel } from '../../../ui/run/calls/ApiPanel'
 import { RunDialog } from '../../../ui/run/RunDialog'
+import { useRunDialog } from '../../../ui/run/useRunDialog'
 import { DefinitionTab } from './DefinitionTab'
 import { HistoryTab } from './HistoryTab'
 import { TaskConflict } from './TaskConflict'
@@ -41,7 +42,7 @@ function Inside({ task }: { task: Task }) {
   const form = useTaskForm(task)
   const can = useCan()
   const mayEdit = can('task.edit')
-  const [isRunning, setRunning] = useRunning()
+  const [isRunning, setRunning] = useRunDialog()
   useKeys({ 'mod+s': form.save, r: () => setRunning(true) })
   const list = useTabInView(tab)
   const tabs = TABS.filter((name) => name !== 'access' || can('task.access'))
@@ -104,13 +105,4 @@ function Inside({ task }: { task: Task }) {
 function UnsavedBetweenTasks({ when }: { when: boolean }) {
   const { id = '' } = useParams({ strict: false })
   return <UnsavedChanges when={when} within={`/tasks/${id}`} />
-}
-
-/** The address contains whether the run dialog is open, so a link can open it. */
-function useRunning(): [boolean, (isRunning: boolean) => void] {
-  const navigate = useNavigate()
-  const { run } = useSearch({ strict: false }) as { run?: boolean }
-  const set = (isRunning: boolean) =>
-    void navigate({ to: '.', search: (isRunning ? { run: true } : {}) as never, replace: true })
-  return [!!run, set]
 }

@@ -8,7 +8,7 @@ import { Ago } from '../../../ui/state/Time'
 import { showError } from '../../../ui/toast'
 import { patchTask } from '../draft/saveTask'
 import { FormCard } from '../form/FormCard'
-import { useText } from '../text'
+import { useDetailText } from './text'
 import { choices, emitterOf, triggerName } from './triggers'
 
 const HOMES: Record<string, string> = {
@@ -30,7 +30,7 @@ export function TaskTriggersTab({ task }: { task: Task }) {
 }
 
 function Events({ task }: { task: Task }) {
-  const t = useText().trigger
+  const t = useDetailText().trigger
   const mayEdit = useCan()('task.edit')
   const { data: all = [] } = useQuery(triggersQuery)
   const client = useQueryClient()
@@ -90,7 +90,7 @@ function Events({ task }: { task: Task }) {
 }
 
 function Schedules({ task }: { task: Task }) {
-  const t = useText().trigger
+  const t = useDetailText().trigger
   const mayEdit = useCan()('schedule.edit')
   return (
     <FormCard title={t.schedules}>

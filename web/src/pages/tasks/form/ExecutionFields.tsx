@@ -1,6 +1,6 @@
 import { Group, NumberInput, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { hostNamesQuery, MAX_CHOICES } from '../../../api/queries/names'
 import { interval } from '../../../lib/format'
 import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import type { FormProps } from '../draft/taskDraft'
@@ -52,7 +52,7 @@ export function ExecutionFields(props: FormProps) {
 function HostField({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
   const { data: hosts = [] } = useQuery(hostNamesQuery)
-  const data = hosts.map((host) => ({ value: host.id, label: host.hostname }))
+  const data = hosts.map((host) => ({ value: host.id, label: host.name }))
   const { host_id: id } = task
   if (id && !hosts.some((host) => host.id === id))
     data.push({ value: id, label: task.hostname || id })
@@ -64,6 +64,7 @@ function HostField({ task, set, errors, readOnly }: FormProps) {
       searchable
       allowDeselect={false}
       readOnly={readOnly}
+      limit={MAX_CHOICES}
       data={data}
       value={id ?? null}
       error={errors.host_id ?? errors.hostname}

@@ -1,15 +1,20 @@
-import { Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { taskNamesQuery } from '../../../api/queries/automation/task'
+import type { Task } from '../../../api/queries/automation/task'
+import { tagNamesQuery, taskNamesQuery } from '../../../api/queries/names'
+import { sortNames } from '../../../lib/format'
 import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
+import { Warning } from '../../../ui/layout/Warning'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
 import { FormCard } from './FormCard'
 
+/** Hosts that the warning about a name lists. */
+const MAX_HOSTS = 5
+
 export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
-  const { data: tasks = [] } = useQuery(taskNamesQuery)
-  const knownTags = [...new Set(tasks.flatMap((task) => task.tags))].sort()
+  const { data: knownTags = [] } = useQuery(tagNamesQuery('task'))
   return (
     <FormCard title={t.general}>
       <TextInput
@@ -21,6 +26,7 @@ export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
         error={errors.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
+      <SameName task={task} />
       {task.type === 'approval' ? null : (
         <Textarea
           label={t.description}
@@ -54,5 +60,22 @@ export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
         />
       </OptionGroup>
     </FormCard>
+  )
+}
+
+/** Two tasks may have the same name; whoever runs them by name has to tell them apart. */
+function SameName({ task }: { task: Task }) {
+  const t = useText()
+  const { data: tasks = [] } = useQuery(taskNamesQuery)
+  const name = task.name.trim()
+  const others = tasks.filter((other) => other.name === name && other.id !== task.id)
+  if (others.length === 0) return null
+  const hosts = sortNames(new Set(others.map(({ detail }) => detail).filter(Boolean)))
+  const more = hosts.length > MAX_HOSTS ? ', …' : ''
+  const title = t.sameName(others.length, hosts.slice(0, MAX_HOSTS).join(', ') + more)
+  return (
+    <Warning title={title} mb={0}>
+      <Text size="sm">{t.sameNameHint}</Text>
+    </Warning>
   )
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, Stack, TextInput, Title } from '@mantine/core'
+import { Badge, Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Play } from 'lucide-react'
@@ -6,7 +6,7 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { byField } from '../../../api/errors'
 import { contentQuery, scriptQuery } from '../../../api/queries/automation/script'
 import { type Task, taskQuery } from '../../../api/queries/automation/task'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { hostNamesQuery } from '../../../api/queries/names'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
@@ -48,8 +48,10 @@ export function NewTaskPage() {
 function Choose() {
   const t = useText()
   return (
-    <Stack p="md">
-      <EmptyState title={t.newTask}>{t.firstBody}</EmptyState>
+    <Stack gap="md">
+      <Text size="sm" c="dimmed">
+        {t.firstBody}
+      </Text>
       <Templates />
     </Stack>
   )
@@ -62,7 +64,7 @@ function CopyOf({ id }: { id: string }) {
     <QueryResult query={query}>
       {(task) => (
         <NewTaskForm
-          first={{ task: { ...task, name: `${task.name} 2` }, source: '', filename: '' }}
+          first={{ task: { ...task, id: '', name: `${task.name} 2` }, source: '', filename: '' }}
           scriptId={task.script_id ?? undefined}
         />
       )}
@@ -199,7 +201,7 @@ function NewScript({
     <Stack gap={8}>
       <TextInput
         label={t.filename}
-        maw={320}
+        maw={{ base: 'none', xs: 320 }}
         required
         value={form.filename}
         onChange={(event) => form.setFilename(event.currentTarget.value)}

@@ -2,7 +2,7 @@ import { Select, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape, untypedQuery } from '../../../api/client'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { hostNamesQuery, MAX_CHOICES } from '../../../api/queries/names'
 import { Dialog } from '../../../ui/form/Dialog'
 import { FormDialog } from '../../../ui/form/FormDialog'
 import { showError } from '../../../ui/toast'
@@ -51,7 +51,7 @@ interface FormProps {
 function RecipeForm({ busy, onClose, onSubmit }: FormProps) {
   const t = useText()
   const { data: hosts = [] } = useQuery(hostNamesQuery)
-  const names = hosts.map((host) => host.hostname)
+  const names = hosts.map((host) => host.name)
   const [content, setContent] = useState<object | null>(null)
   const [fault, setFault] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
@@ -89,6 +89,7 @@ function RecipeForm({ busy, onClose, onSubmit }: FormProps) {
         description={t.hostHint}
         searchable
         clearable
+        limit={MAX_CHOICES}
         data={names}
         value={hostname}
         onChange={setChosen}

@@ -7,8 +7,10 @@ import { useText } from '../text'
 // Loaded when it is opened, so that the list of tasks stays small.
 const ImportDialog = lazy(async () => ({ default: (await import('./ImportDialog')).ImportDialog }))
 
-/** The button, for those who may create tasks, and its dialog. They are apart, because the page has
- * another button once the first task is there. */
+/**
+ * The button, for people who may create tasks, and its dialog. They are separate, because the page
+ * has another button once the first task exists.
+ */
 export function useImportRecipe(): { button: ReactNode; dialog: ReactNode } {
   const t = useText()
   const may = useCan()('task.edit')

@@ -1,4 +1,4 @@
-import { Group, Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core'
+import { Box, Group, Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core'
 import { Code, FileCode2, Globe, Megaphone, TextCursorInput, UserCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useCan } from '../../../app/session'
@@ -24,7 +24,11 @@ export function FirstTask({ importButton }: { importButton: ReactNode }) {
       <EmptyState icon={Code} title={may ? t.first : t.noTasks}>
         {may ? t.firstBody : t.firstViewer}
       </EmptyState>
-      {may ? <Templates /> : null}
+      {may ? (
+        <Box maw={820} mx="auto">
+          <Templates />
+        </Box>
+      ) : null}
       <Group justify="center" mt="md">
         {importButton}
       </Group>
@@ -35,7 +39,7 @@ export function FirstTask({ importButton }: { importButton: ReactNode }) {
 export function Templates() {
   const t = useText()
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" maw={820} mx="auto">
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" maw={820}>
       {Object.entries(ICONS).map(([name, Icon]) => {
         const [title, body] = t.templates[name]!
         return (

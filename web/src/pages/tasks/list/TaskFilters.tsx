@@ -4,8 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Plus, Search } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { taskNamesQuery } from '../../../api/queries/automation/task'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { hostNamesQuery, MAX_CHOICES, tagNamesQuery } from '../../../api/queries/names'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { AppLink } from '../../../ui/AppLink'
@@ -28,8 +27,7 @@ export function TaskFilters({ filter, total, importButton }: Props) {
   const set = (change: TasksSearch) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
   const { data: hosts = [] } = useQuery(hostNamesQuery)
-  const { data: tasks = [] } = useQuery(taskNamesQuery)
-  const tags = [...new Set(tasks.flatMap((task) => task.tags))].sort()
+  const { data: tags = [] } = useQuery(tagNamesQuery('task'))
   const mayEdit = useCan()('task.edit')
   return (
     <Group className="head" gap={8}>
@@ -44,7 +42,7 @@ export function TaskFilters({ filter, total, importButton }: Props) {
         label={w.host}
         value={filter.host}
         onChange={(host) => set({ host })}
-        data={hosts.map((host) => ({ value: host.id, label: host.hostname }))}
+        data={hosts.map((host) => ({ value: host.id, label: host.name }))}
       />
       <Choice label={t.tag} value={filter.tag} onChange={(tag) => set({ tag })} data={tags} />
       <Choice
@@ -86,6 +84,7 @@ function Choice({ label, value, onChange, data }: ChoiceProps) {
       placeholder={label}
       value={value ?? null}
       onChange={(next) => onChange(next ?? undefined)}
+      limit={MAX_CHOICES}
       data={data}
     />
   )

@@ -61,6 +61,9 @@ export function TestCall({ hook }: { hook: Webhook }) {
             <Mapping key={target.id} target={target} elements={parsed.elements} />
           ))
         : null}
+      {hook.tasks.length + hook.workflows.length === 0 ? (
+        <Text size="sm">{t.testRunsNothing}</Text>
+      ) : null}
       {send.data ? <Alert color="teal">{t.accepted(send.data.jobs.length)}</Alert> : null}
       {send.error ? (
         <Alert color="red" role="alert">

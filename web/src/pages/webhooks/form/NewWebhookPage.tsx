@@ -41,7 +41,7 @@ function NewWebhookForm() {
   const submit = () => !create.isPending && create.mutate()
   return (
     <EditForm className="hooks-form" onSubmit={submit}>
-      <Section title={t.newWebhook} padded>
+      <Section title={t.definition} padded>
         <WebhookFields
           draft={draft}
           set={(change) => setDraft((now) => ({ ...now, ...change }))}

@@ -9,7 +9,7 @@ import { readSecret, SecretKey } from '../../../ui/run/calls/SecretKey'
 import { useSamplePayload } from '../samplePayload'
 import { useText } from '../text'
 
-/** Who signs with a secret of their own, as they write themselves. */
+/** Senders that sign with a secret of their own, spelled as they write themselves. */
 const CHOOSERS: Record<string, string> = { stripe: 'Stripe', slack: 'Slack' }
 const HIDDEN = '••••••••'
 

@@ -7,6 +7,7 @@ import { movesOf, restartWorkflowJob } from '../../../api/queries/job'
 import { shortId } from '../../../lib/jobId'
 import { isOver, jobLook, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
+import { originText } from '../../../ui/job/origin'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
@@ -70,7 +71,7 @@ function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'>
           search={{ job: run.id }}
           className="flow-name clip"
         >
-          {jobStateText(run)} · {run.user.username || run.origin}
+          {jobStateText(run)} · {originText(run)}
         </AppLink>
         <Text size="xs" c="dimmed" component="div">
           <Ago at={run.creation_date} /> · <code>{shortId(run.id)}</code>

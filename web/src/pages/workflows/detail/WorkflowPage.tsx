@@ -15,6 +15,7 @@ import { useTabInView } from '../../../ui/layout/useTabInView'
 import { ApiPanel } from '../../../ui/run/calls/ApiPanel'
 import { RunDialog } from '../../../ui/run/RunDialog'
 import { useMayRun } from '../../../ui/run/target'
+import { useRunDialog } from '../../../ui/run/useRunDialog'
 import { TABS, type Tab } from '../search'
 import { useText } from '../text'
 import { useAddress } from './useAddress'
@@ -30,18 +31,22 @@ export function WorkflowPage() {
   const { workflows } = useNavTitles()
   usePageTitle(workflow.data?.name ?? workflows, workflows)
   const here = TABS.find((name) => name === tab) ?? 'graph'
-  return <QueryResult query={workflow}>{(data) => <Page workflow={data} tab={here} />}</QueryResult>
+  return (
+    <QueryResult query={workflow}>
+      {(data) => <Page key={data.id} workflow={data} tab={here} />}
+    </QueryResult>
+  )
 }
 
 function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
   const t = useText()
-  const { search, go } = useAddress()
+  const { go } = useAddress()
   const can = useCan()
   const list = useTabInView(tab)
   const home = `/workflows/${workflow.id}`
   const mayRun = useMayRun()(workflow.acl) && workflow.enable
-  const { run, ...rest } = search
-  const openRun = () => go(`${home}/${tab}`, { ...rest, run: true })
+  const [isRunning, setRunning] = useRunDialog()
+  const openRun = () => setRunning(true)
   useKeys(mayRun ? { r: openRun } : {})
   const tabs = TABS.filter((name) =>
     name === 'api' ? can('task.run') : name === 'access' ? can('task.access') : true,
@@ -69,9 +74,9 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
           ))}
         </Tabs.List>
       </Tabs>
-      {tab === 'graph' ? <WorkflowGraphTab key={workflow.id} workflow={workflow} /> : null}
+      {tab === 'graph' ? <WorkflowGraphTab workflow={workflow} /> : null}
       {tab === 'jobs' ? <WorkflowJobsTab workflow={workflow} /> : null}
-      {tab === 'triggers' ? <WorkflowTriggersTab key={workflow.id} workflow={workflow} /> : null}
+      {tab === 'triggers' ? <WorkflowTriggersTab workflow={workflow} /> : null}
       {tab === 'access' ? (
         <Section title={t.tabs.access} padded>
           <AclPanel object="workflow" id={workflow.id} />
@@ -87,11 +92,11 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
           <Changes object="workflow" id={workflow.id} />
         </Section>
       ) : null}
-      {tab === 'settings' ? <WorkflowSettingsTab key={workflow.id} workflow={workflow} /> : null}
+      {tab === 'settings' ? <WorkflowSettingsTab workflow={workflow} /> : null}
       <RunDialog
         target={{ kind: 'workflow', id: workflow.id, name: workflow.name }}
-        opened={!!run && mayRun}
-        onClose={() => go(`${home}/${tab}`, rest)}
+        opened={isRunning && mayRun}
+        onClose={() => setRunning(false)}
       />
     </div>
   )

@@ -48,7 +48,7 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
           />
           <OptionGroup
             title={t.groups.about}
-            summary={[values.description, ...values.tags].filter(Boolean).join(', ')}
+            summary={[values.description, ...values.tags].filter(Boolean).join(' · ')}
             hasErrors={hasErrorIn(faults, ['description', 'tags'])}
           >
             <Textarea

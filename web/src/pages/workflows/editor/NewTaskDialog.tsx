@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { type Task, taskQuery } from '../../../api/queries/automation/task'
-import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { hostNamesQuery, MAX_CHOICES } from '../../../api/queries/names'
 import { AppLink } from '../../../ui/AppLink'
 import { CodeEditor } from '../../../ui/editor/CodeEditor'
 import { FormError } from '../../../ui/form/EditForm'
@@ -85,7 +85,8 @@ export function NewTaskDialog({ onClose, onCreated }: Props) {
         searchable
         allowDeselect={false}
         label={t.host}
-        data={hosts.map(({ id, hostname }) => ({ value: id, label: hostname }))}
+        limit={MAX_CHOICES}
+        data={hosts.map(({ id, name }) => ({ value: id, label: name }))}
         value={hostId}
         error={errors.host_id}
         onChange={setHost}

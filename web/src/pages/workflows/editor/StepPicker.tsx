@@ -1,14 +1,15 @@
 import { Button, Group, Select } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
+import { choiceOf, MAX_CHOICES, type ObjectName } from '../../../api/queries/names'
 import { FormDialog } from '../../../ui/form/FormDialog'
 import type { Runs } from '../../../ui/graph/graphDraft'
 import { useText } from '../text'
 
 interface Props {
   opened: boolean
-  tasks: { id: string; name: string; hostname: string }[]
-  workflows: { id: string; name: string }[]
+  tasks: ObjectName[]
+  workflows: ObjectName[]
   onClose: () => void
   onPick: (runs: Runs) => void
   /** Creates a task instead; none: the reader may not. */
@@ -51,18 +52,16 @@ export function StepPicker({ opened, tasks, workflows, onClose, onPick, onCreate
       <Select
         data-autofocus
         searchable
+        limit={MAX_CHOICES}
         label={t.addStepHelp}
         data={[
           {
             group: t.tasksGroup,
-            items: tasks.map((task) => ({
-              value: task.id,
-              label: task.hostname ? `${task.name} · ${task.hostname}` : task.name,
-            })),
+            items: tasks.map(choiceOf),
           },
           {
             group: t.workflowsGroup,
-            items: workflows.map((workflow) => ({ value: workflow.id, label: workflow.name })),
+            items: workflows.map(choiceOf),
           },
         ]}
         value={id}

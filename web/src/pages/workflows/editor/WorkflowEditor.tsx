@@ -12,9 +12,8 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { Cable, Plus, Redo2, Undo2, Wand2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { taskNamesQuery } from '../../../api/queries/automation/task'
 import type { Workflow } from '../../../api/queries/automation/workflow'
-import { workflowNamesQuery } from '../../../api/queries/automation/workflowNames'
+import { taskNamesQuery, workflowNamesQuery } from '../../../api/queries/names'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { EditConflict } from '../../../ui/editConflict/EditConflict'
@@ -145,7 +144,7 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
     F2: () => document.getElementById(STEP_NAME_ID)?.focus(),
   })
   const names = new Map([
-    ...tasks.map((task) => [task.id, { name: task.name, detail: task.hostname }] as const),
+    ...tasks.map((task) => [task.id, { name: task.name, detail: task.detail }] as const),
     ...workflows.map((other) => [other.id, { name: other.name, detail: '' }] as const),
   ])
   const chosen = draft.now.nodes.find((node) => node.id === step)
@@ -224,7 +223,7 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
         </EditConflict>
       ) : null}
       {lonely.length ? (
-        <Alert color="orange" p="xs">
+        <Alert color="yellow" p="xs">
           {t.unreached(lonely.join(', '))}
         </Alert>
       ) : null}

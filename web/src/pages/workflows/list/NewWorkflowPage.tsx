@@ -1,21 +1,20 @@
-import { Alert, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, MultiSelect, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, ok, type Shape } from '../../../api/client'
+import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
-import { taskNamesQuery } from '../../../api/queries/automation/task'
+import { choiceOf, MAX_CHOICES, type ObjectName, taskNamesQuery } from '../../../api/queries/names'
 import { usePageTitle } from '../../../app/title'
 import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { EditForm } from '../../../ui/form/EditForm'
 import { FormActions } from '../../../ui/formPage/FormActions'
 import { type Draft, withEdge, withNode } from '../../../ui/graph/graphDraft'
 import { IfAllowed } from '../../../ui/IfAllowed'
-import { Section } from '../../../ui/layout/Section'
 import { showError } from '../../../ui/toast'
 import { useText } from '../text'
 
 /** Tasks one after the other: the simplest graph, to be changed in the editor. */
-function chain(tasks: Shape<'TaskRecord'>[]): Draft {
+function chain(tasks: ObjectName[]): Draft {
   return tasks.reduce<Draft>(
     (draft, task) => {
       const next = withNode(draft, task)
@@ -58,14 +57,14 @@ function NewWorkflowForm() {
   })
   const faults = byField(make.error)
   return (
-    <Section title={t.newTitle} padded>
+    <Paper withBorder p="md" maw={640}>
       <EditForm onSubmit={() => make.mutate()}>
-        <Stack gap="sm" maw={560}>
+        <Stack gap="sm">
           <Text size="sm" c="dimmed">
             {t.newBody}
           </Text>
           {tasks?.length === 0 ? (
-            <Alert color="orange">
+            <Alert color="yellow">
               {t.noTasks} <AppLink to="/tasks/new">{t.newTask}</AppLink>
             </Alert>
           ) : null}
@@ -81,10 +80,8 @@ function NewWorkflowForm() {
             required
             searchable
             label={t.firstTasks}
-            data={(tasks ?? []).map((task) => ({
-              value: task.id,
-              label: task.hostname ? `${task.name} · ${task.hostname}` : task.name,
-            }))}
+            limit={MAX_CHOICES}
+            data={(tasks ?? []).map(choiceOf)}
             value={chosen}
             onChange={setChosen}
           />
@@ -96,6 +93,6 @@ function NewWorkflowForm() {
           />
         </Stack>
       </EditForm>
-    </Section>
+    </Paper>
   )
 }

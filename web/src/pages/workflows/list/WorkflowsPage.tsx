@@ -3,8 +3,11 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Workflow as Icon, Play, Plus } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import type { Shape } from '../../../api/client'
-import { type Workflow, workflowLinesQuery } from '../../../api/queries/automation/workflow'
-import { workflowNamesQuery } from '../../../api/queries/automation/workflowNames'
+import {
+  type Workflow,
+  workflowGraphsQuery,
+  workflowLinesQuery,
+} from '../../../api/queries/automation/workflow'
 import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
 import { useNavTitles } from '../../../app/pages'
@@ -54,7 +57,7 @@ export function WorkflowsPage() {
       {t.create}
     </Button>
   )
-  // Who looks for one means all of them, not those that are there by chance.
+  // A person who looks for one means all of them, not only those that are listed by chance.
   const isShort = filterText !== '' && lines.hasNextPage && !lines.isFetching && !lines.isError
   useEffect(() => {
     if (isShort) void lines.fetchNextPage()
@@ -108,7 +111,7 @@ export function WorkflowsPage() {
 
 /** The rows have no graphs: those are loaded a moment later, for the thumbnails. */
 function useWholes(): Map<string, Workflow> {
-  const { data } = useQuery(workflowNamesQuery)
+  const { data } = useQuery(workflowGraphsQuery)
   return useMemo(() => new Map(data?.map((workflow) => [workflow.id, workflow])), [data])
 }
 
@@ -123,7 +126,10 @@ function Row({ line, workflow, onRun }: RowProps) {
   const last = line.last_job
   return (
     <div role="listitem" className="row flow-row" data-row>
-      {last ? <StateIcon look={jobLook(last)} title={jobStateText(last)} /> : <span />}
+      <StateIcon
+        look={last ? jobLook(last) : 'queue'}
+        title={last ? jobStateText(last) : t.never}
+      />
       <Box miw={0}>
         <AppLink to={`/workflows/${line.id}`} className="clip flow-name">
           {line.name}

@@ -91,9 +91,9 @@ test('the input of a step has the names of the arguments, the output is a list',
 test('a step without input and output says so', async () => {
   await openStep(['j1'], true, { ...JOB, task_arguments_values: [], output: null })
   await click('Input', 'radio')
-  expect(screen.getByText('It got no arguments.')).toBeTruthy()
+  expect(screen.getByText('No arguments.')).toBeTruthy()
   await click('Output', 'radio')
-  expect(screen.getByText('It passed on no values.')).toBeTruthy()
+  expect(screen.getByText('No output values.')).toBeTruthy()
 })
 
 test('a step that did not run says whether there is a run', async () => {

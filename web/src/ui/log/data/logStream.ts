@@ -46,8 +46,10 @@ export class LogStream {
     this.wake()
   }
 
-  /** The job changed: after its end more can come (the truth about a lost one, a retry), and a
-   * stream that something holds back comes through once the job is over. */
+  /**
+   * The job changed: after its end more can arrive (the result of a lost one, a retry), and a
+   * stream that a proxy buffers arrives completely once the job has ended.
+   */
   again(): void {
     if (this.isStopped) return
     this.isWoken = true

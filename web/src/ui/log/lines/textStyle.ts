@@ -14,7 +14,7 @@ interface Colour {
 
 const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
 const REVERSED = 7
-// Hidden and blinking text stays in plain sight.
+// Hidden and blinking text stays visible.
 const DECORATIONS: Record<number, string> = {
   1: 'bold',
   2: 'dim',

@@ -29,7 +29,7 @@ interface Props {
   onShowAll: (row: number) => void
 }
 
-/** One line of the screen. Whatever a script wrote is text here, never markup. */
+/** One line of the screen. Everything that a script wrote is text here, never markup. */
 export const LogRow = memo(function LogRow(props: Props) {
   const { row, from, y, line, gap, isChosen, isCurrent } = props
   return (

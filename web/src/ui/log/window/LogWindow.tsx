@@ -161,7 +161,7 @@ function Line(props: LineProps) {
   )
 }
 
-/** The lines to draw, in order: those in sight, and those that hold the ends of a selection. */
+/** The lines to draw, in order: those that are visible, and those with the ends of a selection. */
 function visibleLines(first: number, last: number, pins: number[], total: number): number[] {
   const lines = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i)
   const out = pins.filter((line) => line < total && (line < first || line >= last))

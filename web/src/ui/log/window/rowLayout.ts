@@ -21,7 +21,7 @@ class Plain implements RowLayout {
 
 let coming: Promise<typeof import('./wrappedRows')> | undefined
 
-/** So many characters fit beside the numbers; 0: lines are not wrapped. */
+/** So many characters fit next to the numbers; 0: lines are not wrapped. */
 export function useLayout(store: LogStore, columns: number): RowLayout {
   // The code that wraps lines is loaded only when lines are wrapped.
   if (columns) coming ??= import('./wrappedRows')

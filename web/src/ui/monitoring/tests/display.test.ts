@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { IndicatorLine } from '../../../api/queries/monitoring/indicator'
-import { bySeverity, checkLooks, displayValue, shorterPeriod, uptime } from '../display'
+import { bySeverity, checkLooks, displayValue, shorterPeriod, shortText, uptime } from '../display'
 
 describe('rows', () => {
   it('reads the letters of a strip', () => {
@@ -11,6 +11,12 @@ describe('rows', () => {
     expect(uptime(99.999)).toBe('99.99 %')
     expect(uptime(100)).toBe('100 %')
     expect(uptime(null)).toBe('—')
+  })
+
+  it('separates the thousands of a counter, as its tile does', () => {
+    const counter = { type: 'counter', value: 1234567, gist: '' } as IndicatorLine
+    expect(shortText(counter)).toBe('1,234,567')
+    expect(shortText({ ...counter, type: 'text', value: '1234567' })).toBe('1234567')
   })
 
   it('shows no old value of a monitor that is silent', () => {

@@ -25,7 +25,7 @@ interface Props {
   /** '' while it is hidden. */
   secret: string
   onSecret: (secret: string) => void
-  /** Who calls it and chooses the secret itself; then it can be put in here. */
+  /** Senders that choose the secret themselves; then it can be entered here. */
   chosenBy?: string | undefined
 }
 

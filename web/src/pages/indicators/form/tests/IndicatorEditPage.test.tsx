@@ -144,5 +144,5 @@ test('a read-only indicator says why it cannot be deleted', async () => {
   answer('GET /indicator/i1', { ...INDICATOR, read_only: true })
   await openEdit()
   expect(button('Delete').disabled).toBe(true)
-  expect(button('Delete').title).toBe('It is read-only: allow dismissing first.')
+  expect(button('Delete').title).toBe('It cannot be dismissed. Allow dismissing it first.')
 })

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core'
+import { Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { stepJobsQuery, stepsQuery } from '../../../../api/queries/automation/workflow'
 import type { Job } from '../../../../api/queries/job'
@@ -18,9 +18,9 @@ export function JobGraphTab({ job }: { job: Job }) {
   if (!job.workflow_id) return null
   return (
     <Stack gap="md">
-      <div className="jobs-graph">
+      <Paper withBorder className="jobs-graph">
         <RunGraph workflowId={job.workflow_id} jobId={run} />
-      </div>
+      </Paper>
       <Steps workflowId={job.workflow_id} run={run} here={job.id} />
     </Stack>
   )

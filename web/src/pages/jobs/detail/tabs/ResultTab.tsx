@@ -109,7 +109,7 @@ function Attempts({ job }: { job: Job }) {
           {attempts.map((attempt) => (
             <Table.Tr key={attempt.number}>
               <Table.Td>{attempt.number}</Table.Td>
-              <Table.Td>{attempt.state}</Table.Td>
+              <Table.Td>{t.attemptStates[attempt.state] ?? attempt.state}</Table.Td>
               <Table.Td>{attempt.ended_at ? dateTime(attempt.ended_at) : '—'}</Table.Td>
               <Table.Td>
                 <Duration from={attempt.started_at} to={attempt.ended_at} />

@@ -13,7 +13,7 @@ import {
   submit,
   watchToasts,
 } from '../../../../../tests/unit/render'
-import { answer, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, requestsTo } from '../../../../../tests/unit/server'
 import type { JobFilter } from '../../../../api/queries/job'
 import { validFilter } from '../../search'
 import { activeMoreFilters } from '../activeFilters'
@@ -28,9 +28,9 @@ const VIEWS = [
 
 beforeEach(() => {
   answer('GET /view', VIEWS)
-  answer('GET /-/board/tasks', [{ id: 't1', name: 'Backup', hostname: 'web-1' }])
+  answerNames('task', [{ id: 't1', name: 'Backup', detail: 'web-1' }])
   answer('GET /job/counts', { counts: [], more: false })
-  answer('GET /host', [{ id: 'h1', hostname: 'web-1' }])
+  answerNames('host', [{ id: 'h1', name: 'web-1' }])
   answer('GET /api/member', [{ id: 'm1', user: { id: 'u1', name: 'Ana' } }])
 })
 

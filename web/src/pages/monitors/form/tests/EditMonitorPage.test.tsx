@@ -9,7 +9,7 @@ import {
   submit,
   watchToasts,
 } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import { EditMonitorPage } from '../MonitorEditPage'
 
 const SAVE = 'PATCH /monitor/m1'
@@ -31,7 +31,7 @@ const MONITOR = {
 }
 
 beforeEach(() => {
-  answer('GET /host', [{ id: 'h1', hostname: 'web-1' }])
+  answerNames('host', [{ id: 'h1', name: 'web-1' }])
   answer('GET /host/h1', { id: 'h1', hostname: 'web-1', state: 'online' })
   answer('GET /file', [])
   answer('GET /notify/rule', [])

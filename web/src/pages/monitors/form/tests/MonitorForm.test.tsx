@@ -13,7 +13,7 @@ import {
   renderPage,
   submit,
 } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import type { Monitor } from '../../../../api/queries/monitoring/monitor'
 import { bodyOf, newValues, type Values } from '../kinds'
 import { type MaintenanceWindow, MaintenanceWindows, windowText } from '../MaintenanceWindows'
@@ -24,14 +24,14 @@ import { PushUrl } from '../PushUrl'
 const CREATE = 'POST /monitor'
 
 beforeEach(() => {
-  answer('GET /host', [
-    { id: 'h1', hostname: 'web-1' },
-    { id: 'h2', hostname: 'web-2' },
+  answerNames('host', [
+    { id: 'h1', name: 'web-1' },
+    { id: 'h2', name: 'web-2' },
   ])
   answer('GET /file', [{ id: 'f1', filename: 'check.sh' }])
-  answer('GET /monitor', [
-    { id: 'm1', name: 'Disk', hostname: 'web-1' },
-    { id: 'm2', name: 'Group', hostname: '' },
+  answerNames('monitor', [
+    { id: 'm1', name: 'Disk', detail: 'web-1' },
+    { id: 'm2', name: 'Group' },
   ])
   answer('GET /notify/rule', [])
   answer('GET /notify/channel', [])
@@ -243,7 +243,7 @@ test('a monitor is created, and its page opens', async () => {
 })
 
 test('the only host need not be chosen', async () => {
-  answer('GET /host', [{ id: 'h1', hostname: 'web-1' }])
+  answerNames('host', [{ id: 'h1', name: 'web-1' }])
   answer(CREATE, { id: 'm9', name: 'Ping' })
   await openNew('?kind=ping')
   await waitFor(() => expect(field('Checked by').value).toBe('web-1'))

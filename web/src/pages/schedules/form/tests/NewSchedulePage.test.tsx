@@ -11,7 +11,7 @@ import {
   press,
   renderPage,
 } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import { setPrefs } from '../../../../lib/prefs'
 import { newArgument } from '../../../tasks/draft/templates'
 import { NewSchedulePage } from '../NewSchedulePage'
@@ -22,8 +22,8 @@ const PREVIEW = 'POST /schedule/preview'
 
 beforeEach(() => {
   setPrefs({ zone: 'Europe/Berlin', clock: '24' })
-  answer('GET /task', [{ id: 't1', name: 'Backup', hostname: 'web-1' }])
-  answer('GET /workflows', [{ id: 'w1', name: 'Release' }])
+  answerNames('task', [{ id: 't1', name: 'Backup', detail: 'web-1' }])
+  answerNames('workflow', [{ id: 'w1', name: 'Release' }])
   answer('GET /task/t1', {
     name: 'Backup',
     enable: true,

@@ -10,7 +10,7 @@ test('a cron expression is not taken for an interval', () => {
 
 test('times stand on the clocks of the zone, also over a change', () => {
   expect(clockIn('2026-03-29T01:00:00.000Z', 'Europe/Berlin')).toBe('2026-03-29T03:00')
-  expect(wallClockText('2026-03-29T03:00:00+02:00', 'en')).toMatch(/29.*03:00.*\+02:00/)
+  expect(wallClockText('2026-03-29T03:00:00+02:00')).toMatch(/29.*03:00.*\+02:00/)
 })
 
 test('a date that has passed is not sent again with another change', () => {

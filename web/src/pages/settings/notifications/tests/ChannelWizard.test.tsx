@@ -79,7 +79,7 @@ test('another try changes the same channel, and a sent test keeps it', async () 
 
 test.each([
   ['Only jobs', 'PATCH /notify/rule/r1', { kinds: ['job.*'] }],
-  ['Nothing yet: I create rules myself', 'DELETE /notify/rule/r1', undefined],
+  ['Nothing yet: I’ll create rules myself', 'DELETE /notify/rule/r1', undefined],
 ])('a choice after the sent test is saved: %s', async (label, route, body) => {
   const onClose = await openForm()
   await sendTest()

@@ -3,12 +3,14 @@ import { useState } from 'react'
 import { ArgumentField } from '../../../../ui/arguments/ArgumentField'
 import { type Argument, KINDS, useKindNames } from '../../../../ui/arguments/kinds'
 import { FormDialog } from '../../../../ui/form/FormDialog'
-import { useText } from '../../text'
 import { optionsIn, optionsText } from './argumentOrder'
+import { useText } from './text'
 
 interface Props {
   value: Argument
   index: number
+  /** It joins the list when the dialog is sent. */
+  isNew?: boolean
   readOnly: boolean
   errors: Record<string, string>
   onChange: (value: Argument) => void
@@ -16,8 +18,9 @@ interface Props {
 }
 
 /** The definition of one argument. */
-export function ArgumentEditor({ value, index, readOnly, errors, onChange, onClose }: Props) {
-  const t = useText().argument
+export function ArgumentEditor(props: Props) {
+  const { value, index, isNew, readOnly, errors, onChange, onClose } = props
+  const t = useText()
   const [draft, setDraft] = useState(value)
   const set = (change: Partial<Argument>) => setDraft((now) => ({ ...now, ...change }))
   const take = () => {
@@ -25,7 +28,12 @@ export function ArgumentEditor({ value, index, readOnly, errors, onChange, onClo
     onClose()
   }
   return (
-    <FormDialog title={t.title} action={t.ok} onClose={onClose} onSubmit={take}>
+    <FormDialog
+      title={isNew ? t.newTitle : t.title}
+      action={isNew ? t.add : t.ok}
+      onClose={onClose}
+      onSubmit={take}
+    >
       <fieldset className="task-plain" disabled={readOnly}>
         <Stack gap={10}>
           <Common draft={draft} set={set} />
@@ -44,7 +52,7 @@ interface PartProps {
 }
 
 function Common({ draft, set }: PartProps) {
-  const t = useText().argument
+  const t = useText()
   const kindNames = useKindNames()
   return (
     <>
@@ -79,7 +87,7 @@ function Special({
   errors,
   index,
 }: PartProps & { errors: Record<string, string>; index: number }) {
-  const t = useText().argument
+  const t = useText()
   const fault = (name: string) => errors[`task_arguments[${index}].${name}`]
   const [options, setOptions] = useState(() => optionsText(draft.options))
   return (
@@ -134,7 +142,7 @@ function Special({
 }
 
 function Remote({ draft, set }: PartProps) {
-  const t = useText().argument
+  const t = useText()
   return (
     <>
       <TextInput
@@ -163,7 +171,7 @@ function Remote({ draft, set }: PartProps) {
 
 /** The default value has the same input as the value in the run dialog. */
 function Proposal({ draft, set }: PartProps) {
-  const t = useText().argument
+  const t = useText()
   if (draft.type === 'file' || draft.type === 'remote-options') return null
   if (draft.type === 'fixed')
     return (
@@ -188,7 +196,7 @@ function Proposal({ draft, set }: PartProps) {
 }
 
 function Switches({ draft, set }: PartProps) {
-  const t = useText().argument
+  const t = useText()
   const isFixed = draft.type === 'fixed'
   const toggle = (name: 'required' | 'readonly' | 'masked' | 'multiple') => (
     <Switch

@@ -5,10 +5,10 @@ import { type Argument, useKindNames } from '../../../../ui/arguments/kinds'
 import { nameOf } from '../../../../ui/arguments/values'
 import type { FormProps } from '../../draft/taskDraft'
 import { newArgument } from '../../draft/templates'
-import { useText } from '../../text'
 import { FormCard } from '../FormCard'
 import { ArgumentEditor } from './ArgumentEditor'
 import { moveArgument, numberArguments } from './argumentOrder'
+import { useText } from './text'
 
 /** The arguments in their order. A row moves by dragging, or with the arrow keys on its grip. */
 export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
@@ -21,12 +21,12 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
   const give = (next: Argument[]) => set({ task_arguments: numberArguments(next) })
   const move = (from: number, to: number) => {
     if (to < 0 || to >= list.length || from === to) return
-    setAnnouncement(t.argument.moved(nameOf(list[from]!, from), to + 1))
+    setAnnouncement(t.moved(nameOf(list[from]!, from), to + 1))
     give(moveArgument(list, from, to))
     // The grip that was pressed stays under the fingers.
     requestAnimationFrame(() => document.getElementById(`grip-${to}`)?.focus())
   }
-  // One beyond the end is new: it joins the list when it is taken over.
+  // One beyond the end is new: it is added when its changes are applied.
   const edited = editing === null ? null : (list[editing] ?? newArgument('input'))
   return (
     <FormCard title={t.args}>
@@ -57,7 +57,7 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
         </ol>
       ) : (
         <Text size="sm" c="dimmed">
-          {t.argument.none}
+          {t.none}
         </Text>
       )}
       {readOnly ? null : (
@@ -68,7 +68,7 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
           onClick={() => setEditing(list.length)}
           style={{ alignSelf: 'flex-start' }}
         >
-          {t.argument.add}
+          {t.add}
         </Button>
       )}
       <VisuallyHidden role="status">{announcement}</VisuallyHidden>
@@ -76,6 +76,7 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
         <ArgumentEditor
           key={editing}
           value={edited}
+          isNew={editing === list.length}
           readOnly={readOnly}
           errors={errors}
           index={editing}
@@ -129,7 +130,7 @@ function Row({ argument, n, readOnly, fault, isOver, ...on }: RowProps) {
         className="task-grip num"
         draggable={!readOnly}
         disabled={readOnly}
-        aria-label={t.argument.move(name, n + 1)}
+        aria-label={t.move(name, n + 1)}
         onKeyDown={press}
         onDragStart={on.onDragStart}
       >
@@ -144,11 +145,11 @@ function Row({ argument, n, readOnly, fault, isOver, ...on }: RowProps) {
           {fault || [kindNames[argument.type], proposedText(argument)].filter(Boolean).join(' · ')}
         </Text>
       </div>
-      <ActionIcon onClick={on.onEdit} aria-label={t.argument.edit(name)}>
+      <ActionIcon onClick={on.onEdit} aria-label={t.edit(name)}>
         <Pencil size={14} />
       </ActionIcon>
       {readOnly ? null : (
-        <ActionIcon onClick={on.onRemove} aria-label={t.argument.remove(name)}>
+        <ActionIcon onClick={on.onRemove} aria-label={t.remove(name)}>
           <Trash2 size={14} />
         </ActionIcon>
       )}

@@ -10,20 +10,20 @@ import {
   renderPage,
   submit,
 } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import { emptyTask } from '../../draft/templates'
 import { NewTaskPage } from '../NewTaskPage'
 
 const CREATE = 'POST /task'
 const ID = '65f0c0ffee65f0c0ffee65f0'
 const HOSTS = [
-  { id: 'h1', hostname: 'web-1' },
-  { id: 'h2', hostname: 'web-2' },
+  { id: 'h1', name: 'web-1' },
+  { id: 'h2', name: 'web-2' },
 ]
 
 beforeEach(() => {
-  answer('GET /host', HOSTS)
-  answer('GET /task', [])
+  answerNames('host', HOSTS)
+  answerNames('task', [])
   answer('GET /api/customer', { history: { count: 500, days: 30 } })
   answer('GET /notify/rule', [])
   answer('GET /notify/channel', [])
@@ -65,7 +65,7 @@ test('a script task is created with its script, and its page opens', async () =>
 })
 
 test('the only host is chosen without a question', async () => {
-  answer('GET /host', HOSTS.slice(0, 1))
+  answerNames('host', HOSTS.slice(0, 1))
   await open()
   await waitFor(() => expect(field('Host').value).toBe('web-1'))
 })

@@ -3,7 +3,7 @@ import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { useState } from 'react'
 import { beforeEach, expect, test } from 'vitest'
 import { choose, enter, field, openGroups, renderPage } from '../../../../../tests/unit/render'
-import { answer } from '../../../../../tests/unit/server'
+import { answer, answerNames } from '../../../../../tests/unit/server'
 import type { Task } from '../../../../api/queries/automation/task'
 import type { Edits, FormProps } from '../../draft/taskDraft'
 import { emptyTask } from '../../draft/templates'
@@ -13,8 +13,9 @@ import { KindFields } from '../KindFields'
 import { faultsBelow, OptionFields } from '../OptionFields'
 
 beforeEach(() => {
-  answer('GET /host', [{ id: 'h1', hostname: 'web-1' }])
-  answer('GET /task', [{ id: 't1', name: 'Other', tags: ['nightly'], hostname: '' }])
+  answerNames('host', [{ id: 'h1', name: 'web-1' }])
+  answerNames('task', [])
+  answer('GET /tag', [{ name: 'nightly' }])
   answer('GET /api/member', [
     {
       id: 'm1',
@@ -53,6 +54,31 @@ test('name, description and whether it is enabled', async () => {
   enter('Description', 'Every night')
   fireEvent.click(field('Enabled'))
   expect(changes).toEqual({ name: 'Backup', description: 'Every night', enable: false })
+})
+
+test('a name that another task has is reported and may be kept', async () => {
+  answerNames('task', [
+    { id: 't1', name: 'Backup', detail: 'web-1' },
+    { id: 't2', name: 'Deploy', detail: 'web-1' },
+    { id: 't3', name: 'Deploy', detail: 'web-2' },
+  ])
+  const changes = await open(GeneralFields, 'script', { id: 't1', name: 'Backup' })
+  expect(screen.queryByRole('status')).toBeNull()
+  enter('Name', ' Deploy ')
+  const warning = await screen.findByRole('status')
+  expect(warning.textContent).toMatch(/^2 other tasks have this name \(on web-1, web-2\)/)
+  expect(field('Name').getAttribute('aria-invalid')).not.toBe('true')
+  enter('Name', 'Deploy 2')
+  expect(screen.queryByRole('status')).toBeNull()
+  expect(changes).toEqual({ name: 'Deploy 2' })
+})
+
+test('a long list of hosts with a task of this name is cut visibly', async () => {
+  const tasks = [1, 2, 3, 4, 5, 6].map((n) => ({ id: `t${n}`, name: 'Deploy', detail: `web-${n}` }))
+  answerNames('task', tasks)
+  await open(GeneralFields, 'script', { name: 'Deploy' })
+  const warning = await screen.findByRole('status')
+  expect(warning.textContent).toContain('(on web-1, web-2, web-3, web-4, web-5, …)')
 })
 
 test('tags of other tasks are offered', async () => {
@@ -110,12 +136,12 @@ test('a time limit is stored in milliseconds, and an empty one is none', async (
 
 test('retries are off, and begin with usual values', async () => {
   const changes = await open(OptionFields, 'script')
-  expect(screen.queryByLabelText('Times')).toBeNull()
+  expect(screen.queryByLabelText('Maximum retries')).toBeNull()
   fireEvent.click(field('Retry after a failure'))
   expect(changes.retry).toEqual({ times: 3, delay: 10_000, backoff: 2, on_lost: false })
-  enter('First delay (seconds)', '0.5')
+  enter('Initial delay (seconds)', '0.5')
   expect(changes.retry).toMatchObject({ times: 3, delay: 500 })
-  fireEvent.click(field('Also when the outcome is unknown'))
+  fireEvent.click(field('Also retry if the outcome is unknown'))
   expect(changes.retry).toMatchObject({ delay: 500, on_lost: true })
   fireEvent.click(field('Retry after a failure'))
   expect(changes.retry).toBeNull()
@@ -159,12 +185,12 @@ test('an error of a variable names it', async () => {
 
 test('the retention is that of the organization until it is changed', async () => {
   const changes = await open(OptionFields, 'script')
-  expect(await screen.findByText(/Keeps 500 jobs for 30 days, the organization's/)).toBeTruthy()
-  fireEvent.click(field("Use the organization's default"))
+  expect(await screen.findByText(/Keeps 500 jobs for 30 days, the organization’s/)).toBeTruthy()
+  fireEvent.click(field('Use the organization’s default'))
   expect(changes.history).toMatchObject({ count: 500, days: 30, inherited: false })
   enter('Jobs', '20')
   expect(changes.history).toMatchObject({ count: 20, days: 30, inherited: false })
-  fireEvent.click(field("Use the organization's default"))
+  fireEvent.click(field('Use the organization’s default'))
   expect(changes.history).toMatchObject({ count: 500, days: 30, inherited: true })
 })
 
@@ -219,9 +245,9 @@ test('an approval asks the people that it names', async () => {
 
 test('an approval states its default answer and who may not decide', async () => {
   const changes = await open(KindFields, 'approval')
-  await choose('If no one decides in time', 'counts as yes')
+  await choose('If no one decides in time', 'counts as approval')
   fireEvent.click(field('The person who started it may not decide'))
-  enter('Label of the yes button', 'Deploy')
+  enter('Label of the Approve button', 'Deploy')
   expect(changes).toEqual({ default_answer: 'approve', four_eyes: true, success_label: 'Deploy' })
 })
 

@@ -2,7 +2,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, expect, test } from 'vitest'
 import { choose, click, field, renderPage } from '../../../../../tests/unit/render'
-import { answer, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, requestsTo } from '../../../../../tests/unit/server'
 import { useImportRecipe } from '../useImportRecipe'
 
 const IMPORT = 'POST /workflows/import'
@@ -18,9 +18,9 @@ const RESULT = {
 }
 
 beforeEach(() => {
-  answer('GET /host', [
-    { id: 'h1', hostname: 'web-1' },
-    { id: 'h2', hostname: 'web-2' },
+  answerNames('host', [
+    { id: 'h1', name: 'web-1' },
+    { id: 'h2', name: 'web-2' },
   ])
   answer(IMPORT, RESULT)
 })
@@ -85,7 +85,7 @@ test('a file that is not JSON cannot be sent', async () => {
 })
 
 test('the only host is chosen', async () => {
-  answer('GET /host', [{ id: 'h1', hostname: 'web-1' }])
+  answerNames('host', [{ id: 'h1', name: 'web-1' }])
   await open()
   await waitFor(() => expect(field('Host').value).toBe('web-1'))
 })

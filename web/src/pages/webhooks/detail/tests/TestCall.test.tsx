@@ -3,7 +3,7 @@ import { EditorView } from '@codemirror/view'
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, expect, test } from 'vitest'
 import { button, click, press, renderPage } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import type { Webhook } from '../../../../api/queries/automation/webhook'
 import { newArgument } from '../../../tasks/draft/templates'
 import { TestCall } from '../TestCall'
@@ -12,8 +12,8 @@ const SEND = 'POST /webhook/k1/trigger'
 const HOOK = { id: 'k1', name: 'Push', signature: 'none', tasks: ['t1'], workflows: [] }
 
 beforeEach(() => {
-  answer('GET /task', [{ id: 't1', name: 'Build', hostname: '' }])
-  answer('GET /workflows', [])
+  answerNames('task', [{ id: 't1', name: 'Build' }])
+  answerNames('workflow', [])
   answer('GET /task/t1', {
     name: 'Build',
     enable: true,
@@ -30,6 +30,7 @@ beforeEach(() => {
 async function open() {
   await renderPage(<TestCall hook={HOOK as unknown as Webhook} />)
   await screen.findByRole('table')
+  expect(screen.queryByText(/runs nothing yet/)).toBeNull()
   await screen.findByRole('textbox')
 }
 
@@ -99,4 +100,9 @@ test('a refusal is shown', async () => {
   await open()
   await click('Send')
   expect((await screen.findByRole('alert')).textContent).toBe('Argument Tag is missing.')
+})
+
+test('a webhook without tasks says before the call that it runs nothing', async () => {
+  await renderPage(<TestCall hook={{ ...HOOK, tasks: [] } as unknown as Webhook} />)
+  expect(await screen.findByText(/This webhook runs nothing yet/)).toBeTruthy()
 })

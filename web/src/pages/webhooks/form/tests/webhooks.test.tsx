@@ -10,7 +10,7 @@ import {
   renderPage,
   submit,
 } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import type { Webhook } from '../../../../api/queries/automation/webhook'
 import { newArgument } from '../../../tasks/draft/templates'
 import { NewWebhookPage } from '../NewWebhookPage'
@@ -27,8 +27,8 @@ const HOOK = {
 } as unknown as Webhook
 
 beforeEach(() => {
-  answer('GET /task', [{ id: 't1', name: 'Build', hostname: '' }])
-  answer('GET /workflows', [{ id: 'w1', name: 'Release' }])
+  answerNames('task', [{ id: 't1', name: 'Build' }])
+  answerNames('workflow', [{ id: 'w1', name: 'Release' }])
   answer('GET /task/t1', {
     name: 'Build',
     enable: true,

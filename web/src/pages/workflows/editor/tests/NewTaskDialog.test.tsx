@@ -3,15 +3,15 @@ import { EditorView } from '@codemirror/view'
 import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { button, choose, enter, field, renderPage, submit } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import { NewTaskDialog } from '../NewTaskDialog'
 
 const CREATE = 'POST /task'
 
 beforeEach(() => {
-  answer('GET /host', [
-    { id: 'h1', hostname: 'web-1' },
-    { id: 'h2', hostname: 'web-2' },
+  answerNames('host', [
+    { id: 'h1', name: 'web-1' },
+    { id: 'h2', name: 'web-2' },
   ])
   answer(CREATE, { id: 't9', name: 'Report' })
 })
@@ -38,7 +38,7 @@ test('a task needs a name and a host, and becomes a step', async () => {
 })
 
 test('the only host need not be chosen', async () => {
-  answer('GET /host', [{ id: 'h1', hostname: 'web-1' }])
+  answerNames('host', [{ id: 'h1', name: 'web-1' }])
   await open()
   await waitFor(() => expect(field('Host').value).toBe('web-1'))
 })

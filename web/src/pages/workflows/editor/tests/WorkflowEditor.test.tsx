@@ -11,7 +11,7 @@ import {
   renderPage,
   watchToasts,
 } from '../../../../../tests/unit/render'
-import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
+import { answer, answerNames, refusal, requestsTo } from '../../../../../tests/unit/server'
 import type { Workflow } from '../../../../api/queries/automation/workflow'
 import { WorkflowEditor } from '../WorkflowEditor'
 
@@ -32,11 +32,11 @@ const WORKFLOW = {
 } as unknown as Workflow
 
 beforeEach(() => {
-  answer('GET /task', [
-    { id: 'task of build', name: 'Build', hostname: 'ci-1', tags: [] },
-    { id: 'task of notify', name: 'Notify', hostname: '', tags: [] },
+  answerNames('task', [
+    { id: 'task of build', name: 'Build', detail: 'ci-1' },
+    { id: 'task of notify', name: 'Notify' },
   ])
-  answer('GET /workflows', [
+  answerNames('workflow', [
     { id: 'w1', name: 'Release' },
     { id: 'w2', name: 'Rollback' },
   ])
@@ -97,7 +97,7 @@ test('a new step is added; nothing leads to it yet, so it cannot be saved', asyn
   await choose('Choose the task or workflow that it runs', 'Notify')
   await submitDialog()
   expect(rows().map(([step]) => step)).toContain('Notify')
-  expect(screen.getByText('Nothing leads to Notify: connect or remove them.')).toBeTruthy()
+  expect(screen.getByText('No connection leads to Notify: connect or remove them.')).toBeTruthy()
   expect(button('Save').disabled).toBe(true)
 })
 
@@ -137,7 +137,7 @@ test('the same connection twice is refused', async () => {
 test('a connection that leads back needs a number of times', async () => {
   await open()
   await connect('deploy', 'build', 'failure')
-  enter('Maximum number of times', '5')
+  enter('Maximum passes', '5')
   await submitDialog()
   await click('Save')
   await waitFor(() => expect(saved()).toHaveLength(1))
@@ -182,7 +182,7 @@ test('a step is duplicated by key or menu, and undo removes the copy', async () 
   await select('build')
   await act(async () => press('d', { ctrlKey: true }))
   expect(screen.getByText('Step: build 2')).toBeTruthy()
-  expect(screen.getByText('Nothing leads to build 2: connect or remove them.')).toBeTruthy()
+  expect(screen.getByText('No connection leads to build 2: connect or remove them.')).toBeTruthy()
   await act(async () => press('z', { ctrlKey: true }))
   expect(rows()).toHaveLength(3)
   const row = screen.getAllByRole('row').find((line) => line.textContent!.startsWith('deploy'))!
@@ -196,7 +196,7 @@ test('the start can be moved to another step', async () => {
   await select('test')
   await click('Start here')
   expect(rows().map(([step]) => step)).toEqual(['build', 'test (start)', 'deploy'])
-  expect(screen.getByText(/^Nothing leads to build/)).toBeTruthy()
+  expect(screen.getByText(/^No connection leads to build/)).toBeTruthy()
 })
 
 test('a step with several connections to it waits for one or for all', async () => {
@@ -231,7 +231,7 @@ test('a connection is changed or removed from its step', async () => {
   enter('When it ends with', 'always')
   expect(follows()['build (start)']).toMatch(/always/i)
   await click('Remove connection')
-  expect(screen.getByText(/^Nothing leads to test, deploy/)).toBeTruthy()
+  expect(screen.getByText(/^No connection leads to test, deploy/)).toBeTruthy()
 })
 
 test('the panel of a connection closes when undo removes it', async () => {

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { act, fireEvent, screen } from '@testing-library/react'
+import { act, fireEvent, screen, within } from '@testing-library/react'
 import { expect, test, vi } from 'vitest'
 import {
   choose,
@@ -138,7 +138,8 @@ test('a new argument joins the list when it is applied', async () => {
   expect(set).not.toHaveBeenCalled()
   await click('Add argument')
   enter('Label', 'Port')
-  await submit('Apply changes')
+  const add = within(screen.getByRole('dialog')).getByRole('button', { name: 'Add argument' })
+  await act(async () => void fireEvent.submit(add.closest('form')!))
   const list = set.mock.lastCall![0].task_arguments as Argument[]
   expect(list.map(nameOf)).toEqual(['Host', 'Port'])
   expect(list.map(({ order }) => order)).toEqual([0, 1])

@@ -66,7 +66,7 @@ async function drag(from: string, label: string) {
 
 test('the first step gets the arguments of the run and offers no choice', async () => {
   await open('lookup')
-  expect(await screen.findByText('It gets the arguments of the run.')).toBeTruthy()
+  expect(await screen.findByText('This step gets the arguments of the run.')).toBeTruthy()
   expect(screen.queryByLabelText('Who')).toBeNull()
 })
 
@@ -97,8 +97,8 @@ test('a value is dragged to an argument', async () => {
 
 test('a value that is dragged to a text becomes a part of it, with a preview', async () => {
   const saved = await open()
-  await choose('Text', 'Text with values')
-  fireEvent.change(field('Text with values of Text'), { target: { value: 'Hello ' } })
+  await choose('Text', 'Template')
+  fireEvent.change(field('Template of Text'), { target: { value: 'Hello ' } })
   await drag('lookup › Output 1 › user', 'Text')
   expect(saved()![2]).toEqual({ template: 'Hello {{lookup.output[0].user}}' })
   expect(screen.getByRole('status').textContent).toBe('With the last run: Hello ada')
@@ -116,7 +116,7 @@ test('a member that is not offered is typed, and applied when the field is left'
   await badge('lookup › Output 2')
   await choose('To', 'lookup › Output 2: second')
   // The other arguments follow in order, each with its own field.
-  const member = screen.getAllByLabelText('Member')[0]!
+  const member = screen.getAllByLabelText('Field')[0]!
   fireEvent.change(member, { target: { value: 'user..email' } })
   expect(saved()![0]).toEqual({ node: 'lookup', index: 1 })
   await act(async () => void fireEvent.blur(member))

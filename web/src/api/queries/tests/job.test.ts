@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test } from 'vitest'
-import { countsByName } from './job'
+import { countsByName } from '../job'
 
 test('counts of states are added up under the names of the filter', () => {
   const counts = countsByName([

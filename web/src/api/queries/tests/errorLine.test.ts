@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test } from 'vitest'
-import { findErrorLine } from './errorLine'
+import { findErrorLine } from '../errorLine'
 
 /** A log whose pages have at most `size` lines, as the server limits them by bytes, too. */
 function logOf(total: number, texts: Record<number, string>, size = 5_000) {
