@@ -24,7 +24,7 @@ async def run_server(runtime: ServerRuntime) -> AsyncIterator[int]:
         yield listener.getsockname()[1]
     finally:
         runtime.stopping.set()
-        server.should_exit = True
+        server.stop_within(2)
         await serving
         listener.close()
 

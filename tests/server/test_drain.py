@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from unittest.mock import Mock
 
 import pytest
 
@@ -155,7 +156,8 @@ async def running(runtime: ServerRuntime) -> AsyncIterator[tuple[Running, Socket
     finally:
         server.work.cancel()
         server.shutdown.close()
-        server.server.force_exit = server.server.should_exit = True
+        server.server.force_exit = True
+        server.server.stop_within(0)
         await server.serving
 
 
@@ -268,6 +270,25 @@ async def test_a_download_is_not_cut() -> None:
 
     await responses.stream(parts(), receive, send)  # type: ignore[arg-type]
     assert b"".join(bodies) == b"part " * 3
+
+
+@only_sqlite
+async def test_a_server_without_requests_sets_no_timer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """uvicorn itself wakes up ten times a second."""
+    _, server = build_server(world.runtime)
+    loop = asyncio.get_running_loop()
+    timers = Mock(side_effect=loop.call_at)
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "call_at", timers)
+        running = asyncio.create_task(server.main_loop())
+        for _ in range(3):
+            await asyncio.sleep(0)
+    assert not running.done()
+    server.stop_within(0)
+    await running
+    timers.assert_not_called()
 
 
 # Agents.

@@ -18,7 +18,8 @@ from belvedere.base.counters import Histogram
 
 log = logging.getLogger("belvedere.server")
 
-INTERVAL_S = 0.05
+# The timer and the thread wake up this often, also in an idle server.
+INTERVAL_S = 0.1
 # An iteration of this length is reported. The timer can be due at any time during it.
 SLOW_S = 0.25
 LATE_S = SLOW_S - INTERVAL_S
@@ -81,7 +82,8 @@ class Watchdog:
     def _sample_stack(self, thread_id: int) -> None:
         """In its own thread: record what runs while the loop is late."""
         while not self._stop.wait(INTERVAL_S):
-            if self._sample is None and time.monotonic() - self._due > LATE_S / 2:
+            # Early enough that the thread sees every delay of LATE_S before it ends.
+            if self._sample is None and time.monotonic() - self._due > LATE_S - INTERVAL_S:
                 self._sample = _running(sys._current_frames().get(thread_id))
 
 

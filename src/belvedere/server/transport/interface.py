@@ -38,6 +38,10 @@ class Disconnected(OSError):
 
 
 class AsgiServer(uvicorn.Server):
+    def __init__(self, options: uvicorn.Config) -> None:
+        super().__init__(options)
+        self._stop = asyncio.Event()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """`main` handles signals: it ends the streams first."""
@@ -46,7 +50,11 @@ class AsgiServer(uvicorn.Server):
     def stop_within(self, seconds: float) -> None:
         """End after the requests in progress, or after this time without them."""
         self.config.timeout_graceful_shutdown = max(1, round(seconds))
-        self.should_exit = True
+        self._stop.set()
+
+    async def main_loop(self) -> None:
+        """uvicorn's loop wakes up ten times a second for a header and a limit that are not used."""
+        await self._stop.wait()
 
     async def until_started(self, serving: "asyncio.Task[None]") -> None:
         while not self.started:
