@@ -91,8 +91,8 @@ def trigger_actor(
     starters: tuple[str, ...] = (),
     source: str = "",
 ) -> Actor:
-    """The actor of a trigger, which is not a person. It may run everything: whoever attached a task
-    to the trigger was allowed to."""
+    """The actor of a trigger, which is not a person. It may run everything: the person who attached
+    a task to the trigger was allowed to."""
     return Actor(
         *(customer_id, customer_name, Level.ADMIN, "trigger"),
         address=address,

@@ -108,7 +108,7 @@ def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
 
 
 def revoke_created_by(tx: Tx, actor: Actor, user_id: str) -> None:
-    """For a member who leaves, is disabled or is no longer an admin: whoever created a token knows
+    """For a member who leaves, is disabled or is no longer an admin: the creator of a token knows
     its text. Enrolment tokens that TheEye agents sign in with are not revoked."""
     revoked = tx.all(
         Token,

@@ -29,7 +29,7 @@ def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collectio
 
 
 def check_credential(tx: Tx, actor: Actor, entries: Collection[str]) -> None:
-    """Refuse a manager a link for an approver: whoever uses the link decides as that approver.
+    """Refuse a manager a link for an approver: a person who uses the link decides as that approver.
     `entries` are the user id, the e-mail address and the tags of the account."""
     if actor.level.reaches(Level.ADMIN):
         return

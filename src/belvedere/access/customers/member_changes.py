@@ -151,8 +151,9 @@ def _save(tx: Tx, actor: Actor, member: Member, level: str, tags: str, enabled: 
 
 
 def _delete_links(tx: Tx, actor: Actor, member: Member, level: str, enabled: int) -> None:
-    """Whoever holds an invitation must not get a higher level than they could grant. It stays valid
-    if the level is lowered or if the actor has created it."""
+    """The sender of an invitation knows its link and could use it, so it must not give a higher
+    level than the sender may grant. It stays valid if the level is lowered or if the actor has
+    created it."""
     if not enabled or member.invited_at is None:
         one_time_links.delete_open(tx, member.user_id, member.customer_id)
     elif not Level(member.level).reaches(Level(level)):
