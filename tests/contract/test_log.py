@@ -206,6 +206,24 @@ async def test_output_that_never_arrived_is_marked_on_every_read_path(
         assert (page["total_lines"], page["complete"]) == (201, False)
 
 
+async def test_a_log_that_the_log_store_has_lost_is_marked_on_every_read_path(
+    world: World, uma: Client
+) -> None:
+    """The file of the logs was restored from an older copy than that of the jobs."""
+    async with world.agent() as agent:
+        job_id = await stream_output(world, uma, agent)
+    await world.runtime.logs.write(log_store.delete, [job_id])
+    mark = log_store.gap_text(0, len(LINES)).decode()
+    assert (await uma.get(f"/acme/job/{job_id}/log")).text == mark
+    part = await uma.get(f"/acme/job/{job_id}/log", headers={"range": "bytes=100-"})
+    assert (part.status, part.body) == (206, log_store.gap_text(100, len(LINES)))
+    assert (await uma.get(f"/acme/job/{job_id}")).json["result"]["log"] == mark
+    live = (await uma.get(f"/acme/job/{job_id}/log?follow=true")).text
+    assert mark.strip() in live and '"complete":false' in live
+    assert (await uma.get(f"/acme/job/{job_id}/log/search?q=x")).json["complete"] is False
+    assert (await uma.get(f"/acme/job/{job_id}/log/lines")).json["complete"] is False
+
+
 @real_transports
 async def test_a_download_that_the_database_interrupts_does_not_look_complete(
     world: World, uma: Client, monkeypatch: pytest.MonkeyPatch

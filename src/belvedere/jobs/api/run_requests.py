@@ -202,7 +202,8 @@ async def add_log(request: AnyRequest, record: JobRecord, job_id: str) -> None:
         return
     fence = await request.services.db.read_inline(_fence, record.customer_id, job_id)
     tail = await request.services.logs.read(log_store.tail, fence, LOG_IN_RECORD)
-    result["log"] = tail.decode("utf-8", "replace")
+    text = tail or log_store.gap_text(0, result["log_bytes"])
+    result["log"] = text.decode("utf-8", "replace")
 
 
 def _fence(tx: Tx, customer_id: str, job_id: str) -> int:

@@ -14,7 +14,7 @@ from belvedere.base.clock import Millis, iso
 from belvedere.db import Tx
 from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_store import Chunk
-from belvedere.jobs.output.log_stream import LogSource
+from belvedere.jobs.output.log_stream import LogSource, find_log
 
 MAX_HITS = 1_000
 MAX_MARKS = 10_000
@@ -171,7 +171,7 @@ async def _is_cut_short(services: Services, source: LogSource, log_search: LogSe
     """Whether output is missing after the last byte that was searched."""
     if source.small is not None:
         return False
-    log: log_store.Log | None = await services.logs.read(log_store.find, source.fence)
+    log = await find_log(services, source)
     return source.is_unknown or (log is not None and log.end > log_search.walk.at)
 
 
@@ -206,7 +206,8 @@ async def lines(services: Services, source: LogSource, first: int, count: int) -
         )
         return _read(iter([_single_chunk(source.small)]), first, count, total)
     page: LogLines = await services.logs.read(_lines, source.fence, first, count)
-    page.complete = page.complete and not source.is_unknown
+    log = await find_log(services, source)
+    page.complete = not source.is_unknown and (log is None or log.bytes_kept == log.end)
     return page
 
 
@@ -215,9 +216,7 @@ def _lines(tx: Tx, fence: int, first: int, count: int) -> LogLines:
     total = 0 if log is None else max(log.lines, log.lines_seen + _is_unfinished(tx, log))
     # A chunk after this many lines contains at least the end of the line before.
     begin = log_store.find_line(tx, fence, first - 1)
-    page = _read(_from(tx, fence, begin), first, count, total)
-    page.complete = log is None or log.bytes_kept == log.end
-    return page
+    return _read(_from(tx, fence, begin), first, count, total)
 
 
 def _is_unfinished(tx: Tx, log: log_store.Log) -> bool:

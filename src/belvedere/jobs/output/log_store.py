@@ -82,6 +82,11 @@ def find(tx: Tx, fence: int) -> Log | None:
     return tx.one(Log, f"select {columns(Log)} from logs where fence = ?", fence)
 
 
+def missing(fence: int, job_id: str, size: int) -> Log:
+    """A log of this size of which nothing is stored."""
+    return Log(fence, job_id, 0, 0, 0, size, None, None)
+
+
 def append(tx: Tx, pieces: list[LogPiece]) -> Sequence[int | Exception]:
     """Add pieces in order; bytes that are stored already are skipped. The next offset for each.
 

@@ -67,11 +67,26 @@ def is_ended(source: LogSource) -> bool:
     return source.job.is_over or source.job.fence != source.fence
 
 
+async def find_log(services: Services, source: LogSource) -> log_store.Log | None:
+    """Every byte is stored before the end of its attempt. If nothing is there, the file of the logs
+    was lost, or restored from an older copy than that of the jobs."""
+    log: log_store.Log | None = await services.logs.read(log_store.find, source.fence)
+    if log is None and is_ended(source) and (size := reported_size(source)):
+        return log_store.missing(source.fence, source.job.id, size)
+    return log
+
+
+def reported_size(source: LogSource) -> int:
+    """Bytes of output, as the agent reported them with the end."""
+    result = source.result
+    return int(result.get("log_bytes", result.get("bytes_total", 0)) or 0)
+
+
 async def find_end(services: Services, source: LogSource) -> int:
     """The end of the original stream at this moment."""
     if source.small is not None:
         return len(source.small)
-    log = await services.logs.read(log_store.find, source.fence)
+    log = await find_log(services, source)
     return log.end if log is not None else 0
 
 
@@ -88,7 +103,7 @@ async def read_text(
     while at < end:
         chunks = await services.logs.read(log_store.chunks, source.fence, at)
         if not chunks:
-            yield await _mark_end(services, source, at, end)
+            yield await _mark_end(services, source, start, at, end)
             return
         for after, _, data in log_store.pieces(chunks, at):
             if at >= end:
@@ -97,9 +112,9 @@ async def read_text(
             at = after
 
 
-async def _mark_end(services: Services, source: LogSource, at: int, end: int) -> bytes:
+async def _mark_end(services: Services, source: LogSource, start: int, at: int, end: int) -> bytes:
     """The mark of bytes that are missing at the end."""
-    if await services.logs.read(log_store.find, source.fence) is None:
+    if at > start and await services.logs.read(log_store.find, source.fence) is None:
         # The response must not look complete.
         raise Unavailable("The log was deleted while it was read.")
     return log_store.gap_text(at, end)
@@ -117,7 +132,7 @@ def _up_to(end: int, at: int, after: int, data: bytes) -> bytes:
 async def _missing_end(services: Services, source: LogSource, at: int) -> log_store.Log | None:
     """The log, if its last bytes are missing: the quota of the organization was used up, or the
     agent's disk was full."""
-    log: log_store.Log | None = await services.logs.read(log_store.find, source.fence)
+    log = await find_log(services, source)
     return log if log is not None and log.end > at and is_ended(source) else None
 
 
@@ -251,7 +266,7 @@ def _output(source: LogSource, text: str, after: int) -> bytes:
 
 
 async def _end(services: Services, source: LogSource, at: int) -> bytes:
-    log = await services.logs.read(log_store.find, source.fence)
+    log = await find_log(services, source)
     result = source.result
     total = result.get("log_bytes", result.get("bytes_total", log.bytes_seen if log else 0))
     bytes_kept = len(source.small) if source.small is not None else (log.bytes_kept if log else 0)
