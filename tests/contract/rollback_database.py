@@ -21,7 +21,7 @@ class RollbackDatabase:
     def __init__(self, db: Database) -> None:
         self._db = db
         self.dialect, self.clock = db.dialect, db.clock
-        self.sealer = db.sealer
+        self.sealer, self.servers = db.sealer, db.servers
         self.commit_times, self.transaction_times = db.commit_times, db.transaction_times
         self.before_commit: Callable[[Tx], None] | None = None
         self.on_signals: Callable[[set[Signal]], None] | None = None

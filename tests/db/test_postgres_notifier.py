@@ -149,6 +149,30 @@ def test_a_server_notifies_before_it_knows_the_other_servers(
         listener.until("host:early")
 
 
+def test_servers_are_counted_until_they_are_silent(
+    postgres: Postgres, listener: NotifyListener
+) -> None:
+    clock = Clock()
+    with run_notifier(postgres, clock) as (_, received), postgres.connect(autocommit=True) as other:
+        NotifyListener(other).send_messages("access")
+        received.get(timeout=PATIENCE_S)
+        listener.send_messages("access")
+        received.get(timeout=PATIENCE_S)
+        assert _count_after(postgres, listener, received) == 3
+        clock.now += PEER_TIMEOUT_S
+        assert _count_after(postgres, listener, received) == 2
+
+
+def _count_after(
+    postgres: Postgres, listener: NotifyListener, received: "queue.Queue[set[Signal]]"
+) -> int:
+    """After the signals of another server; the last may not be counted yet when it is received."""
+    for _ in range(2):
+        listener.send_messages("access")
+        received.get(timeout=PATIENCE_S)
+    return postgres.servers
+
+
 def test_signals_of_a_short_period_are_one_notification(
     postgres: Postgres, listener: NotifyListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

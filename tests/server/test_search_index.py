@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from belvedere.base.counters import Histogram
 from belvedere.server.background.search_index import Pace
 
@@ -11,6 +13,7 @@ class CountingDatabase:
 
     def __init__(self) -> None:
         self.transaction_times = Histogram()
+        self.servers = 1
 
     def count(self, transactions: int) -> None:
         for _ in range(transactions):
@@ -32,3 +35,13 @@ def test_filling_the_index_pauses_longer_while_others_write() -> None:
     db.count(1 + 500)
     pace.more_transactions = 500
     assert pace.pause_s(0.01, at + 5) == 0.01
+
+
+def test_several_servers_together_fill_the_index_at_the_pace_of_one() -> None:
+    db: Any = CountingDatabase()
+    db.servers = 3
+    pace = Pace(db)
+    db.count(1 + 500)
+    assert pace.pause_s(0.01, pace._at + 1) == pytest.approx(0.9)
+    db.count(1 + 500)
+    assert pace.pause_s(1.0, pace._at + 1) == 6.0

@@ -168,6 +168,8 @@ class Database(Protocol):
     before_commit: Callable[[Tx], None] | None
     on_signals: Callable[[set[Signal]], None] | None
     sealer: Sealer | None
+    # How many servers use it, this one included.
+    servers: int
     # How long commits took, and whole transactions that write.
     commit_times: Histogram
     transaction_times: Histogram

@@ -9,7 +9,6 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
@@ -21,7 +20,7 @@ from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
 from belvedere.db.postgres import connection as connections
 from belvedere.db.postgres import hang_check
-from belvedere.db.postgres.batcher import BATCH, Batcher, BatchResult, resolve
+from belvedere.db.postgres.batcher import Batcher
 from belvedere.db.postgres.connection import ANSWER_S, PostgresConnection, open_connection
 from belvedere.db.postgres.deadlines import Deadline, Openings
 from belvedere.db.postgres.faults import (
@@ -38,7 +37,7 @@ from belvedere.db.postgres.faults import (
     unavailable,
 )
 from belvedere.db.postgres.hang_check import HangCheck
-from belvedere.db.postgres.loop_waits import Completion, LoopRunner, on_loop
+from belvedere.db.postgres.loop_waits import LoopRunner, on_loop
 from belvedere.db.postgres.timeline import Record, Timeline, check_connection
 from belvedere.db.postgres.transaction import DIALECT, PostgresTx, synchronize_clock
 from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
@@ -84,7 +83,9 @@ class Postgres:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
         self._openings = Openings(ON_LOOP)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
-        self._runner = LoopRunner(ON_LOOP)
+        self.runner = LoopRunner(ON_LOOP)
+        # How many servers use it, this one included.
+        self.servers = 1
         # Idle connections, on threads and on the loop. The one used last is reused first: the
         # caches of its process are warm.
         self._idle: tuple[list[PostgresConnection], list[PostgresConnection]] = ([], [])
@@ -186,7 +187,7 @@ class Postgres:
         or on a thread."""
         self._failures += 1
 
-    def _transact(
+    def transact(
         self, work: Callable[[PostgresTx], R], *, before_commit: bool
     ) -> tuple[R, PostgresTx]:
         tries = 0
@@ -212,7 +213,7 @@ class Postgres:
         """Signals that turned out to be due after the commit have a transaction of their own, whose
         `before_commit` acts on them."""
         try:
-            _, later = self._transact(
+            _, later = self.transact(
                 lambda later: later.signals.update(signals), before_commit=True
             )
         except Exception as fault:
@@ -266,17 +267,17 @@ class Postgres:
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
         def work() -> tuple[R, PostgresTx]:
-            return self._transact(lambda tx: operation(tx, *a, **k), before_commit=True)
+            return self.transact(lambda tx: operation(tx, *a, **k), before_commit=True)
 
         # Not by the caller, who may be canceled meanwhile.
-        result, _ = await self._run_on_loop(work, lambda done: self._publish(done[1]))
+        result, _ = await self._run_on_loop(work, lambda done: self.publish(done[1]))
         return result
 
     def _run_on_loop(
         self, work: Callable[[], R], publish: Callable[[R], None] | None = None
     ) -> asyncio.Future[R]:
         self._limit_waits()
-        return self._runner.run(work, publish)
+        return self.runner.run(work, publish)
 
     def _limit_waits(self) -> None:
         # Not in write_blocking: a migration may take long.
@@ -337,57 +338,21 @@ class Postgres:
     def write_blocking(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        result, tx = self._transact(lambda tx: operation(tx, *a, **k), before_commit=True)
-        self._publish(tx)
+        result, tx = self.transact(lambda tx: operation(tx, *a, **k), before_commit=True)
+        self.publish(tx)
         return result
 
     def write_batched(self, operation: BatchOperation[Item, R], item: Item) -> asyncio.Future[R]:
-        loop = asyncio.get_running_loop()
-        batcher: Batcher[Item, R] = self._batchers.setdefault(operation, Batcher(operation))
-        future: asyncio.Future[R] = loop.create_future()
-        batcher.items.append((item, future))
-        if not batcher.busy:
-            batcher.busy = 1
-            loop.call_soon(self._start_batch, loop, batcher)
-        return future
+        batcher: Batcher[Item, R] | None = self._batchers.get(operation)
+        if batcher is None:
+            batcher = self._batchers[operation] = Batcher(operation, self)
+        return batcher.add(item)
 
-    def _start_batch(self, loop: asyncio.AbstractEventLoop, batcher: Batcher[Item, R]) -> None:
-        batch, batcher.items = batcher.items[:BATCH], batcher.items[BATCH:]
-        if not batch:
-            batcher.busy = 0
-            return
-
-        def run() -> Completion:
-            outcome: BatchResult[R]
-            try:
-                items = [item for item, _ in batch]
-                outcome = batcher.run(partial(self._transact, before_commit=True), items)
-            except BaseException as fault:
-                outcome = [fault] * len(batch), []
-            return partial(self._end_batch, loop, batcher, batch, outcome)
-
-        self._runner.start(run)
-
-    def _end_batch(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        batcher: Batcher[Item, R],
-        batch: list[tuple[Item, asyncio.Future[R]]],
-        outcome: BatchResult[R],
-    ) -> None:
-        # Start the next batch first: its round trips overlap with the responses of this one.
-        self._start_batch(loop, batcher)
-        results, txs = outcome
-        # Orders are sent before responses: a host needs more time than the caller's next step.
-        for tx in txs:
-            self._publish(tx)
-        resolve(batch, results)
-
-    def _publish(self, tx: PostgresTx) -> None:
+    def publish(self, tx: PostgresTx) -> None:
         run_after_commit(tx.calls, tx.signals, self.on_signals)
 
     async def close(self) -> None:
-        await self._runner.wait_until_idle()
+        await self.runner.wait_until_idle()
         self.deadline.stop()
         self._hang_check.stop()
         self._openings.shutdown()

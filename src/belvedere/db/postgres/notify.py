@@ -48,6 +48,8 @@ class PostgresNotifier:
         self._receive = receive
         self._requested_topics = requested_topics
         self._clock = clock
+        # When each of the other servers counts as gone, by the process of its connection.
+        self._gone_at: dict[int, float] = {}
         # Other servers have not announced themselves yet.
         self._alone_at = clock() + HERE_S
         # When the requests of other servers end, by topic.
@@ -119,10 +121,18 @@ class PostgresNotifier:
             for notice in connection.notifies(timeout=1.0):
                 received_at = self._clock()
                 if notice.pid != self._own_pid:
+                    self._gone_at[notice.pid] = received_at + PEER_TIMEOUT_S
                     self._handle(set(notice.payload.split(",")))
+                self._count_servers()
             # Not even our own signal, sent every few seconds: this connection is dead.
             if self._clock() - received_at > PEER_TIMEOUT_S:
                 raise psycopg.OperationalError("no notification arrives any more")
+
+    def _count_servers(self) -> None:
+        """Also after our own signal, which comes every few seconds."""
+        now = self._clock()
+        self._gone_at = {pid: gone_at for pid, gone_at in self._gone_at.items() if gone_at > now}
+        self._db.servers = 1 + len(self._gone_at)
 
     def _handle(self, texts: set[str]) -> None:
         self._alone_at = self._clock() + PEER_TIMEOUT_S

@@ -75,7 +75,7 @@ def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
 class Sqlite:
     """One SQLite file, owned by this process alone."""
 
-    dialect = DIALECT
+    dialect, servers = DIALECT, 1
 
     def __init__(self, path: str | Path, clock: Clock = wall) -> None:
         self.path = str(path)

@@ -7,7 +7,8 @@ from belvedere.db import Database
 from belvedere.jobs.search import index, progress
 from belvedere.server.runtime import ServerRuntime
 
-# A batch is followed by a pause of so many times its duration.
+# A batch is followed by a pause of so many times its duration. Each of several servers makes longer
+# pauses, so that all of them together leave as much of the database to others.
 BUSY_FACTOR, IDLE_FACTOR = 30.0, 1.0
 # Transactions of others per second from which the database counts as busy.
 BUSY_RATE = 20.0
@@ -40,7 +41,7 @@ class Pace:
         rate = others / max(now - self._at, 1e-6)
         self._count, self._at, self.more_transactions = count, now, 0
         factor = BUSY_FACTOR if rate > BUSY_RATE else IDLE_FACTOR
-        return min(batch_s * factor, MAX_PAUSE_S)
+        return min(batch_s * factor, MAX_PAUSE_S) * self._db.servers
 
 
 async def merge_parts(runtime: ServerRuntime, pace: Pace) -> None:
