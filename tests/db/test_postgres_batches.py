@@ -57,3 +57,20 @@ async def test_a_server_among_several_starts_a_single_item_at_once(
 
     for _ in range(5):
         assert await db.write_batched(repeat, 1) == 1
+
+
+async def test_items_that_wait_for_more_are_stored_before_the_database_is_closed(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batcher, "PAUSE_FACTOR", 1e9)
+    monkeypatch.setattr(batcher, "MAX_PAUSE_S", 1e6)
+    db = Postgres(database_url)
+    db.servers = 3
+
+    def repeat(tx: Tx, items: list[int]) -> list[int]:
+        return items
+
+    await asyncio.gather(*(db.write_batched(repeat, number) for number in range(2)))
+    item = db.write_batched(repeat, 2)
+    await db.close()
+    assert await item == 2

@@ -48,13 +48,14 @@ class BatchDatabase(Protocol):
 class Batcher(Generic[Item, R]):
     """Items of one batch operation that wait for their transaction."""
 
-    __slots__ = ("_began_at", "_busy", "_database", "_items", "_operation")
+    __slots__ = ("_began_at", "_busy", "_database", "_items", "_operation", "_pause")
 
     def __init__(self, operation: BatchOperation[Item, R], database: BatchDatabase) -> None:
         self._operation = operation
         self._database = database
         self._busy = False
         self._began_at = 0.0
+        self._pause: asyncio.TimerHandle | None = None
         self._items: list[tuple[Item, asyncio.Future[R]]] = []
 
     def add(self, item: Item) -> asyncio.Future[R]:
@@ -66,7 +67,14 @@ class Batcher(Generic[Item, R]):
             loop.call_soon(self._start, loop)
         return future
 
+    def end_pause(self) -> None:
+        """Start what waits for more items at once: the database is being closed."""
+        if self._pause is not None:
+            self._pause.cancel()
+            self._start(asyncio.get_running_loop())
+
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._pause = None
         batch, self._items = self._items[:BATCH], self._items[BATCH:]
         if not batch:
             self._busy = False
@@ -90,7 +98,7 @@ class Batcher(Generic[Item, R]):
         outcome: BatchResult[R],
     ) -> None:
         if len(batch) > 1 and self._database.servers > 1:
-            loop.call_later(self._pause_s(), self._start, loop)
+            self._pause = loop.call_later(self._pause_s(), self._start, loop)
         else:
             # The next batch first: its round trips overlap with the responses of this one.
             self._start(loop)

@@ -352,6 +352,10 @@ class Postgres:
         run_after_commit(tx.calls, tx.signals, self.on_signals)
 
     async def close(self) -> None:
+        # From now on no batch waits for more items.
+        self.servers = 1
+        for batcher in self._batchers.values():
+            batcher.end_pause()
         await self.runner.wait_until_idle()
         self.deadline.stop()
         self._hang_check.stop()
