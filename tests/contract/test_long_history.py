@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 from belvedere.db import Tx
+from belvedere.db.sqlite import connection as connections
 from belvedere.db.sqlite import database
 from belvedere.files import usage
 from belvedere.jobs.lifecycle import timeouts
@@ -38,7 +39,7 @@ Query = dict[str, tuple[str, Any]]
 def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[Query]:
     """Every statement that SQLite gets, with its database and parameters."""
     fields: Query = {}
-    opened = database.connect
+    opened = connections.connect
 
     def connect(path: str, **how: bool) -> apsw.Connection:
         connection = opened(path, **how)

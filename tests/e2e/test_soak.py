@@ -16,11 +16,13 @@ BATCH = 8
 # Before the first sample: connections, caches and the pool of threads fill up.
 WARM_UP_BATCHES = 10
 QUICK_SAMPLES, LONG_SAMPLES, LONG_INTERVAL_S = 20, 60, 60.0
-# Added from the first sample to the last. SQLite itself limits the write-ahead log to a checkpoint.
+# Added from the first sample to the last. SQLite itself limits each of the two write-ahead logs to
+# a checkpoint of 4 MiB. That of the log store may first reach it during the run, and a line through
+# such a step rises by more than the step.
 # Readers of the two files start when they are first needed, with a thread and connections each, so
 # that a short run may still add some; something that stays for every job is far above these limits.
 QUICK_LIMITS = {"memory": 32 * MIB, "descriptors": 24, "threads": 10, "wal": 12 * MIB}
-LONG_LIMITS = {"memory": 16 * MIB, "descriptors": 3, "threads": 2, "wal": 4 * MIB}
+LONG_LIMITS = {"memory": 16 * MIB, "descriptors": 3, "threads": 2, "wal": 8 * MIB}
 
 
 @pytest.fixture
@@ -78,4 +80,5 @@ def _run_batch(world: World, task_id: str) -> None:
 def _check(samples: list[Sample], limits: dict[str, int]) -> None:
     growth = measure_growth(samples)
     print(f"{len(samples)} samples; growth {growth}; last {samples[-1]}")
+    print(f"write-ahead logs: {[sample.wal for sample in samples]}")
     assert {name: value for name, value in growth.items() if value > limits[name]} == {}, samples

@@ -24,7 +24,7 @@ from belvedere.db.interface import Row
 from belvedere.db.postgres import connection
 from belvedere.db.postgres import database as postgres_database
 from belvedere.db.readonly import peek
-from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.connection import connect
 from belvedere.db.transfer import marks, postgres_ends
 from belvedere.db.transfer.marks import Mark
 from belvedere.db.transfer.run import TransferRecord, source_of

@@ -18,7 +18,7 @@ from belvedere.base.errors import Refused, Unavailable
 from belvedere.db import Database, Tx, installation, migrate
 from belvedere.db.backup import upgrade_copy
 from belvedere.db.backup.sqlite_files import copy_database
-from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.connection import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.jobs.recovery import restore
 from belvedere.server import wiring

@@ -11,7 +11,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.connection import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.hosts import store as host_store
 from belvedere.tasks import store as task_store

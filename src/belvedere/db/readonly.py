@@ -24,7 +24,7 @@ class ReadOnlyDatabase(Protocol):
 
 class _ReadOnlySqlite:
     def __init__(self, path: str) -> None:
-        from belvedere.db.sqlite.database import connect
+        from belvedere.db.sqlite.connection import connect
         from belvedere.db.sqlite.transaction import DIALECT
 
         if not os.path.exists(path):

@@ -12,7 +12,7 @@ import apsw
 from belvedere.base.clock import wall
 from belvedere.base.errors import Conflict, NotFound, Unavailable
 from belvedere.db.backup.archive import BLOCK, BackupWriter, Report
-from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.connection import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 
 PAGES_PER_STEP = 1_000

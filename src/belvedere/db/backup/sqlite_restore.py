@@ -19,7 +19,7 @@ from belvedere.db.backup.archive import BLOCK, BackupPart, BackupReader, Report,
 from belvedere.db.backup.restore_marker import FileIdentity, RestoreMarker, identify
 from belvedere.db.backup.sqlite_files import LOGS, check_unused, report_errors
 from belvedere.db.interface import Tx
-from belvedere.db.sqlite.database import connect, lock_file
+from belvedere.db.sqlite.connection import connect, lock_file
 from belvedere.db.sqlite.transaction import SqliteTx
 
 COMPANIONS = (*LOGS, "-shm")

@@ -24,7 +24,7 @@ from belvedere.db.backup.sqlite_files import copy_database, open_snapshot
 from belvedere.db.interface import Database, Tx
 from belvedere.db.migrate import check_known, list_applied, pending_names
 from belvedere.db.migration_plan import size_of
-from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.connection import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 
 log = logging.getLogger("belvedere.db")

@@ -8,7 +8,6 @@ each in a savepoint.
 """
 
 import asyncio
-import fcntl
 import logging
 import os
 import threading
@@ -28,6 +27,7 @@ from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import BatchOperation, Sealer, Tx
 from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS, search_timeout
 from belvedere.db.signals import Signal
+from belvedere.db.sqlite.connection import connect, lock_file
 from belvedere.db.sqlite.time_limit import MAX_READ_S, limit_time
 from belvedere.db.sqlite.transaction import (
     DATABASE_FAULTS,
@@ -49,27 +49,6 @@ READERS = 3
 # A commit faster than this blocks the loop no longer than passing it to a thread.
 QUICK_S = 0.002
 BROKEN = apsw.Error
-
-
-def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
-    """A connection with our settings; `synchronous=full`: a confirmed write survives power loss."""
-    flags = (
-        apsw.SQLITE_OPEN_READONLY
-        if readonly
-        else (apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-    )
-    connection = apsw.Connection(path, flags=flags, statementcachesize=300)
-    connection.set_busy_timeout(5_000)
-    # Otherwise SQLite compiles a statement again if a parameter changes that might alter its
-    # plan, at ten times the cost of running it.
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    if not readonly:
-        connection.execute("pragma journal_mode=wal")
-    connection.execute("pragma synchronous=full")
-    connection.execute("pragma foreign_keys=on")
-    connection.execute("pragma temp_store=memory")
-    connection.execute("pragma cache_size=-16000")
-    return connection
 
 
 class Sqlite:
@@ -383,18 +362,3 @@ class Sqlite:
         self._writer.close()
         if self._lock_fd is not None:
             os.close(self._lock_fd)
-
-
-def lock_file(path: str) -> int | None:
-    """Hold `<path>.lock` for the life of this process: a second server must not write here."""
-    if path.startswith((":memory:", "file:")):
-        return None
-    fd = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        raise Unavailable(
-            f"Another Belvedere server already uses {path}; stop it, or choose another --data."
-        ) from None
-    return fd

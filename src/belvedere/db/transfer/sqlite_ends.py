@@ -14,7 +14,7 @@ from belvedere.db.backup import sqlite_files
 from belvedere.db.backup.copy import Location
 from belvedere.db.interface import Tx
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.sqlite.database import connect, lock_file
+from belvedere.db.sqlite.connection import connect, lock_file
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.db.transfer import marks
 from belvedere.db.transfer.changes import TABLE, ChangeLog, SourcePart

@@ -12,7 +12,7 @@ from belvedere.db.backup import sqlite_files
 from belvedere.db.backup.copy import Location
 from belvedere.db.interface import Row
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.connection import connect
 from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.db.transfer.changes import MAX_CHANGES, TABLE
 from belvedere.db.transfer.marks import Later
