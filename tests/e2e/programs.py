@@ -138,7 +138,7 @@ class Agent(Program):
 
     def keeper(self) -> int:
         """The one keeper of this agent, which may not have started yet."""
-        return until(lambda: process_leaks.keepers(self.state), 15, self.read_log)[0]
+        return until(lambda: process_leaks.keepers(self.state), START_S, self.read_log)[0]
 
     def scripts(self) -> list[int]:
         return process_leaks.scripts(self.state)
