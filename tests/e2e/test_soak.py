@@ -17,8 +17,8 @@ BATCH = 8
 WARM_UP_BATCHES = 10
 QUICK_SAMPLES, LONG_SAMPLES, LONG_INTERVAL_S = 20, 60, 60.0
 # Added from the first sample to the last. SQLite itself limits each of the two write-ahead logs to
-# a checkpoint of 4 MiB. That of the log store may first reach it during the run, and a line through
-# such a step rises by more than the step.
+# a checkpoint of 4 MiB, but a machine that is busy for seconds delays a checkpoint, and the file
+# keeps the step. Without checkpoints an hour would add gigabytes.
 # Readers of the two files start when they are first needed, with a thread and connections each, so
 # that a short run may still add some; something that stays for every job is far above these limits.
 QUICK_LIMITS = {"memory": 32 * MIB, "descriptors": 24, "threads": 10, "wal": 12 * MIB}

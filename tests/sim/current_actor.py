@@ -24,12 +24,15 @@ def agent_host() -> "Host":
 
 
 _numbers = itertools.count(1)
+# The hosts whose journal the server doubted because of a late hello, by id.
+doubted_hosts: set[str] = set()
 
 
 def begin() -> None:
     """A new story: ids count from the beginning."""
     global _numbers
     _numbers = itertools.count(1)
+    doubted_hosts.clear()
 
 
 def new_number() -> int:

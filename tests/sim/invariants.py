@@ -11,6 +11,7 @@ from belvedere.jobs.history import consistency
 from belvedere.jobs.model import FINAL, JobRow
 from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_stream import LogSource
+from sim import current_actor
 from sim.scripts import SimProcess, true_state
 from sim.shown_logs import is_shown_as_complete, mark_gaps, read_shown_text
 from sim.world import EPOCH_MS, MS, SECOND, Micros, World
@@ -31,7 +32,8 @@ CAUSES = {
     "keeper_lost": {"keeper_killed", "journal_lost"},
     "host_rebooted": {"rebooted"},
     # A hello whose number could not be written counts as one of an older journal after a reboot.
-    "journal_lost": {"journal_lost", "rolled_back", "disk_full", "server_restored"},
+    # Nor can a late hello of an agent of an earlier version be told from that of an older journal.
+    "journal_lost": {"journal_lost", "rolled_back", "disk_full", "server_restored", "late_hello"},
     # The result that replaced the loss may have been committed after the backup.
     "agent_unreachable": {"keeper_killed", "rebooted", "journal_lost", "server_restored"},
 }
@@ -241,7 +243,8 @@ class Invariants:
 
     def _mishaps(self, job: JobRow, since: Micros) -> set[str]:
         host = next(host for host in self.hosts if host.id == job.host_id)
-        return {name for at, name in host.mishaps if at >= since}
+        late = {"late_hello"} if host.id in current_actor.doubted_hosts else set()
+        return late | {name for at, name in host.mishaps if at >= since}
 
     def _judge_log(self, tx: SqliteTx, logs: SqliteTx, job: JobRow) -> None:
         run = self._by_fence.get((job.host_id or "", job.fence))

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from belvedere import hosts
 from belvedere.agent import disk_space
 from belvedere.agent.connection import order_intake, server_link, session
 from belvedere.agent.disk_space import DiskSpace
@@ -13,6 +14,7 @@ from belvedere.agent.journal import journal
 from belvedere.agent.keeper import program, recovery
 from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.output import capture, upload
+from belvedere.db import Tx
 from belvedere.db.backup import copy
 from belvedere.jobs.lifecycle import create
 from belvedere.server.agents.connection import AgentConnection
@@ -21,7 +23,7 @@ from sim.agent import SimCache
 from sim.database import VirtualSqlite
 from sim.spools import SimSpool
 
-_product_close = AgentConnection.close
+_product_close, _product_doubt = AgentConnection.close, hosts.doubt_journal
 # The close code of a connection that another one of the same host replaces.
 TAKEN_OVER = 4409
 
@@ -113,6 +115,13 @@ def _close(self: AgentConnection, code: int, reason: str) -> None:
     _product_close(self, code, reason)
 
 
+def _doubt(tx: Tx, host_id: str, journal_id: str) -> None:
+    """Only for an agent of an earlier version: its late hello looks like that of a journal that
+    was rolled back, so its jobs may be lost without another cause."""
+    current_actor.doubted_hosts.add(host_id)
+    _product_doubt(tx, host_id, journal_id)
+
+
 def _numbered_id() -> str:
     return f"{current_actor.new_number():024x}"
 
@@ -164,6 +173,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (recovery, "spool", SimpleNamespace(**spools.RECOVERY)),
     (recovery, "time", _Stopwatch()),
     (create, "new_id", _numbered_id),
+    (hosts, "doubt_journal", _doubt),
     (AgentConnection, "close", _close),
     (copy, "migrations", upgrades.list_migrations),
 )
