@@ -22,7 +22,7 @@ async def test_the_log_of_a_long_read_is_cut_when_the_read_has_ended(tmp_path: P
         reader.execute("select count(*) from t").fetchall()
         while log.stat().st_size < 2 * MAX_IDLE_LOG:
             db.write_blocking(write_value)
-    # The first writes the beginning of the log anew, and the next one cuts its file.
+    # The log starts over with the first of these writes, and the next one cuts its file.
     for _ in range(3):
         db.write_blocking(write_value)
     assert log.stat().st_size <= MAX_IDLE_LOG
