@@ -16,8 +16,8 @@ CALLERS, CALLS = 8, 10
 async def test_several_servers_wait_for_more_items_under_load(
     db: Database, monkeypatch: pytest.MonkeyPatch, servers: int, transactions: int
 ) -> None:
-    """Callers that repeat their request at once: one of two halves misses every second
-    transaction, unless it waits for them."""
+    """Callers repeat their request at once. Without the pause, some of them always miss the next
+    transaction, and the others the one after it."""
     assert isinstance(db, Postgres)
     db.servers = servers
     # Long enough for all callers, also on a busy machine.

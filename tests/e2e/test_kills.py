@@ -35,7 +35,7 @@ def test_kills_lose_and_repeat_nothing(world: World) -> None:
 
 
 @pytest.mark.prove
-# They took 51 minutes on a busy machine with two cores.
+# 500 took up to 54 minutes on a busy machine with two cores.
 @pytest.mark.limit(10_800)
 def test_many_kills_lose_and_repeat_nothing(world: World) -> None:
     _kill(world, rounds=LONG_ROUNDS, seed=random.randrange(1 << 32))

@@ -17,9 +17,9 @@ from belvedere.db.postgres.transaction import PostgresTx
 R = TypeVar("R")
 Item = TypeVar("Item")
 BATCH = 128
-# Each of several servers has fewer callers, so fewer items share a transaction, which costs all of
-# them more than an item. Under load the next one waits for more items: for this part of the
-# duration of the one before, but no longer than this.
+# Each of several servers has fewer callers, so fewer items share a transaction. A transaction costs
+# much more than one more item, so under load the next batch waits for more items: for this part of
+# the duration of the previous batch, and for at most so many seconds.
 PAUSE_FACTOR, MAX_PAUSE_S = 0.5, 0.01
 # Items of one batch that wait for a lock in a transaction of their own: if more would, the table is
 # locked, and each of the others would wait as long.

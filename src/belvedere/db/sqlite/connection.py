@@ -7,8 +7,8 @@ import apsw
 
 from belvedere.base.errors import Unavailable
 
-# The write-ahead log grows while a long read, such as a backup, needs its beginning. Then its file
-# is cut to this size; four times that of one that starts over in time, which is never cut.
+# While a long read, such as a backup, needs the beginning of the write-ahead log, the log grows.
+# Afterwards its file is cut to this size. In normal operation it has a quarter of it.
 MAX_IDLE_LOG = 16 * 1024 * 1024
 
 

@@ -54,7 +54,8 @@ BROKEN = apsw.Error
 class Sqlite:
     """One SQLite file, owned by this process alone."""
 
-    dialect, servers = DIALECT, 1
+    dialect = DIALECT
+    servers = 1
 
     def __init__(self, path: str | Path, clock: Clock = wall) -> None:
         self.path = str(path)
