@@ -1,14 +1,17 @@
 """CPU time of a job with several servers on one PostgreSQL, compared with one server.
 
 Agents, callers and jobs are the same in both cases. CPU time is compared, not time: on one machine
-the servers share its cores.
+the servers share its cores. Both cases run at the same time and take turns with blocks of
+jobs, so that other load on the machine affects both.
 """
 
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.bench.environment import agent_process, private_server, processes
@@ -21,42 +24,81 @@ from belvedere.bench.results import MICRO, ServersResult
 from belvedere.client.http_client import Client
 
 Progress = Callable[[str, int, int], None]
-WARM_UP = 300
+WARM_UP, ROUNDS = 300, 6
+# In its first seconds a server sends the others all signals: it does not know their requests yet.
+START_S = 6.0
 # Callers of each host.
 CALLERS = 8
+
+
+@dataclass(slots=True)
+class ServerGroup:
+    """Servers with their hosts, and CPU seconds of all servers per job, of each block."""
+
+    servers: list[PrivateServer]
+    targets: list[BenchTarget]
+    tasks: list[str]
+    callers: list[tuple[HttpConnection, bytes]]
+    costs_s: list[float] = field(default_factory=list)
+
+    def run(self, jobs: int) -> None:
+        load.run_concurrently(self.callers, jobs)
+        for target, task_id in zip(self.targets, self.tasks, strict=True):
+            count = target.count(task_id)
+            load.wait_until_finished(target, task_id, count, lambda done: None)
+
+    def measure(self, jobs: int) -> None:
+        before, before_s = self._count(), self._cpu_s()
+        self.run(jobs)
+        self.costs_s.append((self._cpu_s() - before_s) / jobs)
+        assert self._count() == before + jobs
+
+    def _count(self) -> int:
+        return sum(map(BenchTarget.count, self.targets, self.tasks))
+
+    def _cpu_s(self) -> float:
+        return sum(
+            processes.cpu_s(process.pid)
+            for server in self.servers
+            for process in processes.of_folder(server.folder)
+            if process.name == "server"
+        )
 
 
 def measure(
     database: str, folder: Path, servers: int, jobs: int, report: Progress
 ) -> ServersResult:
-    costs = [_cpu_per_job(database, folder, count, servers, jobs, report) for count in (1, servers)]
-    single_s, several_s = costs
+    with ExitStack() as stack:
+        groups = []
+        for count in (1, servers):
+            report(f"starting servers: {count}", 0, 0)
+            groups.append(_start(stack, database, folder, count, servers))
+        for group in groups:
+            group.run(WARM_UP)
+        report(f"waiting until the {servers} servers know each other", 0, 0)
+        time.sleep(START_S)
+        for number in range(ROUNDS):
+            report(f"1 and {servers} servers in turns", number, ROUNDS)
+            for group in groups if number % 2 else reversed(groups):
+                group.measure(max(1, jobs // ROUNDS))
+    single_s, several_s = (median(group.costs_s) for group in groups)
     return ServersResult(servers, jobs, single_s / MICRO, several_s / MICRO, several_s / single_s)
 
 
-def _cpu_per_job(
-    database: str, folder: Path, count: int, hosts: int, jobs: int, report: Progress
-) -> float:
-    """Seconds of all servers per job. The hosts are divided among the servers."""
-    step = f"{count} servers"
-    report(step, 0, 0)
+def _start(stack: ExitStack, database: str, folder: Path, count: int, hosts: int) -> ServerGroup:
+    """The hosts are divided among the servers."""
     own_folder = folder / f"servers-{count}"
     own_folder.mkdir()
-    with ExitStack() as stack:
-        url = stack.enter_context(temporary_database(database, own_folder, f"servers{count}"))
-        servers = _start(stack, own_folder, url, count)
-        targets = [
-            stack.enter_context(_host(servers[number % count], number)) for number in range(hosts)
-        ]
-        tasks = [stack.enter_context(target.task("several servers")) for target in targets]
-        callers = _callers(stack, targets, tasks)
-        _run(targets, tasks, callers, WARM_UP, report, step)
-        before_s = _cpu_s(servers)
-        _run(targets, tasks, callers, jobs, report, step)
-        return (_cpu_s(servers) - before_s) / jobs
+    url = stack.enter_context(temporary_database(database, own_folder, f"servers{count}"))
+    servers = _start_servers(stack, own_folder, url, count)
+    targets = [
+        stack.enter_context(_host(servers[number % count], number)) for number in range(hosts)
+    ]
+    tasks = [stack.enter_context(target.task("several servers")) for target in targets]
+    return ServerGroup(servers, targets, tasks, _callers(stack, targets, tasks))
 
 
-def _start(stack: ExitStack, folder: Path, url: str, count: int) -> list[PrivateServer]:
+def _start_servers(stack: ExitStack, folder: Path, url: str, count: int) -> list[PrivateServer]:
     """Servers with the same key; the accounts are those that the first one created."""
     servers: list[PrivateServer] = []
     for number in range(count):
@@ -92,28 +134,3 @@ def _callers(
             stack.callback(connection.close)
             callers.append((connection, request))
     return callers
-
-
-def _run(
-    targets: Sequence[BenchTarget],
-    tasks: Sequence[str],
-    callers: Sequence[tuple[HttpConnection, bytes]],
-    jobs: int,
-    report: Progress,
-    step: str,
-) -> None:
-    before = sum(target.count(task) for target, task in zip(targets, tasks, strict=True))
-    load.run_concurrently(callers, jobs)
-    for target, task_id in zip(targets, tasks, strict=True):
-        count = target.count(task_id)
-        load.wait_until_finished(target, task_id, count, lambda done: report(step, done, jobs))
-    assert sum(map(BenchTarget.count, targets, tasks)) == before + jobs
-
-
-def _cpu_s(servers: Sequence[PrivateServer]) -> float:
-    return sum(
-        processes.cpu_s(process.pid)
-        for server in servers
-        for process in processes.of_folder(server.folder)
-        if process.name == "server"
-    )
