@@ -68,6 +68,27 @@ async def test_a_request_only_leaves_its_route(world: World) -> None:
     assert (world.runtime.watchdog.slow, world.runtime.watchdog.last) == (0, None)
 
 
+async def test_a_request_to_an_idle_server_is_watched_at_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without requests timer and thread pause for longer than this test may take."""
+    monkeypatch.setattr(loop_watchdog, "IDLE_TICKS", 1)
+    monkeypatch.setattr(loop_watchdog, "IDLE_INTERVAL_S", 600.0)
+    watchdog = world.runtime.watchdog
+    watchdog.start()
+    try:
+        while watchdog._due < time.monotonic() + 1.0:
+            await asyncio.sleep(loop_watchdog.INTERVAL_S)
+        await Client(app_of(world)).get("/block/x")
+        while watchdog.last is None:
+            await asyncio.sleep(loop_watchdog.INTERVAL_S)
+    finally:
+        watchdog.stop()
+    assert watchdog.last.route == "/block/{name}"
+    # The thread was awake too.
+    assert watchdog.last.function == "belvedere.server.http.app._answer"
+
+
 async def findings_of(world: World) -> list[Finding]:
     nothing: Any = None
     patient = Installation(world.runtime.settings, nothing, nothing, 0, lambda *_: None)

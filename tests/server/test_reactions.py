@@ -230,3 +230,50 @@ async def test_failures_of_one_event_do_not_count_for_the_next(world: World) -> 
 
     await _run(world, fail_at_first, is_done)
     assert await db.read(_list_parked) == []
+
+
+async def test_an_event_whose_signal_was_lost_is_still_processed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "POLL_S", 0.0)
+    monkeypatch.setattr(world.runtime.db, "on_signals", None)
+    processed = asyncio.Event()
+    consumer = EventConsumer("consumer of this test", frozenset({KIND}), lambda *_: processed.set())
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        # It finds nothing, and waits for a signal from then on.
+        await consumers.catch_up(consumer, world.runtime)
+        tasks = [
+            group.create_task(consumers.run(consumer, world.runtime)),
+            group.create_task(consumers.poll(world.runtime, [consumer])),
+        ]
+        await world.runtime.db.read(lambda tx: None)
+        await world.runtime.db.write(events.append, world.actors.acme.id, KIND, "h1", {})
+        await processed.wait()
+        for task in tasks:
+            task.cancel()
+
+
+async def test_consumers_are_only_asked_if_there_is_a_newer_event(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = world.runtime.db
+    table = consumers.active(has_redis=False)
+    for consumer in table:
+        await consumers.catch_up(consumer, world.runtime)
+    reads: list[str] = []
+    backlog = cursors.backlog
+
+    def count(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
+        reads.append(name)
+        return backlog(tx, name, kinds)
+
+    monkeypatch.setattr(cursors, "backlog", count)
+    end, waiting = await db.read(consumers._find_waiting, table, None)
+    assert (waiting, len(reads)) == ([], len(table))
+    assert await db.read(consumers._find_waiting, table, end) == (end, [])
+    assert len(reads) == len(table)
+    await db.write(events.append, world.actors.acme.id, KIND, "h1", {"hostname": "h1"})
+    _, waiting = await db.read(consumers._find_waiting, table, end)
+    assert {consumer.name for consumer in waiting} == {
+        consumer.name for consumer in table if KIND in consumer.kinds
+    }

@@ -1,7 +1,7 @@
 """Reports when the event loop is blocked: all requests wait while one callback runs.
 
 A timer of the loop measures its delay. Meanwhile a thread records which code runs, because that is
-not known afterwards. A request costs one assignment (`route`).
+not known afterwards. Both wake up less often while no requests arrive.
 """
 
 import asyncio
@@ -18,8 +18,12 @@ from belvedere.base.counters import Histogram
 
 log = logging.getLogger("belvedere.server")
 
-# The timer and the thread wake up this often, also in an idle server.
+# The timer and the thread wake up this often.
 INTERVAL_S = 0.1
+# The same after IDLE_TICKS without a request, when a blocked loop delays only background work: most
+# of the CPU time of an idle server would otherwise be theirs.
+IDLE_INTERVAL_S = 0.5
+IDLE_TICKS = 10
 # An iteration of this length is reported. The timer can be due at any time during it.
 SLOW_S = 0.25
 LATE_S = SLOW_S - INTERVAL_S
@@ -46,6 +50,11 @@ class Watchdog:
         self.lags = Histogram()
         self.last: Blocked | None = None
         self._due = 0.0
+        # Ticks since the last request.
+        self._quiet_ticks = 0
+        self._is_idle = False
+        # Ends the long pause of the thread.
+        self._resume = threading.Event()
         self._sample: tuple[str, str] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._stop = threading.Event()
@@ -59,8 +68,20 @@ class Watchdog:
 
     def stop(self) -> None:
         self._stop.set()
+        self._resume.set()
         if self._timer is not None:
             self._timer.cancel()
+
+    def note_request(self, route: str) -> None:
+        """A request begins. It may be the one that blocks the loop."""
+        self.route = route
+        self._quiet_ticks = 0
+        if self._is_idle:
+            self._is_idle = False
+            self._resume.set()
+            assert self._timer is not None
+            self._timer.cancel()
+            self._plan(asyncio.get_running_loop(), INTERVAL_S)
 
     def _tick(self, loop: asyncio.AbstractEventLoop, *, is_first: bool = False) -> None:
         late_s = time.monotonic() - self._due
@@ -68,9 +89,16 @@ class Watchdog:
             self.lags.observe(late_s)
             if late_s > LATE_S:
                 self._report(round((late_s + INTERVAL_S) * 1_000))
+        self._quiet_ticks += 1
+        if self._quiet_ticks == IDLE_TICKS:
+            self._is_idle = True
+            self._resume.clear()
+        self._plan(loop, IDLE_INTERVAL_S if self._is_idle else INTERVAL_S)
+
+    def _plan(self, loop: asyncio.AbstractEventLoop, interval_s: float) -> None:
         self._sample = None
-        self._due = time.monotonic() + INTERVAL_S
-        self._timer = loop.call_later(INTERVAL_S, self._tick, loop)
+        self._due = time.monotonic() + interval_s
+        self._timer = loop.call_later(interval_s, self._tick, loop)
 
     def _report(self, ms: int) -> None:
         route, function = self._sample or ("", "-")
@@ -81,7 +109,11 @@ class Watchdog:
 
     def _sample_stack(self, thread_id: int) -> None:
         """In its own thread: record what runs while the loop is late."""
-        while not self._stop.wait(INTERVAL_S):
+        while not self._stop.is_set():
+            if self._is_idle:
+                self._resume.wait(IDLE_INTERVAL_S)
+            else:
+                self._stop.wait(INTERVAL_S)
             # Early enough that the thread sees every delay of LATE_S before it ends.
             if self._sample is None and time.monotonic() - self._due > LATE_S - INTERVAL_S:
                 self._sample = _running(sys._current_frames().get(thread_id))

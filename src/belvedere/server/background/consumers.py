@@ -15,6 +15,7 @@ from belvedere.db import Tx, is_database_fault
 from belvedere.db.signals import event_recorded
 from belvedere.definitions import rollout
 from belvedere.events import Event, cursors
+from belvedere.events.log import newest
 from belvedere.jobs.lifecycle import timeouts
 from belvedere.jobs.search import progress
 from belvedere.monitors import agent_config, housekeeping
@@ -236,27 +237,54 @@ def set_aside_first(tx: Tx, consumer: EventConsumer, event_id: int | None, fault
 
 
 async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
-    """Woken by a signal, else every few seconds."""
+    """Woken by signals; after a failure also by the clock."""
     signalled = asyncio.Event()
     for kind in consumer.kinds:
         runtime.signals.subscribe(event_recorded(kind), lambda _: signalled.set())
     failures = Failures()
     while True:
-        pause_s = RETRY_S
+        retry_s = None
         try:
             await catch_up(consumer, runtime, failures)
-            failures, pause_s = Failures(), POLL_S
+            failures = Failures()
         except Exception as fault:
+            retry_s = RETRY_S
             await _count_failure(consumer, runtime, failures, fault)
             if failures.is_last:
                 await _set_aside(consumer, runtime, failures, fault)
-                failures, pause_s = Failures(), POLL_S
+                failures = Failures()
         with contextlib.suppress(TimeoutError):
             # Not wait_for, which may swallow a cancellation that arrives with the signal.
-            async with asyncio.timeout(pause_s):
+            async with asyncio.timeout(retry_s):
                 await signalled.wait()
         await asyncio.sleep(consumer.delay_s)
         signalled.clear()
+
+
+async def poll(runtime: ServerRuntime, consumers: Sequence[EventConsumer]) -> None:
+    """Signals can be lost, so look for events every few seconds: for all consumers together, and in
+    an idle server with a single statement."""
+    processed: tuple[int, int] | None = None
+    while True:
+        await asyncio.sleep(POLL_S)
+        try:
+            end, waiting = await runtime.db.read(_find_waiting, consumers, processed)
+        except Exception as fault:
+            log.warning("cannot look for events; retrying error=%s", fault)
+            continue
+        processed = None if waiting else end
+        runtime.signals.emit({event_recorded(min(consumer.kinds)) for consumer in waiting})
+
+
+def _find_waiting(
+    tx: Tx, consumers: Sequence[EventConsumer], processed: tuple[int, int] | None
+) -> tuple[tuple[int, int], list[EventConsumer]]:
+    """The newest event, and the consumers for which there is one, unless nothing is newer than what
+    all have processed."""
+    end = newest(tx)
+    if end == processed:
+        return end, []
+    return end, [item for item in consumers if any(cursors.backlog(tx, item.name, item.kinds))]
 
 
 async def _count_failure(
@@ -313,10 +341,11 @@ async def _set_aside(
 
 
 def start(runtime: ServerRuntime) -> list["asyncio.Task[None]"]:
+    consumers = active(has_redis=runtime.redis is not None)
     tasks = [
-        asyncio.create_task(run(consumer, runtime), name=consumer.name)
-        for consumer in active(has_redis=runtime.redis is not None)
+        asyncio.create_task(run(consumer, runtime), name=consumer.name) for consumer in consumers
     ]
+    tasks.append(asyncio.create_task(poll(runtime, consumers), name="look for events"))
     if runtime.redis is not None:
         tasks.append(asyncio.create_task(runtime.redis.run(), name="redis"))
     return tasks

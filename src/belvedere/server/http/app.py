@@ -102,7 +102,8 @@ class App:
                 method = "GET" if scope["method"] == "HEAD" else scope["method"]
                 match = self.router.match(method, scope["raw_path"])
                 route = match.route
-                template = self.runtime.watchdog.route = route.path
+                template = route.path
+                self.runtime.watchdog.note_request(template)
                 reply = await self._answer(match, scope, receive, headers)
         except Refused as refusal:
             reply = Reply(

@@ -31,7 +31,7 @@ def families(runtime: ServerRuntime) -> Iterator[Family]:
     )
     yield histogram(
         "belvedere_event_loop_lag_seconds",
-        "Delay of a timer of the event loop, measured every 50 ms.",
+        "Delay of a timer of the event loop, measured up to ten times a second.",
         runtime.watchdog.lags,
     )
     yield counter(
