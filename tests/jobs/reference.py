@@ -91,15 +91,21 @@ class Job:
             return
         self.move("finished", verdict[1])
         self.reconciled = True
-        if ending != "error":
+        if self._proves_run(ending):
             self.ran = "yes"
         elif self.attempts == 1:
             self.ran = "no"
 
+    def _proves_run(self, ending: str) -> bool:
+        """A reported start counts more than an end that excludes it."""
+        return ending != "error" or self.report_started
+
     def _end(self, ending: str, verdict: tuple[str, str], now: int) -> None:
         times, on_lost = KINDS[self.kind]
-        if ending != "error":
-            self.knows_more("maybe" if ending == "unknown" else "yes")
+        if ending == "unknown":
+            self.knows_more("maybe")
+        elif self._proves_run(ending):
+            self.knows_more("yes")
         bad = on_lost if ending == "unknown" else verdict[1] in ("failure", "timeout", "error")
         self.unreachable = self.unreachable and ending == "unknown"
         if bad and not self.cancel and self.attempts <= times:
