@@ -24,7 +24,12 @@ PASSED_THROUGH = (
     *("access/", "base/", "db/", "jobs/permissions.py", "jobs/people/participants.py"),
     # Reading a request and writing a response.
     *("rest/", "server/http/bodies.py", "server/http/compression.py", "jobs/api/request_size.py"),
-    *("server/transport/", "jobs/queries/result_form.py", "jobs/queries/details.py"),
+    *(
+        "server/loop_watchdog.py",
+        "server/transport/",
+        "jobs/queries/result_form.py",
+        "jobs/queries/details.py",
+    ),
     # The task, its arguments and environment, and what it triggers.
     *("tasks/", "secrets/environment.py", "triggers/store.py", "jobs/lifecycle/job_arguments.py"),
     *("jobs/specs.py", "jobs/starters.py"),

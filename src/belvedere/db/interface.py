@@ -141,10 +141,10 @@ class Tx(Protocol):
         so a later statement runs even if the caller stops reading after an earlier one."""
         ...
 
-    def prefetch(self, *queries: Query) -> None:
-        """Send statements that this transaction is likely to need, in one round trip; SQLite has no
-        round trips and ignores it. Each result is used once, by the same statement with the same
-        parameters, so nothing that is written before may change it."""
+    def prefetch(self, queries: Callable[[], Sequence[Query]]) -> None:
+        """Send statements that this transaction is likely to need, in one round trip. SQLite has no
+        round trips and does not call `queries`. Each result is used once, by the same statement
+        with the same parameters, so nothing that is written before may change it."""
         ...
 
     def signal_if(self, signal: Signal, query: Query) -> None:

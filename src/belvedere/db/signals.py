@@ -7,6 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import cache
 from typing import NamedTuple
 
 
@@ -67,6 +68,7 @@ def log_written(job_id: str) -> Signal:
     return Signal(Topic.LOG, job_id)
 
 
+@cache
 def event_recorded(kind: str) -> Signal:
     return Signal(Topic.EVENTS, kind)
 

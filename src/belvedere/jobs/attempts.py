@@ -86,8 +86,8 @@ def lock_reported(tx: Tx, fences: Sequence[int]) -> LockedReports:
         *([(of_ready_jobs, (parameter,))] if asks_ready else []),
     )
     return LockedReports(
-        {job.id: job for job in (JobRow(*row) for row in jobs)},
-        {attempt.fence: attempt for attempt in (Attempt(*row) for row in attempts)},
+        {job.id: job for row in jobs for job in [JobRow(*row)]},
+        {attempt.fence: attempt for row in attempts for attempt in [Attempt(*row)]},
         {(source_id, event_name) for source_id, event_name in triggers},
         not asks_ready or bool(ready[0]),
     )

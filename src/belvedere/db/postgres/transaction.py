@@ -1,7 +1,7 @@
 """A transaction on PostgreSQL, and the pieces of SQL in which it differs."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -118,9 +118,11 @@ class PostgresTx:
                 return iter([self._prefetched.pop(key) for key in keys])
         return iter(self.connection.pipeline(queries))
 
-    def prefetch(self, *queries: Query) -> None:
-        results = self.connection.pipeline(queries)
-        for (sql, params), rows in zip(queries, results, strict=True):
+    def prefetch(self, queries: Callable[[], Sequence[Query]]) -> None:
+        if not (likely := queries()):
+            return
+        results = self.connection.pipeline(likely)
+        for (sql, params), rows in zip(likely, results, strict=True):
             self._prefetched[sql, tuple(params)] = rows
 
     def signal_if(self, signal: Signal, query: Query) -> None:

@@ -122,7 +122,7 @@ class SqliteTx:
     def pipeline(self, *queries: Query) -> Iterator[list[Row]]:
         return (list(self.connection.execute(sql, tuple(params))) for sql, params in queries)
 
-    def prefetch(self, *queries: Query) -> None:
+    def prefetch(self, queries: Callable[[], Sequence[Query]]) -> None:
         pass
 
     def signal_if(self, signal: Signal, query: Query) -> None:

@@ -31,12 +31,13 @@ def is_job_secret(keys: Keyring, job_id: str, secret: str) -> bool:
 
 
 def has_form(query: Query) -> bool:
-    return any(is_set(query, name) for name in OPTIONS)
+    return any(is_set(query, name) for name in OPTIONS if name in query)
 
 
 def check(query: Query) -> int:
     """The index in `parse`; refused before anything is started or waited for."""
-    return values.integer("parse", _first(query, "parse") or "0")
+    index = _first(query, "parse")
+    return values.integer("parse", index) if index else 0
 
 
 def in_form(query: Query, record: JobRecord) -> object:

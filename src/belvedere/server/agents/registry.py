@@ -7,7 +7,7 @@ from typing import Protocol
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
-from belvedere.db import Tx
+from belvedere.db import Query, Tx
 from belvedere.db.commit_hooks import around_commit
 from belvedere.db.signals import Signal, SignalBus, Topic
 from belvedere.jobs.attempts import ClaimResult, ReadyJob
@@ -168,21 +168,21 @@ class AgentRegistry:
 
     def create(self, tx: Tx, requests: list[JobRequest]) -> Sequence[CreatedJob | Exception]:
         """Create jobs; a job that a connected agent can run at once is inserted as assigned."""
-        self._prefetch(tx, requests)
+        tx.prefetch(partial(self._likely_queries, tx, requests))
         claimed_orders: ClaimedOrders = []
         answers = create.create(tx, requests, partial(self._claim_new, claimed_orders))
         for connection, orders in claimed_orders:
             self._send_after_commit(tx, connection, orders)
         return answers
 
-    def _prefetch(self, tx: Tx, requests: Sequence[JobRequest]) -> None:
-        """Read the task and lock its host in one round trip, if all requests are for one task whose
-        last jobs were claimed here. Not with a key: its insert may wait for another server, which
-        may need the host."""
+    def _likely_queries(self, tx: Tx, requests: Sequence[JobRequest]) -> list[Query]:
+        """They read the task and lock its host, if all requests are for one task whose last jobs
+        were claimed here. Not with a key: its insert may wait for another server, which may need
+        the host."""
         actor, task_id = requests[0].actor, requests[0].task_id
         host_id = self._task_hosts.get((actor.customer_id, task_id))
         if host_id is None or self._taker(host_id) is None:
-            return
+            return []
         is_plain = all(
             request.task_id == task_id
             and request.actor.customer_id == actor.customer_id
@@ -190,11 +190,12 @@ class AgentRegistry:
             and request.secret is None
             for request in requests
         )
-        if is_plain:
-            tx.prefetch(
-                with_host_query(actor.customer_id, task_id),
-                *claim.unwritten_queries(tx, host_id, len(requests)),
-            )
+        if not is_plain:
+            return []
+        return [
+            with_host_query(actor.customer_id, task_id),
+            *claim.unwritten_queries(tx, host_id, len(requests)),
+        ]
 
     def finish(self, tx: Tx, reported: list[ReceivedReport]) -> Sequence[ReportOutcome | Exception]:
         """Process reports of agents that are connected here."""

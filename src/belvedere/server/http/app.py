@@ -187,7 +187,7 @@ class App:
         peer: str = scope["client"][0] if scope.get("client") else "local"
         if self._proxies.trusts(peer):
             return self._proxies.client(peer, scope["headers"])
-        if any(name in headers for name in FORWARDED):
+        if not FORWARDED.isdisjoint(headers):
             self._proxies.record(peer)
         return peer
 

@@ -17,7 +17,7 @@ MAX_HOPS = 20
 # Peers that are stored, and log lines about them per hour.
 MAX_PEERS = 32
 MAX_PEER_AGE: Millis = 7 * DAY
-FORWARDED = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
+FORWARDED = frozenset((b"x-forwarded-for", b"forwarded", b"x-real-ip"))
 _META = "undeclared_proxies"
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
