@@ -14,8 +14,7 @@ from belvedere.base.errors import StatementTimeout
 from belvedere.db import Tx, is_database_fault
 from belvedere.db.signals import event_recorded
 from belvedere.definitions import rollout
-from belvedere.events import Event, cursors
-from belvedere.events.log import newest
+from belvedere.events import Event, cursors, newest
 from belvedere.jobs.lifecycle import timeouts
 from belvedere.jobs.search import progress
 from belvedere.monitors import agent_config, housekeeping
