@@ -39,3 +39,26 @@ def test_events_after_a_cursor_are_read_by_index(db: Database, actors: Actors, r
         # SQLite reports a scan also for reading in the table's own order; without a sort it ends
         # early.
         assert "TEMP B-TREE" not in plan and "Sort" not in plan and "Seq Scan" not in plan, plan
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_skip_does_not_undo_what_another_server_has_processed(
+    db: Database, actors: Actors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other server processes an event just before this one gets the lock."""
+    name, kinds, lock = "consumer of this test", frozenset({"host.changed"}), cursors.lock
+
+    def process(tx: Tx) -> None:
+        [event] = cursors.take(tx, name, kinds)
+        cursors.move(tx, name, event)
+
+    def lock_late(tx: Tx, name: str) -> tuple[int, int]:
+        monkeypatch.setattr(cursors, "lock", lock)
+        db.write_blocking(events.append, actors.acme.id, "host.changed", "h1", {})
+        db.write_blocking(process)
+        return lock(tx, name)
+
+    db.write_blocking(lock, name)
+    monkeypatch.setattr(cursors, "lock", lock_late)
+    db.write_blocking(cursors.skip, name, kinds)
+    assert db.write_blocking(cursors.take, name, kinds) == []

@@ -114,6 +114,8 @@ def waiting_objects(tx: Tx, name: str, kinds: frozenset[str], limit: int) -> lis
 
 def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:
     """Move the cursor over events of other kinds, so that the next query stays short."""
+    # First: another server may process events after an end that was read before it.
+    lock(tx, name)
     end = newest(tx)
     if not take(tx, name, kinds, limit=1):
         tx.execute("update cursors set xid = ?, id = ? where name = ?", *end, name)
