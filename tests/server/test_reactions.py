@@ -1,8 +1,10 @@
 """Consumers of the event log: what counts as a failed attempt, and what does not."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
+from unittest import mock
 
 import apsw
 import psycopg
@@ -232,25 +234,65 @@ async def test_failures_of_one_event_do_not_count_for_the_next(world: World) -> 
     assert await db.read(_list_parked) == []
 
 
-async def test_an_event_whose_signal_was_lost_is_still_processed(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@asynccontextmanager
+async def polling(
+    world: World, monkeypatch: pytest.MonkeyPatch, consumer: EventConsumer
+) -> AsyncIterator[None]:
+    """A consumer that gets no signals but those of the poll."""
     monkeypatch.setattr(consumers, "POLL_S", 0.0)
     monkeypatch.setattr(world.runtime.db, "on_signals", None)
-    processed = asyncio.Event()
-    consumer = EventConsumer("consumer of this test", frozenset({KIND}), lambda *_: processed.set())
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        # It finds nothing, and waits for a signal from then on.
-        await consumers.catch_up(consumer, world.runtime)
-        tasks = [
-            group.create_task(consumers.run(consumer, world.runtime)),
-            group.create_task(consumers.poll(world.runtime, [consumer])),
-        ]
-        await world.runtime.db.read(lambda tx: None)
-        await world.runtime.db.write(events.append, world.actors.acme.id, KIND, "h1", {})
-        await processed.wait()
+    tasks = [
+        asyncio.create_task(consumers.run(consumer, world.runtime)),
+        asyncio.create_task(consumers.poll(world.runtime, [consumer])),
+    ]
+    try:
+        async with asyncio.timeout(30):
+            yield
+    finally:
         for task in tasks:
             task.cancel()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_an_event_whose_signal_was_lost_is_still_processed(
+    world: World, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """Also if the events of some other consumer cannot be read."""
+    if fails:
+        fault = mock.Mock(side_effect=StatementTimeout("too slow"))
+        monkeypatch.setattr(consumers, "_find_waiting", fault)
+    processed: asyncio.Queue[str] = asyncio.Queue()
+    consumer = EventConsumer(
+        "consumer of this test",
+        frozenset({KIND}),
+        lambda tx, runtime, event: processed.put_nowait(event.object_id),
+    )
+    async with polling(world, monkeypatch, consumer):
+        for host in ("h1", "h2", "h3"):
+            await world.runtime.db.write(events.append, world.actors.acme.id, KIND, host, {})
+            assert await processed.get() == host
+
+
+async def test_events_that_a_failover_has_made_new_are_processed_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = world.runtime.db
+    processed: asyncio.Queue[str] = asyncio.Queue()
+    consumer = EventConsumer(
+        "consumer of this test",
+        frozenset({KIND}),
+        lambda tx, runtime, event: processed.put_nowait(event.object_id),
+    )
+    polls = mock.Mock(side_effect=consumers._find_waiting)
+    monkeypatch.setattr(consumers, "_find_waiting", polls)
+    async with polling(world, monkeypatch, consumer):
+        await db.write(events.append, world.actors.acme.id, KIND, "h1", {})
+        assert await processed.get() == "h1"
+        seen = polls.call_count
+        while polls.call_count < seen + 2 * consumers.COMPLETE_POLL:
+            await asyncio.sleep(0)
+        await db.write(cursors.save, consumer.name, cursors.BEGINNING)
+        assert await processed.get() == "h1"
 
 
 async def test_consumers_are_only_asked_if_there_is_a_newer_event(

@@ -6,6 +6,7 @@ that every event has its effect once, whichever server processes it and whenever
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from belvedere.workflows.execution import advance
 
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 10.0
+# One of so many polls asks all consumers: a failover may have moved cursors back.
+COMPLETE_POLL = 6
 RETRY_S = 1.0
 MAX_TRIES = 5
 # Half an hour of statements that are too slow. Waits for locks end earlier, and never count.
@@ -264,20 +267,24 @@ async def poll(runtime: ServerRuntime, consumers: Sequence[EventConsumer]) -> No
     """Signals can be lost, so look for events every few seconds: for all consumers together, and in
     an idle server with a single statement."""
     processed: tuple[int, int] | None = None
-    while True:
+    for number in itertools.count():
         await asyncio.sleep(POLL_S)
+        if number % COMPLETE_POLL == 0:
+            processed = None
+        waiting = consumers
         try:
             end, waiting = await runtime.db.read(_find_waiting, consumers, processed)
+            processed = None if waiting else end
         except Exception as fault:
-            log.warning("cannot look for events; retrying error=%s", fault)
-            continue
-        processed = None if waiting else end
+            # A part of it may be too slow: each consumer looks for itself.
+            log.warning("cannot look for events of all consumers error=%s", fault)
+            processed = None
         runtime.signals.emit({event_recorded(min(consumer.kinds)) for consumer in waiting})
 
 
 def _find_waiting(
     tx: Tx, consumers: Sequence[EventConsumer], processed: tuple[int, int] | None
-) -> tuple[tuple[int, int], list[EventConsumer]]:
+) -> tuple[tuple[int, int], Sequence[EventConsumer]]:
     """The newest event, and the consumers for which there is one, unless nothing is newer than what
     all have processed."""
     end = newest(tx)
