@@ -72,21 +72,43 @@ async def test_a_request_to_an_idle_server_is_watched_at_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without requests timer and thread pause for longer than this test may take."""
-    monkeypatch.setattr(loop_watchdog, "IDLE_TICKS", 1)
+    monkeypatch.setattr(loop_watchdog, "IDLE_TICKS", 3)
     monkeypatch.setattr(loop_watchdog, "IDLE_INTERVAL_S", 600.0)
     watchdog = world.runtime.watchdog
     watchdog.start()
     try:
-        while watchdog._due < time.monotonic() + 1.0:
-            await asyncio.sleep(loop_watchdog.INTERVAL_S)
-        await Client(app_of(world)).get("/block/x")
-        while watchdog.last is None:
-            await asyncio.sleep(loop_watchdog.INTERVAL_S)
+        async with asyncio.timeout(30):
+            await until_idle(world)
+            await Client(app_of(world)).get("/block/x")
+            while watchdog.last is None:
+                await asyncio.sleep(loop_watchdog.INTERVAL_S)
     finally:
         watchdog.stop()
     assert watchdog.last.route == "/block/{name}"
     # The thread was awake too.
     assert watchdog.last.function == "belvedere.server.http.app._answer"
+
+
+async def test_a_delay_before_the_first_request_is_reported(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request may run before the timer that the delay has made overdue."""
+    monkeypatch.setattr(loop_watchdog, "IDLE_TICKS", 1)
+    watchdog = world.runtime.watchdog
+    watchdog.start()
+    try:
+        await until_idle(world)
+        watchdog._due = time.monotonic() - 1.0
+        watchdog.note_request("/other")
+    finally:
+        watchdog.stop()
+    assert watchdog.last is not None and watchdog.last.route == "-"
+    assert watchdog.longest_ms >= 1_000
+
+
+async def until_idle(world: World) -> None:
+    while not world.runtime.watchdog._is_idle:
+        await asyncio.sleep(loop_watchdog.INTERVAL_S)
 
 
 async def findings_of(world: World) -> list[Finding]:

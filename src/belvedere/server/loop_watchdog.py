@@ -20,13 +20,15 @@ log = logging.getLogger("belvedere.server")
 
 # The timer and the thread wake up this often.
 INTERVAL_S = 0.1
-# The same after IDLE_TICKS without a request, when a blocked loop delays only background work: most
-# of the CPU time of an idle server would otherwise be theirs.
+# The same if no request has begun for IDLE_TICKS: most of the CPU time of an idle server would
+# otherwise be theirs.
 IDLE_INTERVAL_S = 0.5
 IDLE_TICKS = 10
 # An iteration of this length is reported. The timer can be due at any time during it.
 SLOW_S = 0.25
 LATE_S = SLOW_S - INTERVAL_S
+# The thread looks at a loop that is this late: early enough for every delay of LATE_S.
+SAMPLE_S = LATE_S - INTERVAL_S
 PACKAGE = "belvedere."
 
 
@@ -74,26 +76,33 @@ class Watchdog:
 
     def note_request(self, route: str) -> None:
         """A request begins. It may be the one that blocks the loop."""
+        if self._is_idle:
+            self._leave_idle()
         self.route = route
         self._quiet_ticks = 0
-        if self._is_idle:
-            self._is_idle = False
-            self._resume.set()
-            assert self._timer is not None
-            self._timer.cancel()
-            self._plan(asyncio.get_running_loop(), INTERVAL_S)
+
+    def _leave_idle(self) -> None:
+        assert self._timer is not None
+        self._timer.cancel()
+        # It may be overdue already.
+        self._note_delay(max(0.0, time.monotonic() - self._due))
+        self._is_idle = False
+        self._resume.set()
+        self._plan(asyncio.get_running_loop(), INTERVAL_S)
 
     def _tick(self, loop: asyncio.AbstractEventLoop, *, is_first: bool = False) -> None:
-        late_s = time.monotonic() - self._due
         if not is_first:
-            self.lags.observe(late_s)
-            if late_s > LATE_S:
-                self._report(round((late_s + INTERVAL_S) * 1_000))
+            self._note_delay(time.monotonic() - self._due)
         self._quiet_ticks += 1
         if self._quiet_ticks == IDLE_TICKS:
             self._is_idle = True
             self._resume.clear()
         self._plan(loop, IDLE_INTERVAL_S if self._is_idle else INTERVAL_S)
+
+    def _note_delay(self, late_s: float) -> None:
+        self.lags.observe(late_s)
+        if late_s > LATE_S:
+            self._report(round((late_s + INTERVAL_S) * 1_000))
 
     def _plan(self, loop: asyncio.AbstractEventLoop, interval_s: float) -> None:
         self._sample = None
@@ -104,18 +113,22 @@ class Watchdog:
         route, function = self._sample or ("", "-")
         self.slow += 1
         self.longest_ms = max(self.longest_ms, ms)
-        self.last = Blocked(self._clock(), ms, route or self.route, function)
+        if not route:
+            # The last request of an idle server was long ago.
+            route = "-" if self._is_idle else self.route
+        self.last = Blocked(self._clock(), ms, route, function)
         log.warning("event loop blocked ms=%d route=%s function=%s", ms, self.last.route, function)
 
     def _sample_stack(self, thread_id: int) -> None:
         """In its own thread: record what runs while the loop is late."""
         while not self._stop.is_set():
             if self._is_idle:
-                self._resume.wait(IDLE_INTERVAL_S)
+                # Just after the timer is due.
+                sample_at = self._due + SAMPLE_S + 0.01
+                self._resume.wait(max(INTERVAL_S, sample_at - time.monotonic()))
             else:
                 self._stop.wait(INTERVAL_S)
-            # Early enough that the thread sees every delay of LATE_S before it ends.
-            if self._sample is None and time.monotonic() - self._due > LATE_S - INTERVAL_S:
+            if self._sample is None and time.monotonic() - self._due > SAMPLE_S:
                 self._sample = _running(sys._current_frames().get(thread_id))
 
 
