@@ -25,6 +25,8 @@ from belvedere.client.http_client import Client
 
 Progress = Callable[[str, int, int], None]
 WARM_UP, ROUNDS = 300, 6
+# After a block the search index and others process its events.
+SETTLE_S = 3.0
 # In its first seconds a server sends the others all signals: it does not know their requests yet.
 START_S = 6.0
 # Callers of each host.
@@ -39,6 +41,8 @@ class ServerGroup:
     targets: list[BenchTarget]
     tasks: list[str]
     callers: list[tuple[HttpConnection, bytes]]
+    # CPU seconds per second without jobs.
+    idle_rate: float = 0.0
     costs_s: list[float] = field(default_factory=list)
 
     def run(self, jobs: int) -> None:
@@ -47,10 +51,19 @@ class ServerGroup:
             count = target.count(task_id)
             load.wait_until_finished(target, task_id, count, lambda done: None)
 
+    def measure_idle(self) -> None:
+        before_s = self._cpu_s()
+        time.sleep(SETTLE_S)
+        self.idle_rate = (self._cpu_s() - before_s) / SETTLE_S
+
     def measure(self, jobs: int) -> None:
-        before, before_s = self._count(), self._cpu_s()
+        """With the work that is done after the jobs, without that of idle servers."""
+        before = self._count()
+        began_at, before_s = time.monotonic(), self._cpu_s()
         self.run(jobs)
-        self.costs_s.append((self._cpu_s() - before_s) / jobs)
+        time.sleep(SETTLE_S)
+        idle_s = (time.monotonic() - began_at) * self.idle_rate
+        self.costs_s.append((self._cpu_s() - before_s - idle_s) / jobs)
         assert self._count() == before + jobs
 
     def _count(self) -> int:
@@ -73,16 +86,19 @@ def measure(
         for count in (1, servers):
             report(f"starting servers: {count}", 0, 0)
             groups.append(_start(stack, database, folder, count, servers))
-        for group in groups:
-            group.run(WARM_UP)
-        report(f"waiting until the {servers} servers know each other", 0, 0)
+            groups[-1].run(WARM_UP)
+        report(f"waiting until the {servers} servers know each other's requests", 0, 0)
         time.sleep(START_S)
+        for group in groups:
+            group.measure_idle()
+        block = max(servers * CALLERS, jobs // ROUNDS)
         for number in range(ROUNDS):
             report(f"1 and {servers} servers in turns", number, ROUNDS)
             for group in groups if number % 2 else reversed(groups):
-                group.measure(max(1, jobs // ROUNDS))
+                group.measure(block)
     single_s, several_s = (median(group.costs_s) for group in groups)
-    return ServersResult(servers, jobs, single_s / MICRO, several_s / MICRO, several_s / single_s)
+    ratio = several_s / single_s
+    return ServersResult(servers, block * ROUNDS, single_s / MICRO, several_s / MICRO, ratio)
 
 
 def _start(stack: ExitStack, database: str, folder: Path, count: int, hosts: int) -> ServerGroup:
