@@ -154,6 +154,8 @@ def test_servers_are_counted_until_they_are_silent(
 ) -> None:
     clock = Clock()
     with run_notifier(postgres, clock) as (_, received), postgres.connect(autocommit=True) as other:
+        # It listens from now on.
+        listener.until(HELLO)
         NotifyListener(other).send_messages("access")
         received.get(timeout=PATIENCE_S)
         listener.send_messages("access")

@@ -288,8 +288,8 @@ async def test_events_that_a_failover_has_made_new_are_processed_again(
     async with polling(world, monkeypatch, consumer):
         await db.write(events.append, world.actors.acme.id, KIND, "h1", {})
         assert await processed.get() == "h1"
-        seen = polls.call_count
-        while polls.call_count < seen + 2 * consumers.COMPLETE_POLL:
+        before = polls.call_count
+        while polls.call_count < before + 2 * consumers.COMPLETE_POLL:
             await asyncio.sleep(0)
         await db.write(cursors.save, consumer.name, cursors.BEGINNING)
         assert await processed.get() == "h1"
