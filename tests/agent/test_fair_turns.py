@@ -1,5 +1,6 @@
 """A turn of the keeper with many steps, without sockets, disk and processes."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from belvedere.agent.journal.effects import (
     SpawnScript,
     WriteRecord,
 )
-from belvedere.agent.journal.state import JournalState
+from belvedere.agent.journal.state import JournalState, replay
 from belvedere.agent.keeper.program import BATCH_SIZE, Keeper
 from belvedere.agent.processes.script import NEVER
 
@@ -33,9 +34,18 @@ class FakeEffects:
     def append(self, record: Any, *, sync: bool) -> None:
         self._written.append(record[1])
 
-    def commit(self, _: JournalState) -> None:
+    def commit(self, _: JournalState, meanwhile: Callable[[], None]) -> None:
         self.done += [("written", fence) for fence in self._written]
+        if self._written:
+            meanwhile()
+            self.done.append(("durable", self._written[-1]))
         self._written.clear()
+
+    def prepare(self, order: Any) -> None:
+        self.done.append(("prepared", order["fence"]))
+
+    def discard_prepared(self) -> None:
+        self.done.append(("discarded", 0))
 
     def start(self, order: Any) -> Any:
         self.done.append(("begun", order["fence"]))
@@ -65,9 +75,10 @@ class FakeEffects:
 
 
 class BadDisk(FakeEffects):
-    def commit(self, _: JournalState) -> None:
+    def commit(self, _: JournalState, meanwhile: Callable[[], None]) -> None:
         if self._written:
             self._written.clear()
+            meanwhile()
             raise OSError("no room")
 
 
@@ -112,6 +123,28 @@ def spawn(fence: int) -> SpawnScript:
 def test_a_batch_of_scripts_starts_at_once() -> None:
     assert run_effects(spawn(1)) == [("begun", 1)]
     assert run_effects(*map(spawn, range(BATCH_SIZE))) == [("begun", n) for n in range(BATCH_SIZE)]
+
+
+def test_a_script_is_prepared_while_its_order_is_written() -> None:
+    stage = FakeEffects()
+    stage.append(["accepted", 1], sync=True)
+    done = run_effects(spawn(1), spawn(2), on=stage)
+    assert done == [
+        ("written", 1),
+        ("prepared", 1),
+        ("durable", 1),
+        ("begun", 1),
+        ("begun", 2),
+    ]
+
+
+def test_a_prepared_script_whose_order_is_refused_is_discarded() -> None:
+    stage = BadDisk()
+    keeper = keeper_on(stage)
+    replay(keeper._journal_state, ["accepted", 1, "j"])
+    keeper._take([WriteRecord(["accepted", 1, "j"], sync=True), spawn(1)])
+    keeper._settle()
+    assert stage.done == [("prepared", 1), ("discarded", 0), ("told", 1)]
 
 
 def test_ends_are_written_and_reported_before_more_scripts_start() -> None:

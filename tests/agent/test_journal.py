@@ -178,6 +178,27 @@ def test_a_failed_write_is_mended_by_the_next(
     assert set(reports_by_fence(again)) == {1, 2}
 
 
+def test_the_caller_works_while_the_disk_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal"
+    journal_state = JournalState("id")
+    journal = open_journal(path, journal_state)
+    steps: list[str] = []
+    monkeypatch.setattr(journals, "sync_data", lambda _: steps.append("durable"))
+
+    def work() -> None:
+        assert b'["accepted",1,"j"]' in path.read_bytes()
+        steps.append("work")
+
+    journal.append(["accepted", 1, "j"], sync=True)
+    journal.commit(journal_state, work)
+    assert steps == ["work", "durable"]
+    journal.append(["ended", 1, {}], sync=False)
+    journal.commit(journal_state, work)
+    assert steps == ["work", "durable"]
+
+
 def write_entry(journal: Journal, journal_state: JournalState, fence: int) -> None:
     replay(journal_state, ["accepted", fence, "j" * 50])
     journal.append(["accepted", fence, "j" * 50], sync=True)

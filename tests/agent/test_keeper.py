@@ -356,6 +356,29 @@ def test_without_a_subreaper_only_the_process_group_ends(keeper: KeeperHarness) 
     assert keeper.leftover_pids() == []
 
 
+def test_a_script_that_was_prepared_but_not_accepted_leaves_nothing(keeper: KeeperHarness) -> None:
+    keeper.process.terminate()
+    keeper.process.wait()
+    fault = Path(keeper.folder.root) / "fault"
+    keeper.start(
+        "import os\n"
+        "from belvedere.agent.journal import journal\n"
+        "sync = journal.sync_data\n"
+        "def fail_once(fd):\n"
+        f"    if os.path.exists({str(fault)!r}):\n"
+        f"        os.unlink({str(fault)!r})\n"
+        "        raise OSError(28, 'no space')\n"
+        "    sync(fd)\n"
+        "journal.sync_data = fail_once\n"
+    )
+    keeper.connect()
+    fault.touch()
+    report = keeper.run("#!/bin/sh\ntouch ran\n")
+    assert (report["ending"], report["reason"]) == ("error", "disk_full")
+    assert keeper.run("#!/bin/sh\nexit 4\n")["code"] == 4
+    assert sorted(os.listdir(keeper.folder.work)) == ["1", "1.files"]
+
+
 def test_no_two_scripts_carry_the_same_mark() -> None:
     spawner = Spawner("cookie", (819_200, 819_200))
     marks = [spawner.mark() for _ in range(MARKS)]

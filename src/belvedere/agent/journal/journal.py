@@ -18,6 +18,8 @@ from belvedere.agent.json_lines import to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from belvedere.agent.journal.state import Record
 
 VERSION = 1
@@ -108,8 +110,9 @@ class Journal:
         self._pending.append(line(record))
         self._must_sync = self._must_sync or sync
 
-    def commit(self, state: JournalState) -> None:
-        """Write pending records; OSError if they are not as durable as required."""
+    def commit(self, state: JournalState, meanwhile: Callable[[], None] | None = None) -> None:
+        """Write pending records; OSError if they are not as durable as required. `meanwhile` is
+        called while the disk writes, if there is anything to wait for."""
         if not self._pending:
             return
         if not self.is_sound or self._size > self._base + SLACK:
@@ -124,6 +127,9 @@ class Journal:
         _write(self._fd, data)
         self._size += len(data)
         if must_sync:
+            if meanwhile is not None:
+                _start_writing(self._fd, self._size - len(data), len(data))
+                meanwhile()
             sync_data(self._fd)
         # Any failure above leaves it false: the end of the file is unknown, a new file is needed.
         self.is_sound = True
@@ -175,6 +181,15 @@ def _write(fd: int, data: bytes) -> None:
     remaining = memoryview(data)
     while remaining:
         remaining = remaining[os.write(fd, remaining) :]
+
+
+def _start_writing(fd: int, start: int, size: int) -> None:
+    """Let the disk begin, so that the sync has less to wait for. Linux does so for pages that are
+    not needed again; a page that is only partly in the range stays in its cache."""
+    try:
+        os.posix_fadvise(fd, start, size, os.POSIX_FADV_DONTNEED)
+    except (AttributeError, OSError):
+        return
 
 
 def _sync_folder(path: str) -> None:

@@ -215,7 +215,7 @@ class Keeper:
         """Write the journal first, then perform effects; these may cause further writes."""
         while True:
             try:
-                self._journal.commit(self._journal_state)
+                self._journal.commit(self._journal_state, self._prepare_start)
             except OSError as fault:
                 self._refuse_to_start(fault)
             if not self._todo:
@@ -244,7 +244,15 @@ class Keeper:
         self._socket.flush()
         self._scripts.tidy()
 
+    def _prepare_start(self) -> None:
+        """Prepare the next script while the disk writes the record of its order."""
+        for effect in self._todo:
+            if type(effect) is SpawnScript:
+                self._scripts.prepare(effect.order)
+                break
+
     def _refuse_to_start(self, fault: OSError) -> None:
+        self._scripts.discard_prepared()
         spawns = [effect for effect in self._todo if isinstance(effect, SpawnScript)]
         self._todo = [effect for effect in self._todo if not isinstance(effect, SpawnScript)]
         text = f"The agent's journal cannot be written: {fault}."

@@ -24,7 +24,7 @@ from belvedere.agent.processes.script import (
     now_ns,
     report,
 )
-from belvedere.agent.processes.spawn import CannotStart, Spawner
+from belvedere.agent.processes.spawn import CannotStart, PreparedScript, Spawner
 from belvedere.agent.state_folder import DISK_ERRORS, StateFolder, write_log
 from belvedere.agent.workdir import accounts
 from belvedere.agent.workdir.accounts import ScriptAccount
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from belvedere.agent.journal.effects import Effects
     from belvedere.agent.journal.state import Message
+
+START_FAULTS = (CannotStart, OSError, ValueError, LookupError)
 
 
 class ScriptRunner:
@@ -57,6 +59,8 @@ class ScriptRunner:
         self._workdirs = workdirs
         self._groups = groups
         self._spawner = spawner
+        # The next script to start, if it is prepared already.
+        self._prepared: PreparedScript | None = None
         self._pipes = Pipes(poll, folder.spool)
         self._account = accounts.own_account()
         self._spooled = set(spool.list_spools(folder.spool))
@@ -72,31 +76,63 @@ class ScriptRunner:
     def is_idle(self) -> bool:
         return not self._groups.scripts and not self._pipes.sinks
 
-    def start(self, order: Message) -> Effects:
-        fence: int = order["fence"]
-        place: Workdir | None = None
-        mark = self._spawner.mark()
+    def prepare(self, order: Message) -> None:
+        """Do already what `start` can do before the order is in the journal. After an error it
+        tries again, and reports the error."""
+        self.discard_prepared()
         try:
-            account = self._account_for(order["os_user"])
-            place = self._place_for(account)
-            script = stage(order, account, place)
-            # Before anything runs: output that cannot be masked must not be sent.
-            output = self._output_for(order)
+            self._prepared = self._prepare(order)
+        except START_FAULTS:
+            return
+
+    def discard_prepared(self) -> None:
+        """Nothing starts what was prepared."""
+        if self._prepared is not None:
+            self._release(self._prepared)
+            self._prepared = None
+
+    def start(self, order: Message) -> Effects:
+        script: PreparedScript | None = None
+        try:
+            script = self._take_prepared(order) or self._prepare(order)
             started_at = now_ns()
-            pid, pipe = self._spawner.start(order, account, place, script, mark)
-        except (CannotStart, OSError, ValueError, LookupError) as fault:
-            if place is not None:
-                self._workdirs.release(place)
-            self._spawner.release(mark)
+            pid, pipe = self._spawner.start(script)
+        except START_FAULTS as fault:
+            if script is not None:
+                self._release(script)
             reason = fault.reason if isinstance(fault, CannotStart) else _reason(fault)
-            return self._report_end(fence, rules.failure(reason, str(fault)))
-        started = RunningScript(order, pid, pipe, place, output, mark, started_at)
+            return self._report_end(order["fence"], rules.failure(reason, str(fault)))
+        started = RunningScript(script, pid, pipe, started_at)
         # The start of a check is not announced.
-        started.announced = is_check(fence)
+        started.announced = is_check(started.fence)
         self._groups.add(started)
         self.due = min(self.due, started.due)
         reach("keeper.spawned")
         return []
+
+    def _take_prepared(self, order: Message) -> PreparedScript | None:
+        script = self._prepared
+        if script is None or script.order is not order:
+            return None
+        self._prepared = None
+        return script
+
+    def _prepare(self, order: Message) -> PreparedScript:
+        # First: output that cannot be masked must not be sent.
+        output = self._output_for(order)
+        account = self._account_for(order["os_user"])
+        place = self._place_for(account)
+        try:
+            script = stage(order, account, place)
+            return self._spawner.prepare(order, account, place, output, script)
+        except START_FAULTS:
+            self._workdirs.release(place)
+            raise
+
+    def _release(self, script: PreparedScript | RunningScript) -> None:
+        """Folder and mark can be used again."""
+        self._workdirs.release(script.place)
+        self._spawner.release(script.mark)
 
     def _output_for(self, order: Message) -> OutputCapture:
         if is_check(order["fence"]):
@@ -288,9 +324,8 @@ class ScriptRunner:
         while self._finished:
             script = self._finished.pop()
             self._pipes.close(script)
-            self._workdirs.release(script.place)
-            self._spawner.release(script.mark)
-            self._spawner.prepare()
+            self._release(script)
+            self._spawner.create_pipe()
 
     def ages(self) -> dict[int, int]:
         """How long each announced script runs, in milliseconds."""

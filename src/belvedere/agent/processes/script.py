@@ -8,12 +8,11 @@ import signal
 import time
 from functools import partial
 
-from belvedere.agent.output.capture import OutputCapture
-from belvedere.agent.workdir.workdirs import Workdir
+from belvedere.agent.processes.spawn import PreparedScript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.journal.state import Message, Report
+    from belvedere.agent.journal.state import Report
 
 MS = 1_000_000
 # The output of a script that ends sooner is read once, at its end, without polling its pipe.
@@ -65,20 +64,18 @@ class RunningScript:
 
     def __init__(
         self,
-        order: Message,
+        script: PreparedScript,
         pid: int,
         pipe: int,
-        place: Workdir,
-        output: OutputCapture,
-        mark: int,
         started_at: int,
     ) -> None:
+        order = script.order
         self.fence: int = order["fence"]
         self.pid = pid
         self.pipe = pipe
-        self.place = place
-        self.output = output
-        self.mark = mark
+        self.place = script.place
+        self.output = script.output
+        self.mark = script.mark
         self.daemonize: bool = order["daemonize"]
         self.grace: int = order["grace_ms"] * MS
         self.started_at = started_at

@@ -19,6 +19,7 @@ from belvedere.agent.workdir.workdirs import Workdir
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from belvedere.agent.journal.state import Message
+    from belvedere.agent.output.capture import OutputCapture
 
 # A harmless limit whose exact value every descendant inherits, whatever it does to its session,
 # environment and folder: it marks the processes of a fence.
@@ -41,6 +42,33 @@ class CannotStart(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class PreparedScript:
+    """A script that can start: its command line, environment, folder and mark."""
+
+    __slots__ = ("account", "command", "env", "mark", "order", "output", "place", "source")
+
+    def __init__(
+        self,
+        order: Message,
+        account: ScriptAccount,
+        place: Workdir,
+        output: OutputCapture,
+        command: list[str],
+        env: dict[str, str],
+        source: str,
+        mark: int,
+    ) -> None:
+        self.order = order
+        self.account = account
+        self.place = place
+        self.output = output
+        self.command = command
+        self.env = env
+        # The file that it runs, if the first word of the command is the script itself.
+        self.source = source
+        self.mark = mark
 
 
 def command_line(order: Message, script: str) -> list[str]:
@@ -108,7 +136,7 @@ class Spawner:
         """No process has this mark any more."""
         self._used.discard(mark)
 
-    def prepare(self) -> None:
+    def create_pipe(self) -> None:
         """Create the pipe of the next script while nothing waits for it."""
         try:
             self._pipe = self._pipe or _new_pipe()
@@ -116,10 +144,15 @@ class Spawner:
             # No free descriptor: the start of the next script reports that.
             return
 
-    def start(
-        self, order: Message, account: ScriptAccount, place: Workdir, script: str, mark: int
-    ) -> tuple[int, int]:
-        """The pid and the reading end of the output; CannotStart if nothing was started."""
+    def prepare(
+        self,
+        order: Message,
+        account: ScriptAccount,
+        place: Workdir,
+        output: OutputCapture,
+        script: str,
+    ) -> PreparedScript:
+        """What `start` needs, with a mark that is to be released; nothing runs yet."""
         fence: int = order["fence"]
         env = {
             **environment(account),
@@ -129,16 +162,20 @@ class Spawner:
             "BELVEDERE_FILES": place.files,
         }
         command = command_line(order, script)
+        # Another user can replace the copy of the script; the cache belongs to the agent.
+        source = order["script"] if command[0] == script else ""
+        return PreparedScript(order, account, place, output, command, env, source, self.mark())
+
+    def start(self, script: PreparedScript) -> tuple[int, int]:
+        """The pid and the reading end of the output; CannotStart if nothing was started."""
         (reader, writer), self._pipe = self._pipe or _new_pipe(), None
         try:
-            os.chdir(place.path)
-            self._set_mark(mark)
-            return self._launch(command, env, writer, account), reader
+            os.chdir(script.place.path)
+            self._set_mark(script.mark)
+            return self._launch(script, writer), reader
         except (OSError, ValueError, TypeError) as fault:
             os.close(reader)
-            # Another user can replace the copy of the script; the cache belongs to the agent.
-            source = order["script"] if command[0] == script else ""
-            raise _explain(fault, command[0], source) from None
+            raise _explain(fault, script.command[0], script.source) from None
         except CannotStart:
             os.close(reader)
             raise
@@ -149,9 +186,8 @@ class Spawner:
         if MARK_LIMIT is not None and mark:
             resource.setrlimit(MARK_LIMIT, (mark, self._hard))
 
-    def _launch(
-        self, command: list[str], env: dict[str, str], out: int, account: ScriptAccount
-    ) -> int:
+    def _launch(self, script: PreparedScript, out: int) -> int:
+        command, env, account = script.command, script.env, script.account
         try:
             return self._exec(find(command[0], env), command, env, out, account)
         except OSError as fault:
