@@ -36,6 +36,8 @@ LEVEL_ORDER = (
 )
 _RANK: dict[str, int] = {level: rank for rank, level in enumerate(LEVEL_ORDER)}
 MEMBER_LEVELS = (Level.VIEWER, Level.USER, Level.MANAGER, Level.ADMIN, Level.OWNER)
+_MANAGERS = frozenset(level for level in Level if level.reaches(Level.MANAGER))
+_ADMINS = frozenset(level for level in Level if level.reaches(Level.ADMIN))
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -67,11 +69,11 @@ class Actor(msgspec.Struct, frozen=True):
 
     @property
     def sees_all(self) -> bool:
-        return self.level.reaches(Level.MANAGER)
+        return self.level in _MANAGERS
 
     @property
     def runs_all(self) -> bool:
-        return self.level.reaches(Level.ADMIN)
+        return self.level in _ADMINS
 
     @property
     def entries(self) -> tuple[str, ...]:

@@ -109,14 +109,10 @@ class SignalBus:
 
     def emit(self, signals: Iterable[Signal]) -> None:
         for signal in signals:
-            self._call(signal, signal)
-            if signal.key:
-                self._call((signal.topic, ""), signal)
-
-    def _call(self, subscription: tuple[Topic, str], signal: Signal) -> None:
-        # A copy: a listener may unsubscribe, or subscribe others.
-        for listener in tuple(self._listeners.get(subscription, ())):
-            listener(signal)
+            for subscription in (signal, (signal.topic, "")) if signal.key else (signal,):
+                # A copy: a listener may unsubscribe, or subscribe others.
+                for listener in tuple(self._listeners.get(subscription, ())):
+                    listener(signal)
 
     async def wait(self, signal: Signal, timeout_s: float) -> bool:
         """Whether the signal came in time."""

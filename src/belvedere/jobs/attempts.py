@@ -67,7 +67,7 @@ class LockedReports(NamedTuple):
     attempts: dict[int, Attempt]
     # The active triggers of their tasks.
     triggers: ActiveTriggers
-    # Whether jobs are ready on their hosts; True without having asked if that would save nothing.
+    # Whether jobs are ready on their hosts.
     has_ready_jobs: bool
 
 
@@ -77,19 +77,17 @@ def lock_reported(tx: Tx, fences: Sequence[int]) -> LockedReports:
     is_single = len(fences) == 1
     parameter = fences[0] if is_single else json_array(fences)
     of_jobs, of_attempts, of_triggers, of_ready_jobs = _lock_statements(tx.dialect, is_single)
-    # Without round trips, the claim at the end of the transaction costs no more than this question.
-    asks_ready = bool(tx.dialect.lock_rows)
-    jobs, attempts, triggers, *ready = tx.pipeline(
+    jobs, attempts, triggers, ready_jobs = tx.pipeline(
         (of_jobs, (parameter,)),
         (of_attempts, (parameter,)),
         (of_triggers, ("task", parameter)),
-        *([(of_ready_jobs, (parameter,))] if asks_ready else []),
+        (of_ready_jobs, (parameter,)),
     )
     return LockedReports(
         {job.id: job for row in jobs for job in [JobRow(*row)]},
         {attempt.fence: attempt for row in attempts for attempt in [Attempt(*row)]},
         {(source_id, event_name) for source_id, event_name in triggers},
-        not asks_ready or bool(ready[0]),
+        bool(ready_jobs),
     )
 
 

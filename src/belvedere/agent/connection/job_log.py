@@ -15,12 +15,11 @@ class JobLog:
     """Knows the jobs by their fences, because messages of the keeper have only these."""
 
     def __init__(self) -> None:
-        # Job and trace of each open attempt.
+        # Job and trace context of each open attempt.
         self._ids: dict[int, tuple[str, str]] = {}
 
     def order(self, order: Order) -> None:
-        context = trace_context.parse(order.env.get(trace_context.VARIABLE, ""))
-        self._ids[order.fence] = order.job_id, context.trace_id if context else ""
+        self._ids[order.fence] = order.job_id, order.env.get(trace_context.VARIABLE, "")
         self._log(logging.DEBUG, "order received", order.fence)
 
     def resume(self, entry: dict[str, Any]) -> None:
@@ -44,7 +43,9 @@ class JobLog:
 
     def _log(self, level: int, text: str, fence: int, ending: str = "") -> None:
         if log.isEnabledFor(level):
-            job_id, trace_id = self._ids.get(fence, ("", ""))
+            job_id, trace = self._ids.get(fence, ("", ""))
+            context = trace_context.parse(trace)
+            trace_id = context.trace_id if context else ""
             state = f" ending={ending}" if ending else ""
             log.log(
                 level, "%s job=%s fence=%d%s", text, job_id, fence, state, extra=of_trace(trace_id)

@@ -269,11 +269,11 @@ def _write(
 def _signal_host(tx: Tx, job: JobRow, has_ready_jobs: bool) -> None:
     """A slot is free again, and a task at its limit may run another job. Most ends leave nothing to
     claim: then the host is not locked, and the commit need not wait for a claim."""
-    signal = host_ready(job.host_id)
     if has_ready_jobs or job.lifecycle == Lifecycle.READY:
-        tx.signals.add(signal)
-    else:
-        tx.signal_if(signal, (READY_JOB_OF_HOST, (job.host_id,)))
+        tx.signals.add(host_ready(job.host_id))
+    elif tx.dialect.lock_rows:
+        # Another transaction may have made a job ready since.
+        tx.signal_if(host_ready(job.host_id), (READY_JOB_OF_HOST, (job.host_id,)))
 
 
 def _end_columns(end: _AttemptEnd) -> store.EndColumns:

@@ -49,6 +49,13 @@ def with_any(tx: Tx, job_ids: Collection[str]) -> set[str]:
 def begin(tx: Tx, jobs: Sequence[tuple[JobRow, Sequence[str]]]) -> None:
     """For new jobs with their assignees: a step has the participants of its workflow job, a
     restarted job those of the earlier one, unless it gets others."""
+    jobs = [
+        (job, assignees)
+        for job, assignees in jobs
+        if assignees or job.workflow_job_id or job.restarted_from
+    ]
+    if not jobs:
+        return
     tx.execute_many(
         "insert into job_participants (job_id, role, entry)"
         " select ?, role, entry from job_participants where job_id = ? and role <> ?",
