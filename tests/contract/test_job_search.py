@@ -58,8 +58,14 @@ async def test_an_idle_server_writes_nothing(world: World, uma: Client) -> None:
     assert sum(world.runtime.db.transaction_times.counts) == before
 
 
-async def test_metrics_tell_whether_the_index_is_complete(world: World) -> None:
-    assert not await world.runtime.db.read(progress.is_complete)
+async def test_metrics_tell_whether_the_index_is_complete(world: World, uma: Client) -> None:
+    db = world.runtime.db
+    assert await db.read(progress.is_complete)
+    await create(uma, await world.task())
+    # As after a restore.
+    await db.write(lambda tx: tx.execute("delete from job_search_progress"))
+    await db.write(progress.start)
+    assert not await db.read(progress.is_complete)
     await add_all(world)
     assert await world.runtime.db.read(progress.is_complete)
     assert progress.CONSUMER in {consumer.name for consumer in consumers.CONSUMERS}

@@ -1,5 +1,7 @@
 """Search of jobs by any part of their texts: what is found, by whom, and at which cost."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -191,6 +193,38 @@ def test_conditions_select_within_the_search(steps: JobSteps) -> None:
     assert where(sort=(("name", False),)) == [waiting.id, ended.id, other.id]
 
 
+def test_the_index_of_a_new_installation_has_no_older_jobs_to_add(steps: JobSteps) -> None:
+    steps.db.write_blocking(progress.start)
+    assert steps.db.write_blocking(progress.is_complete)
+    job = steps.create(echo(steps), given=["x"])
+    add_all(steps)
+    assert count_indexed(steps) == 1 and search(steps, "greet") == [job.id]
+
+
+def test_a_job_that_has_ended_is_added_once(
+    steps: JobSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is found before, and so are jobs that were created with their end."""
+    steps.db.write_blocking(progress.start)
+    steps.end(steps.assign(echo(steps), given=["invoice"]).fence, lastline="paid")
+    dummy = steps.create(steps.task(type="dummy", name="greet"))
+    writes: list[str] = []
+    write = index.write
+
+    def record(tx: Tx, job_ids: Sequence[str]) -> None:
+        writes.extend(job_ids)
+        write(tx, job_ids)
+
+    monkeypatch.setattr(index, "write", record)
+    single = replace(CONSUMER, batch_size=1)
+    ids = search(steps, "greet")
+    assert len(ids) == 2
+    while steps.db.write_blocking(consumers.run_batch, None, single):  # type: ignore[arg-type]
+        assert search(steps, "greet") == ids
+    assert sorted(writes) == sorted(ids) and dummy.id in ids
+    assert search(steps, "paid") == [job_id for job_id in ids if job_id != dummy.id]
+
+
 def test_a_batch_and_its_progress_are_one_transaction(
     steps: JobSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +285,9 @@ def search_cost(steps: JobSteps, text: str, actor: Actor | None = None) -> int:
     def run(tx: Tx) -> int:
         if tx.dialect.name == "postgres":
             tx.execute("analyze job_search, jobs, events")
+        else:
+            # A search reads one to four parts per level of the index, depending on the batches.
+            tx.execute("insert into job_search (job_search) values ('optimize')")
         recording = RecordingTx(tx)
         listing = terms.with_search(Listing(pages.listable(tx.dialect), limit=50), text)
         page = pages.read_page(recording, actor or steps.actors.ada, listing, None, 5_000)

@@ -4,13 +4,14 @@ New and changed jobs are read from the event log, so that their own transactions
 The jobs of older versions are added from the newest to the oldest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from belvedere import events
 from belvedere.base.clock import SECOND
 from belvedere.db import Tx
 from belvedere.events import Event, cursors
+from belvedere.jobs import store
 from belvedere.jobs.people import participants
 from belvedere.jobs.search import index
 
@@ -25,6 +26,8 @@ KINDS = frozenset(
 )
 # They also change the steps of a workflow job.
 _PEOPLE_KINDS = frozenset({"job.acl_changed", "job.assignees_changed"})
+# A job of an agent has another event at its end.
+_FIRST_KINDS = frozenset({"job.created", "job.ready"})
 # Jobs of one transaction: other writers wait for it.
 BATCH_SIZE = 50
 # Each may be of another job.
@@ -51,16 +54,31 @@ def start(tx: Tx) -> None:
     if tx.value("select count(*) from job_search_progress"):
         return
     cursors.save(tx, CONSUMER, events.newest(tx))
+    # Without older jobs it is complete: all others have events.
+    reached = _END if tx.value("select 1 from jobs limit 1") else ""
     tx.execute(
-        "insert into job_search_progress (reached, members_reached) values (?, ?)", _END, _END
+        "insert into job_search_progress (reached, members_reached) values (?, ?)",
+        *(reached, reached),
     )
 
 
 def add_changed(tx: Tx, batch: Sequence[Event]) -> None:
     job_ids = {event.object_id for event in batch}
+    later = {event.object_id for event in batch if event.kind not in _FIRST_KINDS}
+    job_ids -= _ended(tx, job_ids - later)
     for job_id in {event.object_id for event in batch if event.kind in _PEOPLE_KINDS}:
         job_ids.update(participants.with_steps(tx, job_id))
     index.write(tx, sorted(job_ids))
+
+
+def _ended(tx: Tx, job_ids: Collection[str]) -> set[str]:
+    """Those that have ended since, if the index is behind: they are added once, with their end."""
+    rows = tx.rows(
+        f"select id from jobs where id in {tx.dialect.in_texts}"
+        " and ended_at is not null and fence > 0",
+        store.json_array(sorted(job_ids)),
+    )
+    return {job_id for (job_id,) in rows}
 
 
 def add_older(tx: Tx, count: int | None = None) -> bool:
