@@ -28,8 +28,8 @@ def result(latency_ms: float, seconds: float, engine: str = "sqlite") -> Result:
         cores=2,
         python="",
         bare=BARE,
-        latency=results.latency([latency_ms * MS], BARE),
-        throughput=results.throughput(1_000, 16, seconds, BARE),
+        latency=results.latency([[latency_ms * MS]], [0.5 * MS]),
+        throughput=results.throughput(16, [(1_000, seconds)], [0.5 * MS]),
     )
 
 
@@ -43,6 +43,16 @@ def test_ratios_and_goals_are_computed() -> None:
     assert measured.throughput.per_second == pytest.approx(2_000)
     assert measured.throughput.ratio == pytest.approx(1.0)
     assert goals_met(measured) == {"latency": True, "throughput": True}
+
+
+def test_a_machine_that_becomes_slower_changes_no_ratio() -> None:
+    rounds = [[1 * MS], [1 * MS], [2 * MS], [4 * MS], [4 * MS]]
+    bare_s = results.bare_per_block(rounds)
+    assert bare_s == [1 * MS, 1.5 * MS, 3 * MS, 4 * MS]
+    measured = results.latency([[4 * bare] * 10 for bare in bare_s], bare_s)
+    assert measured.ratio == pytest.approx(4)
+    blocks = [(100, 100 * bare / 0.8) for bare in bare_s]
+    assert results.throughput(16, blocks, bare_s).ratio == pytest.approx(0.8)
 
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:

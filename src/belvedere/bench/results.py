@@ -1,6 +1,7 @@
 """Measured figures, what they are compared with, and whether they meet their goals. No I/O."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import mean, median
 
 import msgspec
@@ -29,7 +30,11 @@ class BareCost(msgspec.Struct):
 
 
 class Latency(msgspec.Struct):
-    """From POST to the response that says finished, one job at a time."""
+    """From POST to the response that says finished, one job at a time.
+
+    The jobs run in blocks, and so do those of the throughput. The ratio is the median of the ratios
+    of the blocks to the bare cost just before and after each: a shared machine may become a third
+    slower within a minute."""
 
     runs: int
     p50_ms: float
@@ -188,20 +193,30 @@ def bare(rounds: Sequence[Sequence[float]]) -> BareCost:
     )
 
 
-def latency(times: Sequence[float], floor: BareCost) -> Latency:
-    p50 = percentile(times, 0.50)
+def bare_per_block(rounds: Sequence[Sequence[float]]) -> list[float]:
+    """The bare seconds of each block, from the rounds before and after it."""
+    return [mean(pair) for pair in pairwise(median(times) for times in rounds)]
+
+
+def latency(blocks: Sequence[Sequence[float]], bare_s: Sequence[float]) -> Latency:
+    times = [time for block in blocks for time in block]
+    ratios = [median(block) / bare for block, bare in zip(blocks, bare_s, strict=True)]
     return Latency(
         runs=len(times),
-        p50_ms=p50 / MILLI,
+        p50_ms=percentile(times, 0.50) / MILLI,
         p90_ms=percentile(times, 0.90) / MILLI,
         p99_ms=percentile(times, 0.99) / MILLI,
-        ratio=p50 / (floor.p50_us * MICRO),
+        ratio=median(ratios),
     )
 
 
-def throughput(jobs: int, callers: int, seconds: float, floor: BareCost) -> Throughput:
-    rate = jobs / seconds
-    return Throughput(jobs, callers, seconds, rate, rate * floor.p50_us * MICRO)
+def throughput(
+    callers: int, blocks: Sequence[tuple[int, float]], bare_s: Sequence[float]
+) -> Throughput:
+    """`blocks`: jobs and seconds."""
+    jobs, seconds = sum(count for count, _ in blocks), sum(taken for _, taken in blocks)
+    ratios = [count / taken * bare for (count, taken), bare in zip(blocks, bare_s, strict=True)]
+    return Throughput(jobs, callers, seconds, jobs / seconds, median(ratios))
 
 
 def operation_cost(name: str, empty: Sequence[float], full: Sequence[float]) -> OperationCost:

@@ -31,7 +31,8 @@ from belvedere.client.connections import tls_context
 from belvedere.client.http_client import Client
 
 Progress = Callable[[str, int, int], None]
-BARE_RUNS, SLICES, WARM_UP = 100, 9, 100
+BARE_RUNS, WARM_UP = 100, 100
+LATENCY_BLOCKS, THROUGHPUT_BLOCKS = 9, 3
 # After a load the server cleans up; only then is it idle.
 SETTLE_S = 3.0
 # Two rounds of heartbeats.
@@ -157,37 +158,41 @@ def _measure(
 ) -> Result:
     script = load.write_script(folder)
     rounds: list[list[float]] = []
-    times: list[float] = []
+    times: list[list[float]] = []
     with (
         target.task("one at a time") as task_id,
         _connections(plan, target.client, 1) as [connection],
     ):
         job_request = _request(target.client, task_id, wait=True)
         load.run_one_by_one(connection, job_request, WARM_UP)
-        for runs in _slices(plan.runs):
+        for number, runs in enumerate(_blocks(plan.runs, LATENCY_BLOCKS)):
             rounds.append(load.run_bare(script, BARE_RUNS))
-            report("one at a time", len(times), plan.runs)
-            times += load.run_one_by_one(connection, job_request, runs)
-    seconds = _measure_throughput(plan, target, report)
+            report("one at a time", number * runs, plan.runs)
+            times.append(load.run_one_by_one(connection, job_request, runs))
+    spans: list[tuple[int, float]] = []
+    for jobs in _blocks(plan.jobs, THROUGHPUT_BLOCKS):
+        rounds.append(load.run_bare(script, BARE_RUNS))
+        spans.append((jobs, _measure_throughput(plan, target, jobs, report)))
     rounds.append(load.run_bare(script, BARE_RUNS))
-    baseline = results.bare(rounds)
+    bare_s = results.bare_per_block(rounds)
     return Result(
         version=__version__,
         engine=engine,
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0,
         python=platform.python_version(),
-        bare=baseline,
-        latency=results.latency(times, baseline),
-        throughput=results.throughput(plan.jobs, plan.callers, seconds, baseline),
+        bare=results.bare(rounds),
+        latency=results.latency(times, bare_s[: len(times)]),
+        throughput=results.throughput(plan.callers, spans, bare_s[len(times) :]),
     )
 
 
-def _slices(runs: int) -> list[int]:
-    return [runs // SLICES + (n < runs % SLICES) for n in range(SLICES)]
+def _blocks(count: int, blocks: int) -> list[int]:
+    sizes = [count // blocks + (number < count % blocks) for number in range(blocks)]
+    return [size for size in sizes if size]
 
 
-def _measure_throughput(plan: BenchPlan, target: BenchTarget, report: Progress) -> float:
+def _measure_throughput(plan: BenchPlan, target: BenchTarget, jobs: int, report: Progress) -> float:
     """Seconds from the first job's creation to the last job's end."""
     step = f"{plan.callers} callers"
     with (
@@ -195,11 +200,9 @@ def _measure_throughput(plan: BenchPlan, target: BenchTarget, report: Progress) 
         _connections(plan, target.client, plan.callers) as connections,
     ):
         job_request = _request(target.client, task_id, wait=False)
-        report(step, 0, plan.jobs)
-        load.run_concurrently([(item, job_request) for item in connections], plan.jobs)
-        load.wait_until_finished(
-            target, task_id, plan.jobs, lambda done: report(step, done, plan.jobs)
-        )
+        report(step, 0, jobs)
+        load.run_concurrently([(item, job_request) for item in connections], jobs)
+        load.wait_until_finished(target, task_id, jobs, lambda done: report(step, done, jobs))
         return target.span_s(task_id)
 
 
