@@ -63,6 +63,12 @@ class SimScripts:
     def is_idle(self) -> bool:
         return not self._kept
 
+    def prepare(self, order: dict[str, Any]) -> None:
+        """No other process notices it."""
+
+    def discard_prepared(self) -> None:
+        """Neither does one notice this."""
+
     def start(self, order: dict[str, Any]) -> Any:
         behaviour = self._host.behaviour(order)
         if behaviour.cannot_start:

@@ -214,8 +214,8 @@ def throughput(
     callers: int, blocks: Sequence[tuple[int, float]], bare_s: Sequence[float]
 ) -> Throughput:
     """`blocks`: jobs and seconds."""
-    jobs, seconds = sum(count for count, _ in blocks), sum(taken for _, taken in blocks)
-    ratios = [count / taken * bare for (count, taken), bare in zip(blocks, bare_s, strict=True)]
+    jobs, seconds = sum(count for count, _ in blocks), sum(span_s for _, span_s in blocks)
+    ratios = [count / span_s * bare for (count, span_s), bare in zip(blocks, bare_s, strict=True)]
     return Throughput(jobs, callers, seconds, jobs / seconds, median(ratios))
 
 
