@@ -38,7 +38,8 @@ async def test_a_job_without_its_signal_starts_within_two_seconds(
 ) -> None:
     """The worst case: the job is created right after a pass of the loop."""
     pauses = Pauses()
-    monkeypatch.setattr(loops, "asyncio", SimpleNamespace(sleep=pauses.hold))
+    asyncio_module = SimpleNamespace(sleep=pauses.hold, get_running_loop=asyncio.get_running_loop)
+    monkeypatch.setattr(loops, "asyncio", asyncio_module)
     [polling] = [loop for loop in loops.LOOPS if loop.work is loops.signal_waiting_hosts]
     task = await world.task()
     async with world.agent() as agent:

@@ -8,6 +8,7 @@ that it requests, when it starts to listen, when they change, and every few seco
 import contextlib
 import logging
 import math
+import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,8 @@ MAX_SIGNALS = 100
 # A notification wakes every server, so those of one period are sent together. The first after a
 # pause is sent at once.
 COALESCE_S = 0.01
+# How often a server that receives nothing looks whether it is to stop.
+LISTEN_S = 1.0
 # After a lost connection.
 RETRY_S = 1.0
 # Sent by a server that starts to listen. REQUESTS is the reply and the heartbeat, with the topics
@@ -117,8 +120,12 @@ class PostgresNotifier:
             connection.execute(f"listen {CHANNEL}")
         self._enqueue({HELLO})
         received_at = self._clock()
+        readable = select.poll()
+        readable.register(connection.fileno(), select.POLLIN)
         while not self._stopped.is_set():
-            for notice in connection.notifies(timeout=1.0):
+            # The driver itself would wake up ten times a second.
+            readable.poll(LISTEN_S * 1_000)
+            for notice in connection.notifies(timeout=0):
                 received_at = self._clock()
                 if notice.pid != self._own_pid:
                     self._gone_at[notice.pid] = received_at + PEER_TIMEOUT_S
