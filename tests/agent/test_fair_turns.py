@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from belvedere.agent.journal import rules
 from belvedere.agent.journal.effects import (
     EndScript,
     SendMessage,
@@ -34,10 +35,10 @@ class FakeEffects:
     def append(self, record: Any, *, sync: bool) -> None:
         self._written.append(record[1])
 
-    def commit(self, _: JournalState, meanwhile: Callable[[], None]) -> None:
+    def commit(self, _: JournalState, before_sync: Callable[[], None]) -> None:
         self.done += [("written", fence) for fence in self._written]
         if self._written:
-            meanwhile()
+            before_sync()
             self.done.append(("durable", self._written[-1]))
         self._written.clear()
 
@@ -75,10 +76,10 @@ class FakeEffects:
 
 
 class BadDisk(FakeEffects):
-    def commit(self, _: JournalState, meanwhile: Callable[[], None]) -> None:
+    def commit(self, _: JournalState, before_sync: Callable[[], None]) -> None:
         if self._written:
             self._written.clear()
-            meanwhile()
+            before_sync()
             raise OSError("no room")
 
 
@@ -145,6 +146,19 @@ def test_a_prepared_script_whose_order_is_refused_is_discarded() -> None:
     keeper._take([WriteRecord(["accepted", 1, "j"], sync=True), spawn(1)])
     keeper._settle()
     assert stage.done == [("prepared", 1), ("discarded", 0), ("told", 1)]
+
+
+def test_an_order_that_waits_for_a_refused_one_is_refused_too() -> None:
+    """Its record was in the same failed write."""
+    stage = BadDisk()
+    keeper = keeper_on(stage)
+    keeper._journal_state.session = 1
+    for fence in (1, 2):
+        order = {"session": 1, "fence": fence, "job_id": "j"}
+        keeper._take(rules.order(keeper._journal_state, order))
+    keeper._settle()
+    assert [fence for text, fence in stage.done if text == "told"] == [1, 2]
+    assert "begun" not in [text for text, _ in stage.done]
 
 
 def test_ends_are_written_and_reported_before_more_scripts_start() -> None:

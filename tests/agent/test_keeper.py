@@ -373,10 +373,14 @@ def test_a_script_that_was_prepared_but_not_accepted_leaves_nothing(keeper: Keep
     )
     keeper.connect()
     fault.touch()
-    report = keeper.run("#!/bin/sh\ntouch ran\n")
+    source = "#!/bin/sh\ntest -s $1 && exit 4\n"
+    # The file is copied to the work folder while the order is written.
+    blob = {"index": 0, "filename": "data", "path": str(keeper.script(source))}
+    report = keeper.run(source, "file", blobs=[blob])
     assert (report["ending"], report["reason"]) == ("error", "disk_full")
-    assert keeper.run("#!/bin/sh\nexit 4\n")["code"] == 4
-    assert sorted(os.listdir(keeper.folder.work)) == ["1", "1.files"]
+    # The folder had a file in it, so it was not used again.
+    assert os.listdir(keeper.folder.work) == []
+    assert keeper.run(source, "file", blobs=[blob])["code"] == 4
 
 
 def test_no_two_scripts_carry_the_same_mark() -> None:

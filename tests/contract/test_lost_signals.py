@@ -41,6 +41,8 @@ async def test_a_job_without_its_signal_starts_within_two_seconds(
     asyncio_module = SimpleNamespace(sleep=pauses.hold, get_running_loop=asyncio.get_running_loop)
     monkeypatch.setattr(loops, "asyncio", asyncio_module)
     [polling] = [loop for loop in loops.LOOPS if loop.work is loops.signal_waiting_hosts]
+    # The longest pause between two passes, whatever the time is now.
+    assert 1.25 * polling.every_s <= MAX_DELAY_S
     task = await world.task()
     async with world.agent() as agent:
         [link] = world.runtime.agents.connections()

@@ -225,6 +225,28 @@ def test_a_job_that_has_ended_is_added_once(
     assert search(steps, "paid") == [job_id for job_id in ids if job_id != dummy.id]
 
 
+def test_a_long_job_is_found_while_the_index_is_far_behind(
+    steps: JobSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among more changes than a search reads."""
+    monkeypatch.setattr(progress, "MAX_FRESH", 3)
+    # Ids contain the real time.
+    monkeypatch.setattr(progress, "CLOCK_MARGIN", 0)
+    steps.db.write_blocking(progress.start)
+    task_id = steps.task(name="greet")
+    long = steps.assign(task_id)
+    for _ in range(8):
+        steps.clock.move(progress._MAX_DURATION)
+        steps.end(steps.assign(task_id).fence)
+    steps.end(long.fence)
+    ids = search(steps, "greet")
+    assert len(ids) == 9
+    single = replace(CONSUMER, batch_size=1)
+    while steps.db.write_blocking(consumers.run_batch, None, single):  # type: ignore[arg-type]
+        assert search(steps, "greet") == ids
+    assert count_indexed(steps) == 9
+
+
 def test_a_batch_and_its_progress_are_one_transaction(
     steps: JobSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,10 +64,10 @@ class SimScripts:
         return not self._kept
 
     def prepare(self, order: dict[str, Any]) -> None:
-        """No other process notices it."""
+        """Preparing has no effect outside the keeper."""
 
     def discard_prepared(self) -> None:
-        """Neither does one notice this."""
+        """Nothing was prepared."""
 
     def start(self, order: dict[str, Any]) -> Any:
         behaviour = self._host.behaviour(order)

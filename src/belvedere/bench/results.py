@@ -50,7 +50,8 @@ class Throughput(msgspec.Struct):
     callers: int
     seconds: float
     per_second: float
-    # Jobs per second times the bare seconds: 1 is as quick as starting them one after another.
+    # Jobs per second times the bare seconds, the median of the blocks: 1 is as quick as starting
+    # them one after another.
     ratio: float
 
 

@@ -20,6 +20,7 @@ from belvedere.bench.measure import (
     event_budget,
     features,
     history,
+    idle,
     load,
     queue,
     servers,
@@ -33,8 +34,8 @@ from belvedere.client.http_client import Client
 Progress = Callable[[str, int, int], None]
 BARE_RUNS, WARM_UP = 100, 100
 LATENCY_BLOCKS, THROUGHPUT_BLOCKS = 9, 3
-# After a load the server cleans up; only then is it idle.
-SETTLE_S = 3.0
+# After a block with several callers the server adds its jobs to the search index.
+REST_S = 4.0
 # Two rounds of heartbeats.
 AGENTS_IDLE_S = 20.0
 
@@ -139,7 +140,8 @@ def _measure_private(plan: BenchPlan, database: str, folder: Path, report: Progr
         result = _measure(plan, target, folder, report, engine)
         if plan.idle_s:
             report("idle", 0, 0)
-            time.sleep(SETTLE_S)
+            # The server adds the jobs to the search index; only then is it idle.
+            time.sleep(idle.SETTLE_S)
             result.idle = processes.idle(folder, plan.idle_s)
             if plan.throwaway and database:
                 result.postgres_bytes = postgres.memory(database)
@@ -170,10 +172,15 @@ def _measure(
             report("one at a time", number * runs, plan.runs)
             times.append(load.run_one_by_one(connection, job_request, runs))
     spans: list[tuple[int, float]] = []
-    for jobs in _blocks(plan.jobs, THROUGHPUT_BLOCKS):
+    with ExitStack() as stack:
+        # Deleted at the end: a deletion would disturb the next bare scripts.
+        for jobs in _blocks(plan.jobs, THROUGHPUT_BLOCKS):
+            task_id = stack.enter_context(target.task(f"many at once {len(spans) + 1}"))
+            time.sleep(REST_S)
+            rounds.append(load.run_bare(script, BARE_RUNS))
+            spans.append((jobs, _measure_throughput(plan, target, task_id, jobs, report)))
+        time.sleep(REST_S)
         rounds.append(load.run_bare(script, BARE_RUNS))
-        spans.append((jobs, _measure_throughput(plan, target, jobs, report)))
-    rounds.append(load.run_bare(script, BARE_RUNS))
     bare_s = results.bare_per_block(rounds)
     return Result(
         version=__version__,
@@ -192,13 +199,12 @@ def _blocks(count: int, blocks: int) -> list[int]:
     return [size for size in sizes if size]
 
 
-def _measure_throughput(plan: BenchPlan, target: BenchTarget, jobs: int, report: Progress) -> float:
+def _measure_throughput(
+    plan: BenchPlan, target: BenchTarget, task_id: str, jobs: int, report: Progress
+) -> float:
     """Seconds from the first job's creation to the last job's end."""
     step = f"{plan.callers} callers"
-    with (
-        target.task("many at once") as task_id,
-        _connections(plan, target.client, plan.callers) as connections,
-    ):
+    with _connections(plan, target.client, plan.callers) as connections:
         job_request = _request(target.client, task_id, wait=False)
         report(step, 0, jobs)
         load.run_concurrently([(item, job_request) for item in connections], jobs)

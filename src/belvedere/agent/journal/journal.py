@@ -110,9 +110,9 @@ class Journal:
         self._pending.append(line(record))
         self._must_sync = self._must_sync or sync
 
-    def commit(self, state: JournalState, meanwhile: Callable[[], None] | None = None) -> None:
-        """Write pending records; OSError if they are not as durable as required. `meanwhile` is
-        called while the disk writes, if there is anything to wait for."""
+    def commit(self, state: JournalState, before_sync: Callable[[], None] | None = None) -> None:
+        """Write pending records; OSError if they are not as durable as required.
+        `before_sync` is called while the disk writes, if there is anything to wait for."""
         if not self._pending:
             return
         if not self.is_sound or self._size > self._base + SLACK:
@@ -127,9 +127,9 @@ class Journal:
         _write(self._fd, data)
         self._size += len(data)
         if must_sync:
-            if meanwhile is not None:
+            if before_sync is not None:
                 _start_writing(self._fd, self._size - len(data), len(data))
-                meanwhile()
+                before_sync()
             sync_data(self._fd)
         # Any failure above leaves it false: the end of the file is unknown, a new file is needed.
         self.is_sound = True
@@ -184,8 +184,8 @@ def _write(fd: int, data: bytes) -> None:
 
 
 def _start_writing(fd: int, start: int, size: int) -> None:
-    """Let the disk begin, so that the sync has less to wait for. Linux does so for pages that are
-    not needed again; a page that is only partly in the range stays in its cache."""
+    """Start to write to the disk, so that the sync waits less. On Linux this advice does so; pages
+    that are only partly in the range stay cached."""
     try:
         os.posix_fadvise(fd, start, size, os.POSIX_FADV_DONTNEED)
     except (AttributeError, OSError):

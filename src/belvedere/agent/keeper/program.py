@@ -253,11 +253,12 @@ class Keeper:
 
     def _refuse_to_start(self, fault: OSError) -> None:
         self._scripts.discard_prepared()
-        spawns = [effect for effect in self._todo if isinstance(effect, SpawnScript)]
-        self._todo = [effect for effect in self._todo if not isinstance(effect, SpawnScript)]
         text = f"The agent's journal cannot be written: {fault}."
-        for effect in spawns:
-            self._take(rules.unwritable(self._journal_state, effect.order["fence"], text))
+        # An order that waited for a refused one is next; its record is not durable either.
+        while spawns := [effect for effect in self._todo if isinstance(effect, SpawnScript)]:
+            self._todo = [effect for effect in self._todo if not isinstance(effect, SpawnScript)]
+            for effect in spawns:
+                self._take(rules.unwritable(self._journal_state, effect.order["fence"], text))
         self._write_at = now_ns() + REWRITE_AFTER
 
     def _act(self, effect: Effect) -> None:

@@ -77,8 +77,8 @@ class ScriptRunner:
         return not self._groups.scripts and not self._pipes.sinks
 
     def prepare(self, order: Message) -> None:
-        """Do already what `start` can do before the order is in the journal. After an error it
-        tries again, and reports the error."""
+        """Do the part of `start` that is allowed before the order is durable. If this fails,
+        `start` tries again and reports the error."""
         self.discard_prepared()
         try:
             self._prepared = self._prepare(order)
@@ -86,7 +86,7 @@ class ScriptRunner:
             return
 
     def discard_prepared(self) -> None:
-        """Nothing starts what was prepared."""
+        """Release the prepared script; it will not be started."""
         if self._prepared is not None:
             self._release(self._prepared)
             self._prepared = None

@@ -25,7 +25,7 @@ MAX_SIGNALS = 100
 # A notification wakes every server, so those of one period are sent together. The first after a
 # pause is sent at once.
 COALESCE_S = 0.01
-# How often a server that receives nothing looks whether it is to stop.
+# How often an idle listener checks whether to stop.
 LISTEN_S = 1.0
 # After a lost connection.
 RETRY_S = 1.0

@@ -26,8 +26,8 @@ KINDS = frozenset(
 )
 # They also change the steps of a workflow job.
 _PEOPLE_KINDS = frozenset({"job.acl_changed", "job.assignees_changed"})
-# A job of an agent has another event at its end.
-_FIRST_KINDS = frozenset({"job.created", "job.ready"})
+# A job that an agent ran gets another event when it ends.
+_KINDS_BEFORE_END = frozenset({"job.created", "job.ready"})
 # Jobs of one transaction: other writers wait for it.
 BATCH_SIZE = 50
 # Each may be of another job.
@@ -36,6 +36,9 @@ EVENT_BATCH_SIZE = BATCH_SIZE
 MAX_FRESH = 500
 # If there are more, ids of different servers are in this order only roughly.
 CLOCK_MARGIN = 10 * SECOND
+# Jobs that took longer are added when they are created, too: those that were created meanwhile may
+# be in the index before their end is read, and the index must then be complete up to them.
+_MAX_DURATION = CLOCK_MARGIN // 2
 # After every id.
 _END = "g"
 
@@ -54,7 +57,7 @@ def start(tx: Tx) -> None:
     if tx.value("select count(*) from job_search_progress"):
         return
     cursors.save(tx, CONSUMER, events.newest(tx))
-    # Without older jobs it is complete: all others have events.
+    # Without older jobs it is complete: every later job has an event.
     reached = _END if tx.value("select 1 from jobs limit 1") else ""
     tx.execute(
         "insert into job_search_progress (reached, members_reached) values (?, ?)",
@@ -64,19 +67,20 @@ def start(tx: Tx) -> None:
 
 def add_changed(tx: Tx, batch: Sequence[Event]) -> None:
     job_ids = {event.object_id for event in batch}
-    later = {event.object_id for event in batch if event.kind not in _FIRST_KINDS}
-    job_ids -= _ended(tx, job_ids - later)
+    changed_ids = {event.object_id for event in batch if event.kind not in _KINDS_BEFORE_END}
+    job_ids -= _ended(tx, job_ids - changed_ids)
     for job_id in {event.object_id for event in batch if event.kind in _PEOPLE_KINDS}:
         job_ids.update(participants.with_steps(tx, job_id))
     index.write(tx, sorted(job_ids))
 
 
 def _ended(tx: Tx, job_ids: Collection[str]) -> set[str]:
-    """Those that have ended since, if the index is behind: they are added once, with their end."""
+    """Jobs that have ended already, because the index is behind: the event of their end adds
+    them."""
     rows = tx.rows(
         f"select id from jobs where id in {tx.dialect.in_texts}"
-        " and ended_at is not null and fence > 0",
-        store.json_array(sorted(job_ids)),
+        " and ended_at - created_at <= ? and fence > 0",
+        *(store.json_array(sorted(job_ids)), _MAX_DURATION),
     )
     return {job_id for (job_id,) in rows}
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
@@ -47,6 +48,9 @@ FIRE_EVERY_S = 2.0
 FIRE_BATCH = 64
 # Steps of one pass over the monitors; the rest follows in the next pass.
 MAX_MONITOR_STEPS = 500
+# Loops of this interval and shorter ones run together.
+MAX_ALIGNED_S = 5.0
+_OFFSET_S = random.random() * MAX_ALIGNED_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,9 +388,12 @@ async def run(loop: Loop, runtime: ServerRuntime) -> None:
 
 
 def pause_s(every_s: float, now: float) -> float:
-    """Until the next multiple of the interval: loops that are due in the same second run together,
-    because each wake-up of an idle process costs more than most passes."""
-    return every_s - now % every_s
+    """Short loops run together, at multiples of their interval: each wake-up of an idle process
+    costs more than most passes. After a pass that took long, the next multiple is skipped."""
+    if every_s > MAX_ALIGNED_S:
+        return every_s
+    pause = every_s - (now + _OFFSET_S) % every_s
+    return pause if pause >= every_s / 4 else pause + every_s
 
 
 def start(runtime: ServerRuntime) -> list[asyncio.Task[None]]:
