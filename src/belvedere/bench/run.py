@@ -20,7 +20,6 @@ from belvedere.bench.measure import (
     event_budget,
     features,
     history,
-    idle,
     load,
     queue,
     servers,
@@ -36,6 +35,8 @@ BARE_RUNS, WARM_UP = 100, 100
 LATENCY_BLOCKS, THROUGHPUT_BLOCKS = 9, 3
 # After a block with several callers the server adds its jobs to the search index.
 REST_S = 4.0
+# After a load the server deletes its jobs; only then is it idle.
+SETTLE_S = 30.0
 # Two rounds of heartbeats.
 AGENTS_IDLE_S = 20.0
 
@@ -140,8 +141,7 @@ def _measure_private(plan: BenchPlan, database: str, folder: Path, report: Progr
         result = _measure(plan, target, folder, report, engine)
         if plan.idle_s:
             report("idle", 0, 0)
-            # The server adds the jobs to the search index; only then is it idle.
-            time.sleep(idle.SETTLE_S)
+            time.sleep(SETTLE_S)
             result.idle = processes.idle(folder, plan.idle_s)
             if plan.throwaway and database:
                 result.postgres_bytes = postgres.memory(database)
