@@ -38,7 +38,6 @@ SMALL = (
 @pytest.fixture(autouse=True)
 def short_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     """This tests whether it measures, not how exactly: fewer of everything."""
-    monkeypatch.setattr(run, "REST_S", 0.0)
     monkeypatch.setattr(run, "SETTLE_S", 0.0)
     monkeypatch.setattr(turns, "ROUNDS", 4)
     monkeypatch.setattr(idle, "SETTLE_S", 0.0)
