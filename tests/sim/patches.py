@@ -18,6 +18,7 @@ from belvedere.db import Tx
 from belvedere.db.backup import copy
 from belvedere.jobs.lifecycle import create
 from belvedere.server.agents.connection import AgentConnection
+from belvedere.server.background import loops
 from sim import agent, current_actor, spools, upgrades
 from sim.agent import SimCache
 from sim.database import VirtualSqlite
@@ -175,6 +176,8 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (create, "new_id", _numbered_id),
     (hosts, "doubt_journal", _doubt),
     (AgentConnection, "close", _close),
+    # The same in every process.
+    (loops, "_OFFSET_S", 0.0),
     (copy, "migrations", upgrades.list_migrations),
 )
 

@@ -182,11 +182,21 @@ async function addStepByKeys(page: Page, name: string): Promise<void> {
 }
 
 async function choose(page: Page, label: string, name: string): Promise<void> {
-  await page.getByRole('combobox', { name: label }).focus()
-  await page.keyboard.type(name)
-  await page.getByRole('option', { name }).waitFor()
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
+  const field = page.getByRole('combobox', { name: label })
+  const option = page.getByRole('option', { name })
+  // A dialog that opens takes the focus, which closes the list without a choice.
+  await until(async () => {
+    await field.fill('')
+    await field.pressSequentially(name)
+    await option.waitFor()
+    await field.press('ArrowDown')
+    await field.press('Enter')
+    const isClosed = await option.waitFor({ state: 'hidden', timeout: 3_000 }).then(
+      () => true,
+      () => false,
+    )
+    return isClosed && (await field.inputValue()) === name
+  }, `the choice of ${name}`)
 }
 
 test('a run that waits for a person is marked, in the graph and in the table', async () => {
