@@ -30,7 +30,7 @@ MAX_FRAME = 1 << 20
 @dataclass(slots=True)
 class FleetCounts:
     connected: int = 0
-    # Attempts that failed although the server was running.
+    # Attempts that failed although the server was running when they began.
     refused: int = 0
     is_server_running: bool = False
 
@@ -40,7 +40,7 @@ class SimulatedAgent(asyncio.Protocol):
 
     __slots__ = (
         *("_number", "_token", "_server", "_counts", "_loop", "_transport", "_reader", "_ended"),
-        *("_greeting", "_failures", "_is_welcome", "_timers", "_watch"),
+        *("_greeting", "_failures", "_is_welcome", "_is_counted", "_timers", "_watch"),
     )
 
     def __init__(
@@ -55,6 +55,8 @@ class SimulatedAgent(asyncio.Protocol):
         while True:
             self._reader: websocket_frames.Reader | None = None
             self._is_welcome, self._watch = False, -1
+            # Not at the end of the attempt: this process may read it seconds later.
+            self._is_counted = self._counts.is_server_running
             self._timers: list[asyncio.TimerHandle] = []
             self._ended: asyncio.Future[None] = self._loop.create_future()
             try:
@@ -89,7 +91,7 @@ class SimulatedAgent(asyncio.Protocol):
         self._stop_timers()
         if self._is_welcome:
             self._counts.connected -= 1
-        elif self._counts.is_server_running:
+        elif self._is_counted:
             self._counts.refused += 1
 
     def _give_up(self) -> None:
